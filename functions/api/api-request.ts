@@ -1,0 +1,34 @@
+/** A REST request as the routes need it: who asks, what for, under which id. */
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type * as z from 'zod';
+import { decode, decodeJson } from '#shared/contracts/decode.ts';
+import { requestBodyBytesMax } from '#shared/domain/limits.ts';
+import type { Principal } from '#shared/domain/principal.ts';
+import { AppError } from '#shared/errors.ts';
+
+export type ApiEvent = APIGatewayProxyEvent & { principal?: Principal };
+
+export const principalOf = ({ principal }: ApiEvent): Principal => {
+  if (principal === undefined) throw new Error('a route ran without authentication');
+  return principal;
+};
+
+export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
+
+/** The body by its contract; an absent one is an empty object. */
+export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
+  const text = event.isBase64Encoded
+    ? Buffer.from(event.body ?? '', 'base64').toString()
+    : (event.body ?? '');
+  if (Buffer.byteLength(text) > requestBodyBytesMax)
+    throw new AppError('payload_too_large', `a request body is at most ${requestBodyBytesMax} bytes`);
+  const decoded = text === '' ? decode(schema, {}) : decodeJson(schema, text);
+  if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
+  return decoded.value;
+};
+
+export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
+  const decoded = decode(schema, event.queryStringParameters ?? {});
+  if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
+  return decoded.value;
+};

@@ -1,0 +1,46 @@
+/**
+ * The authorizer of `$connect`: who connects, and to which session. Uncached, so that a revocation holds.
+ *
+ * Its context comes back in `requestContext.authorizer` of every later frame, which saves a read each.
+ */
+import { randomUUID } from 'node:crypto';
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { openTable } from '#shared/adapters/aws/clients.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { authenticate } from '#shared/application/authenticate.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { bearerToken, ticketOf } from '#shared/contracts/bearer.ts';
+import { isAppError } from '#shared/errors.ts';
+
+// biome-ignore lint/style/noProcessEnv: the one read of this function's environment
+const environment = readEnvironment('authorizer', process.env);
+const house = openHouse('authorizer');
+const ports = {
+  connections: makeConnectionStore(openTable(environment.TABLE_NAME)),
+  world: systemWorld,
+  adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+};
+
+export const handler = house.handler<APIGatewayRequestAuthorizerEvent, APIGatewayAuthorizerResult>(
+  async ({ headers, queryStringParameters: query, methodArn }) => {
+    try {
+      const credentials = { token: bearerToken(headers), ticket: ticketOf(headers, query) };
+      const principal = await authenticate(ports, credentials);
+      return allow(methodArn, { ...principal, sessionId: query?.['sessionId'] ?? randomUUID() });
+    } catch (error) {
+      // API Gateway answers 401 to exactly this message; any other failure is a 500.
+      throw isAppError(error) ? new Error('Unauthorized', { cause: error }) : error;
+    }
+  },
+);
+
+const allow = (Resource: string, context: Readonly<Record<string, string>>): APIGatewayAuthorizerResult => ({
+  principalId: context['owner'] ?? '',
+  policyDocument: {
+    Version: '2012-10-17',
+    Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource }],
+  },
+  context: { ...context },
+});

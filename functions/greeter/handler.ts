@@ -1,0 +1,30 @@
+/** Greets a connection once its `$connect` has returned; invoked asynchronously by the socket function. */
+import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { checkProvider } from '#shared/adapters/models/operator-choice.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { greetConnection } from '#shared/application/greet-connection.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import type { ConnectionId } from '#shared/domain/ids.ts';
+
+// biome-ignore lint/style/noProcessEnv: the one read of this function's environment
+const environment = readEnvironment('greeter', process.env);
+const house = openHouse('greeter');
+const table = openTable(environment.TABLE_NAME);
+
+const ports = {
+  sessions: makeSessionStore(table),
+  connections: makeConnectionStore(table),
+  sockets: openSockets(environment.CONNECTIONS_URL),
+  world: systemWorld,
+  checkProvider: checkProvider(environment),
+};
+
+type Greeting = { readonly connectionId: ConnectionId; readonly correlationId: string };
+
+export const handler = house.handler<Greeting, void>(async (greeting) => {
+  house.follow(greeting.correlationId);
+  await greetConnection(ports, greeting);
+});

@@ -1,0 +1,227 @@
+/** The link function in a Lambda environment of the embedded cloud, in front of a small sandbox of its own. */
+import { EventEmitter, once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { InvokeWithResponseStreamCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { makeSandboxLink } from '#shared/adapters/aws/lambda-sandbox-link.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { type LambdaEndpoint, start } from '../../local/lambda/start.ts';
+
+const functionName = 'sallyport-sandbox-link';
+const opened: (() => unknown)[] = [];
+let cloud: LambdaEndpoint;
+let client: LambdaClient;
+
+beforeAll(async () => {
+  cloud = await start({ mode: { kind: 'strict' }, log: () => undefined });
+  cloud.deploy([
+    {
+      name: functionName,
+      entry: join(import.meta.dirname, 'handler.ts'),
+      environment: { SANDBOX_ADDRESS_RANGE: '127.77.0.0/16', POWERTOOLS_LOG_LEVEL: 'SILENT' },
+      timeoutMs: 10_000,
+      memoryMb: 256,
+    },
+  ]);
+  client = new LambdaClient({
+    endpoint: cloud.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+});
+
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+afterAll(async () => {
+  client.destroy();
+  await cloud.stop();
+});
+
+/** A sandbox on an address of its own, as every local task has one. */
+const openSandbox = async (answer: RequestListener, host = '127.77.3.4') => {
+  const server = createServer(answer);
+  server.listen(0, host);
+  await once(server, 'listening');
+  opened.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  const address = `http://${host}:${(server.address() as AddressInfo).port}`;
+  const workspaceId = 'w' as WorkspaceId;
+  return { workspaceId, generation: 1, address, flavor: 'micro' } as const;
+};
+
+const link = () => makeSandboxLink({ client, functionName, bearer: () => 'b1' });
+
+/** What the function itself answers, without the adapter in between. */
+const invoke = async (call: object) => {
+  const { EventStream: events = [] } = await client.send(
+    new InvokeWithResponseStreamCommand({
+      FunctionName: functionName,
+      Payload: JSON.stringify({ method: 'GET', path: '/health', headers: {}, ...call }),
+    }),
+  );
+  let answer = '';
+  for await (const { PayloadChunk } of events) answer += Buffer.from(PayloadChunk?.Payload ?? []).toString();
+  const [head = '', body = ''] = answer.split('\0'.repeat(8));
+  return { ...(JSON.parse(head) as { statusCode: number; headers: Record<string, string> }), body };
+};
+
+test('a request goes into the sandbox as it is and its answer comes out as it is', async () => {
+  const seen: unknown[] = [];
+  const sandbox = await openSandbox(async (request, response) => {
+    const { method, url, headers } = request;
+    seen.push({ method, url, headers, body: await text(request) });
+    response.writeHead(201, { 'content-type': 'text/plain', 'x-kind': 'test' }).end('grüße');
+  });
+  const response = await link().fetch(sandbox, {
+    method: 'PUT',
+    path: '/files/a%20b.txt?part=1',
+    headers: { 'x-correlation-id': 'c-1', 'content-type': 'text/plain' },
+    body: 'größe',
+  });
+  expect([response.status, response.headers.get('x-kind'), await response.text()]).toEqual([
+    201,
+    'test',
+    'grüße',
+  ]);
+  expect(seen).toEqual([
+    {
+      method: 'PUT',
+      url: '/files/a%20b.txt?part=1',
+      headers: {
+        host: sandbox.address.slice('http://'.length),
+        'x-correlation-id': 'c-1',
+        'content-type': 'text/plain',
+        authorization: 'Bearer b1',
+        'content-length': '7',
+        connection: 'close',
+      },
+      body: 'größe',
+    },
+  ]);
+});
+
+test('compressed bytes and redirects pass untouched; cookies and connection headers stay behind', async () => {
+  const sandbox = await openSandbox((_request, response) => {
+    response.writeHead(302, {
+      location: 'http://169.254.169.254/latest/meta-data',
+      'content-encoding': 'gzip',
+      'set-cookie': 'token=stolen',
+      'keep-alive': 'timeout=5',
+      'x-sallyport-link': 'refused',
+    });
+    response.end('not really gzip');
+  });
+  const response = await link().fetch(sandbox, { method: 'GET', path: '/' });
+  expect(response.status).toBe(302);
+  expect(Object.keys(Object.fromEntries(response.headers)).sort()).toEqual([
+    'content-encoding',
+    'date',
+    'location',
+  ]);
+  expect(await response.text()).toBe('not really gzip');
+});
+
+test('the answer is heard while the sandbox still writes', async () => {
+  const heard = new EventEmitter();
+  const sandbox = await openSandbox(async (_request, response) => {
+    response.writeHead(200).flushHeaders();
+    await once(heard, 'headers');
+    response.write('first');
+    await once(heard, 'first');
+    response.end('second');
+  });
+  const response = await link().fetch(sandbox, { method: 'GET', path: '/' });
+  heard.emit('headers');
+  const parts: string[] = [];
+  for await (const part of response.body ?? []) {
+    parts.push(Buffer.from(part).toString());
+    heard.emit(parts.at(-1) ?? '');
+  }
+  expect(parts).toEqual(['first', 'second']);
+});
+
+test.each([
+  ['in chunks', {}],
+  ['of a known length', { 'content-length': '1000' }],
+])('a sandbox that dies in the middle of an answer %s breaks the body', async (_title, headers) => {
+  const heard = new EventEmitter();
+  const sandbox = await openSandbox(async (_request, response) => {
+    response.writeHead(200, headers).write('half');
+    await once(heard, 'half');
+    response.destroy();
+  });
+  const response = await link().fetch(sandbox, { method: 'GET', path: '/' });
+  const reading = async () => {
+    for await (const _part of response.body ?? []) heard.emit('half');
+  };
+  await expect(reading()).rejects.toThrow();
+});
+
+test('a sandbox that refuses the connection is unavailable', async () => {
+  const answer = await invoke({ address: 'http://127.77.3.4:9' });
+  expect(answer).toMatchObject({ statusCode: 503, headers: { 'x-sallyport-link': 'refused' } });
+  expect(JSON.parse(answer.body)).toMatchObject({
+    error: { code: 'sandbox_unavailable', message: 'the sandbox does not answer' },
+  });
+});
+
+test('a sandbox that hangs up before its headers cannot be reached', async () => {
+  const sandbox = await openSandbox((request) => void request.socket.destroy());
+  await expect(link().fetch(sandbox, { method: 'GET', path: '/' })).rejects.toMatchObject({
+    code: 'sandbox_unavailable',
+  });
+});
+
+test.each([
+  ['http://127.78.0.1:8080', 403],
+  ['http://localhost:8080', 403],
+  ['http://[::1]:8080', 403],
+  ['http://169.254.169.254', 403],
+  ['https://127.77.3.4:8080', 400],
+  ['http://user:secret@127.77.3.4:8080', 400],
+  ['http://127.77.3.4:8080/path', 400],
+  ['127.77.3.4:8080', 400],
+])('the target %s is refused with %i', async (address, status) => {
+  expect(await invoke({ address })).toMatchObject({
+    statusCode: status,
+    headers: { 'x-sallyport-link': 'refused' },
+  });
+});
+
+test.each([
+  ['a path that does not start with /', { path: 'health' }],
+  ['a path with a line break', { path: '/a\r\nx: y' }],
+  ['a path with a space', { path: '/a b' }],
+  ['a tunnel', { method: 'CONNECT' }],
+  ['a transfer encoding', { headers: { 'Transfer-Encoding': 'chunked' } }],
+  ['a host of its own', { headers: { host: 'other' } }],
+  ['an upgrade', { headers: { upgrade: 'websocket' } }],
+  ['a header with a line break', { headers: { 'x-a': 'b\r\nc: d' } }],
+  ['a header without a name', { headers: { '': 'b' } }],
+])('a request with %s is refused, and the sandbox hears nothing', async (_title, more) => {
+  let calls = 0;
+  const { address } = await openSandbox((_request, response) => {
+    calls += 1;
+    response.end();
+  });
+  expect(await invoke({ address, ...more })).toMatchObject({ statusCode: 400 });
+  expect(calls).toBe(0);
+});
+
+test('a path that names another host stays a path', async () => {
+  const seen: unknown[] = [];
+  const sandbox = await openSandbox((request, response) => {
+    seen.push(request.url);
+    response.end('ok');
+  });
+  await (await link().fetch(sandbox, { method: 'GET', path: '//169.254.169.254/latest' })).text();
+  expect(seen).toEqual(['//169.254.169.254/latest']);
+});

@@ -1,0 +1,45 @@
+/** `$connect`: the session is found or made, the connection remembered, the greeter sent. Refusals are HTTP answers. */
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { SessionDefaults } from '#shared/application/create-session.ts';
+import { type OpenPorts, openConnection } from '#shared/application/open-connection.ts';
+import { socketSubprotocol } from '#shared/contracts/bearer.ts';
+import { decode } from '#shared/contracts/decode.ts';
+import { connectionQuery } from '#shared/contracts/socket-actions.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
+import type { Invoker } from '#shared/ports/invoker.ts';
+import type { SocketRequest } from './socket-event.ts';
+
+export const connect = async (
+  ports: OpenPorts & { readonly invoker: Invoker },
+  request: SocketRequest,
+  defaults: SessionDefaults,
+): Promise<APIGatewayProxyResult> => {
+  try {
+    await open(ports, request, defaults);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return { statusCode: errorStatus(error), body: JSON.stringify(errorBody(error, request.correlationId)) };
+  }
+  const headers = request.subprotocols.includes(socketSubprotocol)
+    ? { 'Sec-WebSocket-Protocol': socketSubprotocol }
+    : {};
+  return { statusCode: 200, headers, body: '' };
+};
+
+const open = async (
+  ports: OpenPorts & { readonly invoker: Invoker },
+  { connectionId, principal, sessionId, query, correlationId }: SocketRequest,
+  defaults: SessionDefaults,
+): Promise<void> => {
+  const decoded = decode(connectionQuery, query);
+  if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
+  const { since, model, provider, flavor, template } = decoded.value;
+  const wish = { model, provider, flavor, template };
+  await openConnection(
+    ports,
+    { connectionId, sessionId: sessionId as SessionId, principal, wish, since },
+    defaults,
+  );
+  await ports.invoker.greet(connectionId, correlationId);
+};

@@ -1,0 +1,60 @@
+/** The WebSocket API's one integration: `$connect`, `$disconnect` and every frame a client sends. */
+import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestContext } from 'aws-lambda';
+import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { openTaskStopper } from '#shared/adapters/aws/ecs-sandbox-host.ts';
+import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { answerFrame } from './answer-frame.ts';
+import { connect } from './connect.ts';
+import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
+
+// biome-ignore lint/style/noProcessEnv: the one read of this function's environment
+const environment = readEnvironment('socket', process.env);
+const house = openHouse('socket');
+const table = openTable(environment.TABLE_NAME);
+
+const ports = {
+  sessions: makeSessionStore(table),
+  workspaces: makeWorkspaceStore(table),
+  connections: makeConnectionStore(table),
+  sockets: openSockets(environment.CONNECTIONS_URL),
+  host: openTaskStopper(environment.SANDBOX_CLUSTER),
+  invoker: makeInvoker(openLambda(), {
+    turn: environment.TURN_FUNCTION,
+    greeter: environment.GREETER_FUNCTION,
+  }),
+  telemetry: house.telemetry,
+  world: systemWorld,
+};
+
+const defaults = {
+  provider: chooseProvider(environment),
+  flavor: environment.MSB_DEFAULT_FLAVOR,
+  template: environment.MSB_DEFAULT_TEMPLATE,
+  idleMs: environment.MAX_IDLE_TIME_MS,
+  ...(environment.MODEL === undefined ? {} : { model: environment.MODEL }),
+};
+
+type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketContext>;
+
+export const handler = house.handler<SocketEvent, APIGatewayProxyResult>(async (event) => {
+  const request = decodeSocketEvent(event);
+  house.follow(request.correlationId);
+  switch (event.requestContext.eventType) {
+    case 'CONNECT':
+      return connect(ports, request, defaults);
+    case 'DISCONNECT':
+      await ports.connections.remove(request.connectionId);
+      break;
+    case 'MESSAGE':
+      await answerFrame(ports, request, environment.ADMIN_TOKEN_SHA256);
+      break;
+  }
+  return { statusCode: 200, body: '' };
+});

@@ -1,0 +1,47 @@
+/** A WebSocket event as this function needs it: who, which connection, which session, and the text. */
+import type {
+  APIGatewayEventWebsocketRequestContextV2,
+  APIGatewayProxyWebsocketEventV2WithRequestContext,
+} from 'aws-lambda';
+import { offeredSubprotocols } from '#shared/contracts/bearer.ts';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { principalRecord } from '#shared/contracts/stored-records.ts';
+import type { ConnectionId } from '#shared/domain/ids.ts';
+import type { Principal } from '#shared/domain/principal.ts';
+
+/** What the authorizer said, as API Gateway hands it to every route. */
+export type SocketContext = APIGatewayEventWebsocketRequestContextV2 & {
+  readonly authorizer?: Readonly<Record<string, unknown>>;
+  readonly requestTimeEpoch: number;
+};
+
+export type SocketRequest = {
+  readonly connectionId: ConnectionId;
+  readonly principal: Principal;
+  /** As the client gave it, or new: not yet known to be a session's. */
+  readonly sessionId: string;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly subprotocols: readonly string[];
+  readonly body: string;
+  readonly acceptedAt: number;
+  readonly correlationId: string;
+};
+
+type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketContext> & {
+  readonly queryStringParameters?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+};
+
+export const decodeSocketEvent = (event: SocketEvent): SocketRequest => {
+  const { connectionId, authorizer, requestTimeEpoch, requestId } = event.requestContext;
+  return {
+    connectionId: connectionId as ConnectionId,
+    principal: decodeStored(principalRecord, authorizer),
+    sessionId: String(authorizer?.['sessionId']),
+    query: event.queryStringParameters ?? {},
+    subprotocols: offeredSubprotocols(event.headers ?? null),
+    body: event.body ?? '',
+    acceptedAt: requestTimeEpoch,
+    correlationId: requestId,
+  };
+};

@@ -1,0 +1,32 @@
+/** ECS task state changes, from EventBridge: at least once, in any order. */
+import type { EventBridgeEvent } from 'aws-lambda';
+import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { noteTaskEvent } from '#shared/application/note-task-event.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { type TaskStateChange, taskEvent } from './task-state-change.ts';
+
+// biome-ignore lint/style/noProcessEnv: the one read of this function's environment
+const environment = readEnvironment('task-events', process.env);
+const house = openHouse('task-events');
+const table = openTable(environment.TABLE_NAME);
+
+const ports = {
+  sessions: makeSessionStore(table),
+  workspaces: makeWorkspaceStore(table),
+  connections: makeConnectionStore(table),
+  sockets: openSockets(environment.CONNECTIONS_URL),
+  telemetry: house.telemetry,
+  world: systemWorld,
+};
+
+export const handler = house.handler<EventBridgeEvent<'ECS Task State Change', TaskStateChange>, void>(
+  async ({ detail, id }) => {
+    house.follow(id);
+    if (detail.startedBy === environment.DEPLOYMENT) await noteTaskEvent(ports, taskEvent(detail));
+  },
+);

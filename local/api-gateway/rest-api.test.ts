@@ -1,0 +1,203 @@
+/** The REST side of the gateway and the files of the web app, over real HTTP. */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { request as sendRaw } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { start as startLambda } from '../lambda/start.ts';
+import type { RestLimits } from './limits.ts';
+import { start } from './start.ts';
+
+const opened: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const stop of opened.splice(0).reverse()) await stop();
+});
+
+const fixtures = join(import.meta.dirname, 'fixtures');
+
+/** The origin with the limits of AWS, shared by the tests: it keeps nothing between requests. */
+let usual: Promise<string> | undefined;
+
+const open = (rest?: Partial<RestLimits>): Promise<string> => {
+  if (rest !== undefined) return openNew(rest);
+  usual ??= openNew({});
+  return usual;
+};
+
+const openNew = async (rest: Partial<RestLimits>): Promise<string> => {
+  const lambda = await startLambda({ mode: { kind: 'shared' }, log: () => undefined });
+  opened.push(lambda.stop);
+  lambda.deploy([
+    {
+      name: 'sallyport-api',
+      entry: join(fixtures, 'api', 'handler.ts'),
+      environment: {},
+      timeoutMs: 20_000,
+      memoryMb: 128,
+    },
+  ]);
+  const gateway = await start({
+    functions: lambda,
+    restRoutes: [
+      { resource: '/api/{proxy+}', functionName: 'sallyport-api' },
+      { resource: '/mcp', functionName: 'sallyport-api' },
+    ],
+    webSocket: { functionName: 'sallyport-socket' },
+    webRoot: join(fixtures, 'web'),
+    limits: { rest },
+  });
+  opened.push(gateway.stop);
+  return await gateway.open(0);
+};
+
+test('the health route answers by itself', async () => {
+  const answer = await fetch(`${await open()}/health`);
+  expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}']);
+});
+
+test('A11: a request becomes a proxy event of format 1.0, and the answer has status, headers and cookies', async () => {
+  const url = await open();
+  const answer = await fetch(`${url}/api/sessions/a%20b?tag=x&tag=y&q=%C3%A9`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'X-Thing': '1' },
+    body: '{"a":1}',
+  });
+  expect(answer.status).toBe(201);
+  expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  const event = (await answer.json()) as { headers: Record<string, string> };
+  expect(event).toMatchObject({
+    resource: '/api/{proxy+}',
+    path: '/api/sessions/a%20b',
+    httpMethod: 'POST',
+    pathParameters: { proxy: 'sessions/a%20b' },
+    queryStringParameters: { tag: 'y', q: 'é' },
+    multiValueQueryStringParameters: { tag: ['x', 'y'], q: ['é'] },
+    body: '{"a":1}',
+    isBase64Encoded: false,
+    requestContext: {
+      httpMethod: 'POST',
+      path: '/live/api/sessions/a%20b',
+      resourcePath: '/api/{proxy+}',
+      requestId: answer.headers.get('x-amzn-requestid'),
+      identity: { sourceIp: '127.0.0.1' },
+    },
+  });
+  // As the client wrote it: a handler has to find it in any case.
+  expect(event.headers['X-Thing']).toBe('1');
+});
+
+test('A12: a body that is no text arrives in base64', async () => {
+  const answer = await fetch(`${await open()}/mcp`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: Uint8Array.of(0, 255, 1),
+  });
+  expect(await answer.json()).toMatchObject({ resource: '/mcp', body: 'AP8B', isBase64Encoded: true });
+});
+
+test('A11: a request without a body or query has null for both', async () => {
+  const answer = await fetch(`${await open()}/mcp`);
+  expect(await answer.json()).toMatchObject({
+    body: null,
+    queryStringParameters: null,
+    pathParameters: null,
+  });
+});
+
+test('A13: the answer arrives while the function still runs', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'sallyport-gateway-')), 'go');
+  const answer = await fetch(`${await open()}/api/stream?file=${encodeURIComponent(file)}`);
+  const heard: string[] = [];
+  for await (const part of answer.body ?? []) {
+    heard.push(Buffer.from(part).toString());
+    await writeFile(file, '');
+  }
+  expect(heard).toEqual(['first ', 'second']);
+});
+
+test.each(['throw', 'headless'])('A13: a function that fails before its head is 502 (%s)', async (task) => {
+  const answer = await fetch(`${await open()}/api/${task}`);
+  expect([answer.status, await answer.text()]).toEqual([502, '{"message":"Internal server error"}']);
+});
+
+test('A13: a function that fails in the middle cuts the connection', async () => {
+  const answer = await fetch(`${await open()}/api/cut`);
+  expect(answer.status).toBe(200);
+  await expect(answer.text()).rejects.toThrow('terminated');
+});
+
+test('A16: a client that leaves does not hold the function up', async () => {
+  const url = await open();
+  const leaving = new AbortController();
+  const answer = await fetch(`${url}/api/endless`, { signal: leaving.signal });
+  leaving.abort();
+  await expect(answer.text()).rejects.toThrow();
+  expect((await fetch(`${url}/api/x`)).status).toBe(201);
+});
+
+test('A14: a body over the limit is refused', async () => {
+  const url = await open({ requestBytesMax: 1000 });
+  const answer = await fetch(`${url}/api/x`, { method: 'POST', body: 'x'.repeat(1001) });
+  expect([answer.status, await answer.text()]).toEqual([413, '{"message":"Request Too Long"}']);
+});
+
+test('A14: a body whose event is over 6 MB is refused, although it is under 10 MB', async () => {
+  const url = await open();
+  const answer = await fetch(`${url}/api/x`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: Buffer.alloc(4_750_000),
+  });
+  expect(answer.status).toBe(413);
+});
+
+test.each([
+  ['goes quiet for too long', { idleMsMax: 400 }],
+  ['takes too long in all', { totalMsMax: 400 }],
+])('A15: an answer that %s is given up', async (_title, limits) => {
+  const url = await open(limits);
+  await vi.waitFor(async () => expect((await fetch(`${url}/api/x`)).status).toBe(201), { timeout: 10_000 });
+  const answer = await fetch(`${url}/api/stream?file=/never`);
+  await expect(answer.text()).rejects.toThrow('terminated');
+});
+
+test('A15: a function that says nothing at all in time is 504', async () => {
+  const answer = await fetch(`${await open({ idleMsMax: 1 })}/api/stream?file=/never`);
+  expect([answer.status, await answer.text()]).toEqual([504, '{"message":"Endpoint request timed out"}']);
+});
+
+test('the web app is served with its content types and a strict policy', async () => {
+  const url = await open();
+  const page = await fetch(url);
+  expect(await page.text()).toContain('<title>Fixture</title>');
+  expect(Object.fromEntries(page.headers)).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'self'; connect-src 'self' ws: wss:; frame-ancestors 'none'",
+  });
+  expect((await fetch(`${url}/app.js`)).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+});
+
+const getRaw = (url: string, path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const raw = sendRaw({ hostname, port, path }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    raw.on('error', reject);
+    raw.end();
+  });
+
+test.each([
+  '/../secret.js',
+  '/%2e%2e/secret.js',
+  '/..%2fsecret.js',
+  '/%00.js',
+  '/%zz.js',
+  '/tsconfig.json',
+  '/api',
+])('there is no file at %s', async (path) => {
+  expect(await getRaw(await open(), path)).toBe(404);
+});

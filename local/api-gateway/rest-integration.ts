@@ -1,0 +1,90 @@
+/**
+ * One REST request, carried to a Lambda function and its answer streamed back.
+ *
+ * A client that goes away does not stop the function: what it still writes is dropped. A function that
+ * fails before its head is 502; one that fails later can only be told by cutting the connection (A13 to A16).
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AwsError } from '../endpoint/aws-error.ts';
+import { readBody } from '../endpoint/request-body.ts';
+import type { FunctionHost } from '../lambda/function-host.ts';
+import type { Outcome } from '../lambda/invocation.ts';
+import { openHeadReader } from './answer-metadata.ts';
+import type { RestLimits } from './limits.ts';
+import { makeProxyEvent, type RouteMatch } from './proxy-event.ts';
+
+export type RestIntegration = {
+  readonly functions: FunctionHost;
+  readonly route: RouteMatch;
+  readonly limits: RestLimits;
+};
+
+export const answerFromFunction = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { functions, route, limits }: RestIntegration,
+): Promise<void> => {
+  const requestId = randomUUID();
+  response.setHeader('x-amzn-requestid', requestId);
+  const body = await readBody(request, limits.requestBytesMax);
+  if (body === undefined) return refuse(response, 413, 'Request Too Long');
+  const payload = JSON.stringify(makeProxyEvent({ request, route, body, requestId }));
+  const answer = streamAnswer(response, limits);
+  try {
+    answer.end(await functions.invokeStreamed(route.functionName, payload, answer));
+  } catch (cause) {
+    answer.stopClocks();
+    if (!(cause instanceof AwsError)) throw cause;
+    if (cause.status === 413) refuse(response, 413, 'Request Too Long');
+    else refuse(response, 502, 'Internal server error');
+  }
+  return undefined;
+};
+
+const refuse = (response: ServerResponse, status: number, message: string): void => {
+  if (response.destroyed || response.writableEnded) return;
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ message }));
+};
+
+const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
+  const reader = openHeadReader();
+  const giveUp = (): void => refuse(response, 504, 'Endpoint request timed out');
+  const idle = setTimeout(giveUp, limits.idleMsMax);
+  const total = setTimeout(giveUp, limits.totalMsMax);
+  const stopClocks = (): void => {
+    clearTimeout(idle);
+    clearTimeout(total);
+  };
+  return {
+    stopClocks,
+    began: () => undefined,
+    chunk: async (bytes: Uint8Array): Promise<void> => {
+      if (response.destroyed || response.writableEnded) return;
+      idle.refresh();
+      if (response.headersSent) return await write(response, bytes);
+      const read = reader.read(bytes);
+      if (read === 'incomplete') return;
+      if (read === 'malformed') return refuse(response, 502, 'Internal server error');
+      response.writeHead(read.head.status, read.head.headers);
+      response.flushHeaders();
+      await write(response, read.body);
+    },
+    end: (outcome: Outcome): void => {
+      stopClocks();
+      if (outcome.kind === 'finished' && response.headersSent) response.end();
+      else refuse(response, 502, 'Internal server error');
+    },
+  };
+};
+
+const write = async (response: ServerResponse, bytes: Uint8Array): Promise<void> => {
+  if (bytes.length === 0 || response.write(bytes)) return;
+  await Promise.race([once(response, 'drain'), once(response, 'close')]);
+};

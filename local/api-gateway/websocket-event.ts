@@ -1,0 +1,83 @@
+/**
+ * The events that a WebSocket API sends to functions: authorizer, `$connect`, `$default`, `$disconnect`.
+ *
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-websocket-api-lambda-auth.html
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-websocket-api-mapping-template-reference.html
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Authorization, Connection } from './connection.ts';
+import { mapRequest } from './request-maps.ts';
+
+export const stage = 'ws';
+const apiId = 'local';
+const methodArn = `arn:aws:execute-api:us-east-1:000000000000:${apiId}/${stage}/$connect`;
+
+export type RouteContext = {
+  readonly connection: Connection;
+  readonly requestId: string;
+  readonly authorization?: Authorization | undefined;
+};
+
+export const authorizerEvent = (request: IncomingMessage, context: RouteContext) => ({
+  type: 'REQUEST',
+  methodArn,
+  ...handshakeMaps(request),
+  stageVariables: {},
+  requestContext: requestContext(context, { routeKey: '$connect', eventType: 'CONNECT' }),
+});
+
+export const connectEvent = (request: IncomingMessage, context: RouteContext) => ({
+  ...handshakeMaps(request),
+  requestContext: requestContext(context, { routeKey: '$connect', eventType: 'CONNECT' }),
+  isBase64Encoded: false,
+});
+
+export const messageEvent = (body: string, context: RouteContext) => ({
+  requestContext: {
+    ...requestContext(context, { routeKey: '$default', eventType: 'MESSAGE' }),
+    messageId: `${context.requestId.slice(0, 14)}=`,
+  },
+  body,
+  isBase64Encoded: false,
+});
+
+export type Closing = { readonly code: number; readonly reason: string };
+
+export const disconnectEvent = ({ code, reason }: Closing, context: RouteContext) => ({
+  headers: { Host: context.connection.domainName },
+  requestContext: {
+    ...requestContext(context, { routeKey: '$disconnect', eventType: 'DISCONNECT' }),
+    disconnectStatusCode: code,
+    disconnectReason: reason,
+  },
+  isBase64Encoded: false,
+});
+
+/** A handshake without a query has no query fields at all, unlike a REST event, where they are null. */
+const handshakeMaps = (request: IncomingMessage) => {
+  const { headers, multiValueHeaders, queryStringParameters, multiValueQueryStringParameters } =
+    mapRequest(request);
+  if (queryStringParameters === null) return { headers, multiValueHeaders };
+  return { headers, multiValueHeaders, queryStringParameters, multiValueQueryStringParameters };
+};
+
+type Route = { readonly routeKey: string; readonly eventType: string };
+
+const requestContext = ({ connection, requestId, authorization }: RouteContext, route: Route) => {
+  const now = Date.now();
+  return {
+    ...route,
+    ...(authorization === undefined ? {} : { authorizer: authorization }),
+    extendedRequestId: requestId,
+    requestTime: new Date(now).toISOString(),
+    messageDirection: 'IN',
+    stage,
+    connectedAt: connection.connectedAt,
+    requestTimeEpoch: now,
+    identity: connection.identity,
+    requestId,
+    domainName: connection.domainName,
+    connectionId: connection.id,
+    apiId,
+  };
+};

@@ -1,0 +1,164 @@
+/**
+ * The embedded cloud: every AWS endpoint the program needs, on one machine and one data folder.
+ *
+ * The start is the list below and the stop is its reverse, also when a start fails half way. Nothing here
+ * is global, so tests run many clouds in one process.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { operatorSettings, type Variables } from '#shared/config/settings.ts';
+import { start as startApiGateway } from './api-gateway/start.ts';
+import { deployedFunctions, functionNamed } from './deployed-functions.ts';
+import { platformTable } from './dynamodb/platform-table.ts';
+import { start as startDynamoDb } from './dynamodb/start.ts';
+import { start as startEvents } from './events/start.ts';
+import type { LambdaMode } from './lambda/environment.ts';
+import { start as startLambda } from './lambda/start.ts';
+import { start as startS3 } from './s3/start.ts';
+
+/** Whether the limits of sandboxes hold, or are only tried for. */
+type SandboxLimits = 'enforced' | 'best effort';
+
+type SandboxHostEndpoint = {
+  readonly url: string;
+  readonly limits: SandboxLimits;
+  readonly stop: () => Promise<void>;
+};
+
+type StartSandboxHost = (options: {
+  readonly home: string;
+  readonly onTaskEvent: (detail: Readonly<Record<string, unknown>>) => void;
+  /** What sandboxes say on their standard error. */
+  readonly log: (line: string) => void;
+}) => Promise<SandboxHostEndpoint>;
+
+export type CloudOptions = {
+  /** The data folder; it exists. */
+  readonly home: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** The admin token, of which functions only get the hash. */
+  readonly token: string;
+  /** What bearers of sandboxes are derived from. */
+  readonly sandboxSecret: string;
+  /** Raw variables; of them only the operator's settings reach the functions. */
+  readonly variables: Variables;
+  readonly startSandboxHost?: StartSandboxHost;
+  readonly mode?: LambdaMode;
+  readonly functionsFolder?: string;
+  readonly webFolder?: string;
+  /** What functions print. */
+  readonly log?: (text: string) => void;
+  readonly progress?: (line: string) => void;
+};
+
+export type Cloud = {
+  /** The public origin. */
+  readonly url: string;
+  readonly limits: SandboxLimits | 'none';
+  /** `AWS_ENDPOINT_URL_*`, for a client that looks behind the origin. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
+};
+
+const repository = join(import.meta.dirname, '..');
+const tableName = 'sallyport';
+const expiryAttribute = 'ttl';
+const artifactBucket = 'sallyport-workspaces';
+const sweepEveryMs = 60_000;
+/** Each local sandbox listens on an address of its own in here. */
+const sandboxAddresses = '127.77.0.0/16';
+
+export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
+  const { home, variables, log = ignore, progress = ignore } = options;
+  await using starting = new AsyncDisposableStack();
+  const begun = <S extends Stoppable>(service: S): S => {
+    starting.defer(service.stop);
+    return service;
+  };
+
+  progress('Starting the table');
+  const dynamoDb = begun(
+    await startDynamoDb({
+      folder: join(home, 'dynamodb'),
+      table: platformTable(tableName),
+      expiryAttribute,
+      endpoint: variables['AWS_ENDPOINT_URL_DYNAMODB'] || undefined,
+    }),
+  );
+  const s3 = begun(await startS3({ folder: join(home, 's3'), buckets: [artifactBucket] }));
+  const lambda = begun(await startLambda({ mode: options.mode ?? { kind: 'shared' }, log }));
+  const events = begun(
+    await startEvents({
+      functions: lambda,
+      rules: [{ name: 'sweep', everyMs: sweepEveryMs, functionName: functionNamed('janitor') }],
+      taskStateFunction: functionNamed('task-events'),
+    }),
+  );
+  progress('Starting the sandbox host');
+  const sandboxes = await options.startSandboxHost?.({
+    home,
+    onTaskEvent: events.taskStateChanged,
+    log: (line) => log(`${line}\n`),
+  });
+  if (sandboxes !== undefined) begun(sandboxes);
+  const gateway = begun(
+    await startApiGateway({
+      functions: lambda,
+      restRoutes: [{ resource: '/api/{proxy+}', functionName: functionNamed('api') }],
+      webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
+      webRoot: options.webFolder ?? join(repository, 'web'),
+    }),
+  );
+
+  const endpoints = {
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
+    AWS_ENDPOINT_URL_LAMBDA: lambda.url,
+    AWS_ENDPOINT_URL_S3: s3.url,
+    ...(sandboxes === undefined ? {} : { AWS_ENDPOINT_URL_ECS: sandboxes.url }),
+  };
+  progress('Starting the functions');
+  lambda.deploy(
+    deployedFunctions({
+      folder: options.functionsFolder ?? join(repository, 'functions'),
+      variables: functionVariables(options, gateway.url),
+      endpoints: {
+        ...endpoints,
+        POWERTOOLS_SERVICE_NAME: 'sallyport',
+        POWERTOOLS_METRICS_NAMESPACE: 'Sallyport',
+      },
+    }),
+  );
+  events.fire();
+  const url = await gateway.open(options.port);
+  const running = starting.move();
+  return { url, limits: sandboxes?.limits ?? 'none', endpoints, stop: () => running.disposeAsync() };
+};
+
+type Stoppable = { readonly stop: () => Promise<void> };
+
+const ignore = (): void => undefined;
+
+const functionVariables = (
+  { token, sandboxSecret, variables }: CloudOptions,
+  connectionsUrl: string,
+): Variables => ({
+  ...pick(variables, Object.keys(operatorSettings.shape)),
+  TABLE_NAME: tableName,
+  ADMIN_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+  CONNECTIONS_URL: connectionsUrl,
+  TURN_FUNCTION: functionNamed('turn'),
+  GREETER_FUNCTION: functionNamed('greeter'),
+  SANDBOX_LINK_FUNCTION: functionNamed('sandbox-link'),
+  DEPLOYMENT: 'local',
+  SANDBOX_CLUSTER: 'sallyport',
+  SANDBOX_TASK_PYTHON: 'sallyport-python',
+  SANDBOX_TASK_NODE: 'sallyport-node',
+  SANDBOX_SUBNETS: 'subnet-local',
+  SANDBOX_SECURITY_GROUP: 'sg-local',
+  SANDBOX_SECRET: sandboxSecret,
+  SANDBOX_ADDRESS_RANGE: sandboxAddresses,
+});
+
+const pick = (variables: Variables, names: readonly string[]): Variables =>
+  Object.fromEntries(names.map((name) => [name, variables[name]]));

@@ -1,0 +1,158 @@
+/** DynamoDB on one machine: the real binary, the real SDK client. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import {
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import { afterEach, expect, test, vi } from 'vitest';
+import { startTiedChild } from '../endpoint/tied-child.ts';
+import { startDynoxide } from './dynoxide.ts';
+import { sweepExpired } from './expiry-sweep.ts';
+import { start } from './start.ts';
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of opened.splice(0).reverse()) await stop();
+});
+
+const table: CreateTableCommandInput = {
+  TableName: 'sallyport',
+  BillingMode: 'PAY_PER_REQUEST',
+  AttributeDefinitions: ['pk', 'sk', 'duePk'].map((AttributeName) => ({
+    AttributeName,
+    AttributeType: 'S' as const,
+  })),
+  KeySchema: [
+    { AttributeName: 'pk', KeyType: 'HASH' },
+    { AttributeName: 'sk', KeyType: 'RANGE' },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'due',
+      KeySchema: [{ AttributeName: 'duePk', KeyType: 'HASH' }],
+      Projection: { ProjectionType: 'ALL' },
+    },
+  ],
+};
+
+const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-dynamodb-'));
+
+const open = async (folder: string, wanted = table, endpoint?: string) => {
+  const server = await start({ folder, table: wanted, expiryAttribute: 'ttl', endpoint });
+  const client = new DynamoDBClient({
+    endpoint: server.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const stop = async () => {
+    client.destroy();
+    await server.stop();
+  };
+  opened.push(stop);
+  return { client, url: server.url, stop };
+};
+
+const seconds = (fromNow: number): string => String(Math.floor(Date.now() / 1000) + fromNow);
+const item = (pk: string, more = {}) => ({ pk: { S: pk }, sk: { S: 'META' }, ...more });
+const get = async (client: DynamoDBClient, pk: string) =>
+  (await client.send(new GetItemCommand({ TableName: 'sallyport', Key: item(pk) }))).Item;
+
+test('the table is there with its index, and its items survive a restart', async () => {
+  const folder = await makeFolder();
+  const first = await open(folder);
+  await first.client.send(
+    new PutItemCommand({ TableName: 'sallyport', Item: item('a', { duePk: { S: 'D' } }) }),
+  );
+  await first.stop();
+  const second = await open(folder);
+  const found = await second.client.send(
+    new QueryCommand({
+      TableName: 'sallyport',
+      IndexName: 'due',
+      KeyConditionExpression: 'duePk = :due',
+      ExpressionAttributeValues: { ':due': { S: 'D' } },
+    }),
+  );
+  expect(found.Items).toEqual([item('a', { duePk: { S: 'D' } })]);
+});
+
+test('a table of another shape is refused instead of used', async () => {
+  const folder = await makeFolder();
+  await (await open(folder)).stop();
+  const { GlobalSecondaryIndexes: _, ...other } = table;
+  await expect(open(folder, other)).rejects.toThrow(
+    'table sallyport has other keys or indexes: pk+sk due(duePk), wanted pk+sk',
+  );
+});
+
+test('A24: expired items are swept, others stay', async () => {
+  const { client } = await open(await makeFolder());
+  const items = [
+    item('past', { ttl: { N: seconds(-5) } }),
+    item('future', { ttl: { N: seconds(60) } }),
+    item('never'),
+  ];
+  for (const Item of items) await client.send(new PutItemCommand({ TableName: 'sallyport', Item }));
+  await sweepExpired(client, { table, attribute: 'ttl' });
+  expect(await Promise.all(['past', 'future', 'never'].map((pk) => get(client, pk)))).toEqual([
+    undefined,
+    items[1],
+    items[2],
+  ]);
+});
+
+test('another DynamoDB can be named, and is not stopped with ours', async () => {
+  const mine = await open(await makeFolder());
+  const borrowed = await open('/nowhere', table, mine.url);
+  expect(borrowed.url).toBe(mine.url);
+  await borrowed.stop();
+  expect(await get(mine.client, 'x')).toBeUndefined();
+});
+
+/** A process that has ended but was not yet collected is not alive. */
+const isAlive = (pid: number): boolean => {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.startsWith('Z');
+};
+
+test('a killed parent leaves no dynoxide behind', async () => {
+  const program = `
+    import { startDynoxide } from ${JSON.stringify(join(import.meta.dirname, 'dynoxide.ts'))};
+    const { pid } = await startDynoxide(${JSON.stringify(await makeFolder())});
+    process.stdout.write(pid + '\\n');`;
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface({ input: parent.stdout }), 'line');
+  const pid = Number(line);
+  expect(isAlive(pid)).toBe(true);
+  parent.kill('SIGKILL');
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 5000 });
+});
+
+test('where the kernel cannot tie a child, a pipe does', async () => {
+  const folder = await makeFolder();
+  const file = join(folder, 'pid');
+  const child = startTiedChild('sh', ['-c', `echo $$ > ${file}; exec sleep 60`], { tie: 'pipe' });
+  const pid = await vi.waitFor(async () => {
+    const text = await readFile(file, 'utf8');
+    expect(text).toMatch(/^\d+\n$/);
+    return Number(text);
+  });
+  await child.stop();
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false));
+});
+
+test('a data folder that cannot be used stops the start with the reason', async () => {
+  const folder = await makeFolder();
+  await mkdir(join(folder, 'dynamodb.sqlite'));
+  await expect(startDynoxide(folder)).rejects.toThrow(/^dynoxide did not start: .*database/s);
+});

@@ -1,0 +1,53 @@
+/**
+ * A loopback address of its own for each sandbox: what an elastic network interface is on Fargate. Bytes
+ * pass to the server's unix socket; nothing is looked at.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export type AddressProxy = { readonly address: string; readonly close: () => Promise<void> };
+
+export const sandboxPort = 8080;
+const addressTriesMax = 200;
+
+export const openAddressProxy = async (socketPath: string): Promise<AddressProxy> => {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => pass(client, connect(socketPath), sockets));
+  const address = await listenSomewhere(server);
+  return {
+    address,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
+
+const pass = (client: Socket, sandbox: Socket, sockets: Set<Socket>): void => {
+  for (const [one, other] of [
+    [client, sandbox],
+    [sandbox, client],
+  ] as const) {
+    sockets.add(one);
+    one.on('error', () => other.destroy());
+    one.on('close', () => {
+      sockets.delete(one);
+      other.destroy();
+    });
+    one.pipe(other);
+  }
+};
+
+const listenSomewhere = async (server: Server): Promise<string> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const address = `127.77.${Math.floor(Math.random() * 256)}.${1 + Math.floor(Math.random() * 254)}`;
+    try {
+      server.listen(sandboxPort, address);
+      await once(server, 'listening');
+      return address;
+    } catch (error) {
+      if (attempt === addressTriesMax) throw error;
+    }
+  }
+};

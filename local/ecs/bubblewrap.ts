@@ -1,0 +1,89 @@
+/**
+ * The two walls of a local sandbox, as bubblewrap arguments: an outer one around the server, a nested one
+ * around user code.
+ *
+ * The outer wall has no network and sees the system's programs, the server and one socket. The nested one
+ * sees neither the server nor the socket. Both have their own user, process, IPC and host name spaces.
+ */
+export type SandboxFolders = {
+  /** Bound as /workspace. */
+  readonly workspace: string;
+  /** Holds the server's socket; only the server sees it. */
+  readonly socket: string;
+  /** server.mjs, runner.mjs, user.bpf and etc/. */
+  readonly programs: string;
+  readonly memoryCounters?: string | undefined;
+};
+
+const tmpBytesMax = 256 * 1_048_576;
+const node = '/opt/sallyport/bin/node';
+
+const walls = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
+const ends = ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'];
+
+const system = [
+  ...['--ro-bind', '/usr', '/usr'],
+  ...['--symlink', 'usr/bin', '/bin', '--symlink', 'usr/sbin', '/sbin'],
+  ...['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64'],
+];
+
+export const outerArguments = (
+  { workspace, socket, programs, memoryCounters }: SandboxFolders,
+  {
+    nodePath,
+    variables,
+  }: { readonly nodePath: string; readonly variables: Readonly<Record<string, string>> },
+): readonly string[] => [
+  ...walls,
+  ...['--unshare-net', '--uid', '1000', '--gid', '1000'],
+  ...system,
+  ...['--ro-bind', `${programs}/etc`, '/etc', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
+  ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
+  ...['--ro-bind', nodePath, node],
+  ...['--ro-bind', `${programs}/runner.mjs`, '/opt/sallyport/runner.mjs'],
+  ...['--ro-bind', `${programs}/server.mjs`, '/opt/sallyport/server.mjs'],
+  ...['--ro-bind', `${programs}/user.bpf`, '/opt/sallyport/user.bpf'],
+  ...['--proc', '/proc', '--dev', '/dev'],
+  ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
+  ...['--bind', workspace, '/workspace', '--bind', socket, '/run/sallyport'],
+  ...(memoryCounters === undefined ? [] : ['--ro-bind', memoryCounters, '/run/cgroup']),
+  ...['--remount-ro', '/', '--chdir', '/', ...ends, '--clearenv'],
+  ...Object.entries({ ...variables, ...serverVariables(memoryCounters) }).flatMap(([name, value]) => [
+    '--setenv',
+    name,
+    value,
+  ]),
+];
+
+/** Runs inside the outer wall. */
+export const serverCommand: readonly string[] = [
+  node,
+  '--max-old-space-size=96',
+  '/opt/sallyport/server.mjs',
+];
+
+const serverVariables = (memoryCounters: string | undefined): Readonly<Record<string, string>> => ({
+  SANDBOX_LISTEN: 'unix:/run/sallyport/sandbox.sock',
+  SANDBOX_USER_LAUNCHER: JSON.stringify(userLauncher),
+  ...(memoryCounters === undefined ? {} : { SANDBOX_CGROUP: '/run/cgroup' }),
+});
+
+/** Run by the server, inside the outer wall. The shell opens the filter, which bubblewrap reads from a descriptor. */
+const userLauncher: readonly string[] = [
+  '/usr/bin/bash',
+  '--norc',
+  '--noprofile',
+  '-c',
+  'exec 9</opt/sallyport/user.bpf; exec /usr/bin/bwrap "$@"',
+  'user',
+  ...walls,
+  ...['--uid', '10001', '--gid', '10001', '--disable-userns', '--seccomp', '9'],
+  ...system,
+  ...['--ro-bind', '/etc', '/etc', '--ro-bind', node, node],
+  ...['--ro-bind', '/opt/sallyport/runner.mjs', '/opt/sallyport/runner.mjs'],
+  ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
+  ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
+  ...['--bind', '/workspace', '/workspace', '--remount-ro', '/', '--chdir', '/workspace'],
+  ...ends,
+  '--',
+];

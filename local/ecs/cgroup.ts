@@ -1,0 +1,120 @@
+/**
+ * The cgroup of one sandbox: memory, CPU and process limits held by the kernel, on cgroup v1 or v2.
+ *
+ * Needs root. Without a hierarchy it may write to there is none, and the limits are best effort.
+ */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type CgroupLimits = {
+  readonly memoryMb: number;
+  readonly cpus: number;
+  readonly processesMax: number;
+};
+
+export type Cgroup = {
+  /** A process that writes its pid here is held by the limits. */
+  readonly joinFiles: readonly string[];
+  /** Where the memory counters can be read. */
+  readonly memoryFolder: string;
+  readonly oomKills: () => number;
+  readonly remove: () => Promise<void>;
+};
+
+export type CgroupHierarchy = { readonly open: (name: string, limits: CgroupLimits) => Cgroup };
+
+const root = '/sys/fs/cgroup';
+const parent = 'sallyport';
+const cpuPeriodUs = 100_000;
+const removeTriesMax = 50;
+const removePauseMs = 20;
+
+export const findHierarchy = (): CgroupHierarchy | undefined => {
+  if (process.getuid?.() !== 0) return undefined;
+  if (existsSync(join(root, 'cgroup.controllers')))
+    return isWritable(root) ? { open: openUnified } : undefined;
+  const controllers = ['memory', 'cpu', 'pids'].map((name) => join(root, name));
+  return controllers.every(isWritable) ? { open: openSeparate } : undefined;
+};
+
+const isWritable = (folder: string): boolean => {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const openUnified = (name: string, { memoryMb, cpus, processesMax }: CgroupLimits): Cgroup => {
+  writeFileSync(join(root, 'cgroup.subtree_control'), '+memory +cpu +pids');
+  mkdirSync(join(root, parent), { recursive: true });
+  writeFileSync(join(root, parent, 'cgroup.subtree_control'), '+memory +cpu +pids');
+  const folder = join(root, parent, name);
+  mkdirSync(folder);
+  const memory = String(memoryMb * 1_048_576);
+  const files = {
+    'memory.max': memory,
+    'memory.swap.max': '0',
+    'cpu.max': `${cpus * cpuPeriodUs} ${cpuPeriodUs}`,
+    'pids.max': String(processesMax),
+  };
+  writeLimits(folder, files);
+  return {
+    joinFiles: [join(folder, 'cgroup.procs')],
+    memoryFolder: folder,
+    oomKills: () => counter(join(folder, 'memory.events')),
+    remove: () => removeAll([folder]),
+  };
+};
+
+const openSeparate = (name: string, { memoryMb, cpus, processesMax }: CgroupLimits): Cgroup => {
+  const folderOf = (controller: string): string => join(root, controller, parent, name);
+  const [memory, cpu, pids] = [folderOf('memory'), folderOf('cpu'), folderOf('pids')] as const;
+  for (const folder of [memory, cpu, pids]) mkdirSync(folder, { recursive: true });
+  const bytes = String(memoryMb * 1_048_576);
+  writeLimits(memory, { 'memory.limit_in_bytes': bytes, 'memory.memsw.limit_in_bytes': bytes });
+  writeLimits(cpu, {
+    'cpu.cfs_period_us': String(cpuPeriodUs),
+    'cpu.cfs_quota_us': String(cpus * cpuPeriodUs),
+  });
+  writeLimits(pids, { 'pids.max': String(processesMax) });
+  return {
+    joinFiles: [memory, cpu, pids].map((folder) => join(folder, 'cgroup.procs')),
+    memoryFolder: memory,
+    oomKills: () => counter(join(memory, 'memory.oom_control')),
+    remove: () => removeAll([memory, cpu, pids]),
+  };
+};
+
+/** A kernel without swap accounting lacks those files. */
+const writeLimits = (folder: string, files: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(files))
+    if (existsSync(join(folder, name))) writeFileSync(join(folder, name), value);
+};
+
+const counter = (file: string): number =>
+  Number(/^oom_kill (\d+)/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
+
+/** A cgroup can be removed once its last process is reaped. */
+const removeAll = async (folders: readonly string[]): Promise<void> => {
+  for (const folder of folders) {
+    for (let attempt = 1; existsSync(folder); attempt += 1) {
+      try {
+        rmdirSync(folder);
+      } catch (error) {
+        if (attempt === removeTriesMax) throw error;
+        await delay(removePauseMs);
+      }
+    }
+  }
+};

@@ -1,0 +1,82 @@
+/** Rules that invoke a real function of the Lambda endpoint, which writes down what it got. */
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { start as startLambda } from '../lambda/start.ts';
+import { start } from './start.ts';
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of opened.splice(0).reverse()) await stop();
+});
+
+const open = async (everyMs: number) => {
+  const file = join(await mkdtemp(join(tmpdir(), 'sallyport-events-')), 'events');
+  const lambda = await startLambda({ mode: { kind: 'shared' }, log: () => undefined });
+  opened.push(lambda.stop);
+  lambda.deploy(
+    ['janitor', 'task-events'].map((name) => ({
+      name: `sallyport-${name}`,
+      entry: join(import.meta.dirname, 'fixtures', 'record', 'handler.ts'),
+      environment: { EVENTS_FILE: file },
+      timeoutMs: 5000,
+      memoryMb: 128,
+    })),
+  );
+  const events = await start({
+    functions: lambda,
+    rules: [{ name: 'sweep', everyMs, functionName: 'sallyport-janitor' }],
+    taskStateFunction: 'sallyport-task-events',
+  });
+  opened.push(events.stop);
+  const seen = async () =>
+    (await readFile(file, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  return { events, seen };
+};
+
+test('A28: a timed rule fires at the start with the event of a schedule', async () => {
+  const { events, seen } = await open(3_600_000);
+  events.fire();
+  const [event] = await vi.waitFor(seen);
+  expect(event).toEqual({
+    version: '0',
+    id: expect.any(String),
+    account: '000000000000',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    region: 'us-east-1',
+    'detail-type': 'Scheduled Event',
+    source: 'aws.events',
+    resources: ['arn:aws:events:us-east-1:000000000000:rule/sweep'],
+    detail: {},
+  });
+});
+
+test('a timed rule fires again', async () => {
+  const { events, seen } = await open(20);
+  events.fire();
+  await vi.waitFor(async () => expect((await seen()).length).toBeGreaterThan(2), { timeout: 5000 });
+});
+
+test('A28: the state of a task reaches its function, also what happened before the functions were there', async () => {
+  const { events, seen } = await open(3_600_000);
+  events.taskStateChanged({ taskArn: 'arn:early' });
+  events.fire();
+  events.taskStateChanged({ taskArn: 'arn:task', lastStatus: 'RUNNING', version: 3 });
+  const tasks = async () => {
+    const all = (await seen()).filter((event) => event.source === 'aws.ecs');
+    expect(all).toHaveLength(2);
+    return all.sort((a, b) => a.detail.taskArn.localeCompare(b.detail.taskArn));
+  };
+  const [early, event] = await vi.waitFor(tasks);
+  expect(early.detail).toEqual({ taskArn: 'arn:early' });
+  expect(event).toMatchObject({
+    'detail-type': 'ECS Task State Change',
+    source: 'aws.ecs',
+    resources: ['arn:task'],
+    detail: { taskArn: 'arn:task', lastStatus: 'RUNNING', version: 3 },
+  });
+});

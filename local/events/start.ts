@@ -1,0 +1,76 @@
+/**
+ * EventBridge on one machine: rules that fire on a timer, and one that passes on the state of ECS tasks.
+ *
+ * A timed rule fires first at the start, so that what happened while the machine was off is dealt with at
+ * once. Targets are invoked asynchronously, like those of a real rule (A28).
+ * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-run-lambda-schedule.html
+ */
+import { randomUUID } from 'node:crypto';
+import { accountId, region } from '../lambda/function-definition.ts';
+import type { FunctionHost } from '../lambda/function-host.ts';
+
+type TimedRule = { readonly name: string; readonly everyMs: number; readonly functionName: string };
+
+export type EventsOptions = {
+  readonly functions: FunctionHost;
+  readonly rules: readonly TimedRule[];
+  readonly taskStateFunction: string;
+};
+
+export type Events = {
+  /** Begins to invoke; call it once the functions are there. What happened to tasks until then follows at once. */
+  readonly fire: () => void;
+  /** Passes one `ECS Task State Change` on; `detail` is the task as ECS describes it. */
+  readonly taskStateChanged: (detail: Readonly<Record<string, unknown>>) => void;
+  readonly stop: () => Promise<void>;
+};
+
+export const start = ({ functions, rules, taskStateFunction }: EventsOptions): Promise<Events> => {
+  const timers: NodeJS.Timeout[] = [];
+  let early: string[] | undefined = [];
+  const fireRule = (rule: TimedRule): void =>
+    functions.invokeLater(rule.functionName, JSON.stringify(scheduledEvent(rule)));
+  return Promise.resolve({
+    fire: () => {
+      for (const event of early ?? []) functions.invokeLater(taskStateFunction, event);
+      early = undefined;
+      for (const rule of rules) {
+        fireRule(rule);
+        timers.push(setInterval(() => fireRule(rule), rule.everyMs));
+      }
+    },
+    taskStateChanged: (detail) => {
+      const event = JSON.stringify(taskEvent(detail));
+      if (early === undefined) functions.invokeLater(taskStateFunction, event);
+      else early.push(event);
+    },
+    stop: () => {
+      for (const timer of timers) clearInterval(timer);
+      return Promise.resolve();
+    },
+  });
+};
+
+const envelope = () => ({
+  version: '0',
+  id: randomUUID(),
+  account: accountId,
+  time: `${new Date().toISOString().slice(0, 19)}Z`,
+  region,
+});
+
+const scheduledEvent = ({ name }: TimedRule) => ({
+  ...envelope(),
+  'detail-type': 'Scheduled Event',
+  source: 'aws.events',
+  resources: [`arn:aws:events:${region}:${accountId}:rule/${name}`],
+  detail: {},
+});
+
+const taskEvent = (detail: Readonly<Record<string, unknown>>) => ({
+  ...envelope(),
+  'detail-type': 'ECS Task State Change',
+  source: 'aws.ecs',
+  resources: [detail['taskArn']],
+  detail,
+});

@@ -1,0 +1,67 @@
+/** Where the data folder is, what it keeps, and who may use it. */
+import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openFunctionLog } from './function-log.ts';
+import { findHome, keepSecret, makeHome } from './home.ts';
+import { HomeInUse, lockHome } from './home-lock.ts';
+
+const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-home-'));
+
+test('the folder is the one that is named, else the one that exists, else it is made here', async () => {
+  const [cwd, user] = [await makeFolder(), await makeFolder()];
+  expect(findHome('data', cwd, user)).toBe(join(cwd, 'data'));
+  expect(findHome(undefined, cwd, user)).toBe(join(cwd, '.sallyport'));
+  await mkdir(join(user, '.sallyport'));
+  expect(findHome(undefined, cwd, user)).toBe(join(user, '.sallyport'));
+  await mkdir(join(cwd, '.sallyport'));
+  expect(findHome(undefined, cwd, user)).toBe(join(cwd, '.sallyport'));
+});
+
+test('a new folder can be passed through but not looked into, and its logs are private', async () => {
+  const home = join(await makeFolder(), 'data');
+  await makeHome(home);
+  const modes = await Promise.all(
+    [home, join(home, 'logs')].map(async (path) => (await stat(path)).mode & 0o777),
+  );
+  expect(modes).toEqual([0o711, 0o700]);
+});
+
+test('a secret is made once, for the owner only', async () => {
+  const home = await makeFolder();
+  const secret = await keepSecret(home, 'token', 'sp_');
+  expect(secret).toMatch(/^sp_[0-9a-f]{64}$/);
+  expect(await keepSecret(home, 'token', 'sp_')).toBe(secret);
+  expect((await stat(join(home, 'token'))).mode & 0o777).toBe(0o600);
+});
+
+test('a folder is locked once, and is free again after the release', async () => {
+  const home = await makeFolder();
+  const lock = lockHome(home);
+  expect(() => lockHome(home)).toThrow(HomeInUse);
+  lock.release();
+  lockHome(home).release();
+  expect(await readdir(home)).toEqual([]);
+});
+
+test.each(['', '{"pid":', '{"pid":0}', '{"pid":1,"startedAt":"before the last boot"}'])(
+  'a lock that names no running process is taken over: %s',
+  async (content) => {
+    const home = await makeFolder();
+    await writeFile(join(home, 'lock'), content);
+    lockHome(home).release();
+    expect(await readdir(home)).toEqual([]);
+  },
+);
+
+test('the log of functions is turned over once it is full, and one old file is kept', async () => {
+  const folder = await makeFolder();
+  const file = join(folder, 'functions.log');
+  const log = openFunctionLog(file, 10);
+  for (const text of ['first line\n', 'second line\n', 'third\n']) log.write(text);
+  await log.close();
+  expect(await readFile(file, 'utf8')).toBe('third\n');
+  expect(await readFile(`${file}.1`, 'utf8')).toBe('second line\n');
+  expect(await readdir(folder)).toHaveLength(2);
+});

@@ -1,0 +1,149 @@
+/**
+ * Execution environments: where a function runs, one invocation at a time.
+ *
+ * `shared` puts the environments of all functions into one thread with the union of their variables, which
+ * starts at once and needs little memory. `strict` gives each a thread with exactly its function's variables
+ * and retires it after `killEvery` invocations, so that nothing can lean on what Lambda does not promise (A17, A18).
+ */
+import type { FunctionDefinition } from './function-definition.ts';
+import { arnOf, region } from './function-definition.ts';
+import type { Invocation, Outcome, ResponseSink } from './invocation.ts';
+import { startWorkerHost, type WorkerHost } from './worker-host.ts';
+
+export type LambdaMode =
+  | { readonly kind: 'shared' }
+  | { readonly kind: 'strict'; readonly killEvery?: number };
+
+export type Environment = {
+  readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
+  readonly isReusable: () => boolean;
+  readonly stop: () => Promise<void>;
+};
+
+export type EnvironmentHost = {
+  readonly open: (definition: FunctionDefinition) => Environment;
+  readonly stop: () => Promise<void>;
+};
+
+type Log = (text: string) => void;
+
+export const hostEnvironments = (
+  mode: LambdaMode,
+  definitions: readonly FunctionDefinition[],
+  log: Log,
+): EnvironmentHost =>
+  mode.kind === 'shared' ? hostShared(definitions, log) : hostStrict(mode.killEvery, log);
+
+const hostShared = (definitions: readonly FunctionDefinition[], log: Log): EnvironmentHost => {
+  const environment = { ...runtimeVariables('sallyport', 0), ...unionOf(definitions) };
+  const copies = new Map<string, number>();
+  const nextCopy = (name: string): number => {
+    const copy = copies.get(name) ?? 0;
+    copies.set(name, copy + 1);
+    return copy;
+  };
+  let calls = 0;
+  let isStopped = false;
+  let host: WorkerHost = startWorkerHost({ environment, log });
+  for (const { entry } of definitions) host.preload(entry, 0);
+  const living = (): WorkerHost => {
+    if (!host.isAlive() && !isStopped) host = startWorkerHost({ environment, log });
+    return host;
+  };
+  return {
+    open: (definition) => {
+      const copy = nextCopy(definition.name);
+      return {
+        run: async (invocation, sink) => {
+          calls += 1;
+          return await living().run(
+            callOf(definition, { invocation, callId: calls, environment: copy }),
+            sink,
+          );
+        },
+        isReusable: () => true,
+        // A copy that was given up is not named again; its module stays in the thread's memory.
+        stop: () => Promise.resolve(),
+      };
+    },
+    stop: async () => {
+      isStopped = true;
+      await host.stop();
+    },
+  };
+};
+
+const hostStrict = (killEvery: number | undefined, log: Log): EnvironmentHost => {
+  const hosts = new Set<WorkerHost>();
+  return {
+    open: (definition) => {
+      const environment = {
+        ...runtimeVariables(definition.name, definition.memoryMb),
+        ...definition.environment,
+      };
+      const host = startWorkerHost({ environment, memoryMb: definition.memoryMb, log });
+      hosts.add(host);
+      let calls = 0;
+      return {
+        run: (invocation, sink) => {
+          calls += 1;
+          return host.run(callOf(definition, { invocation, callId: calls, environment: undefined }), sink);
+        },
+        isReusable: () => host.isAlive() && (killEvery === undefined || calls < killEvery),
+        stop: async () => {
+          hosts.delete(host);
+          await host.stop();
+        },
+      };
+    },
+    stop: async () => void (await Promise.all([...hosts].map((host) => host.stop()))),
+  };
+};
+
+type CallParts = {
+  readonly invocation: Invocation;
+  readonly callId: number;
+  readonly environment: number | undefined;
+};
+
+const callOf = (definition: FunctionDefinition, { invocation, callId, environment }: CallParts) => ({
+  callId,
+  requestId: invocation.requestId,
+  payload: invocation.payload,
+  functionName: definition.name,
+  functionArn: arnOf(definition.name),
+  memoryMb: definition.memoryMb,
+  timeoutMs: definition.timeoutMs,
+  entry: definition.entry,
+  environment,
+});
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html, "Defined runtime environment variables". */
+const runtimeVariables = (name: string, memoryMb: number): Record<string, string> => ({
+  AWS_REGION: region,
+  AWS_DEFAULT_REGION: region,
+  AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+  AWS_LAMBDA_FUNCTION_NAME: name,
+  AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
+  AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_EC2_METADATA_DISABLED: 'true',
+  TZ: ':UTC',
+});
+
+const unionOf = (definitions: readonly FunctionDefinition[]): Record<string, string> => {
+  const union: Record<string, string> = {};
+  for (const { name, environment } of definitions) {
+    for (const [variable, value] of Object.entries(environment)) {
+      if (union[variable] !== undefined && union[variable] !== value) {
+        throw new Error(
+          `${variable} of ${name} is not what another function wants: shared mode has one environment`,
+        );
+      }
+      union[variable] = value;
+    }
+  }
+  return union;
+};

@@ -1,0 +1,115 @@
+/**
+ * The functions of one cloud, and the three ways to invoke them.
+ *
+ * The HTTP endpoint, the gateway and the event rules all come through here, so limits and retries exist once (A19, A22).
+ */
+import { randomUUID } from 'node:crypto';
+import { AwsError } from '../endpoint/aws-error.ts';
+import { type AsyncRetry, retryInBackground } from './background-invocation.ts';
+import { type EnvironmentHost, hostEnvironments, type LambdaMode } from './environment.ts';
+import { arnOf, type FunctionDefinition, nameFrom } from './function-definition.ts';
+import { type FunctionPool, openPool } from './function-pool.ts';
+import { type Buffered, bufferAnswer, failure, type Outcome, type ResponseSink } from './invocation.ts';
+
+export interface FunctionHost {
+  /** Runs it and collects the answer (`RequestResponse`). */
+  invoke(name: string, payload: string, requestId?: string): Promise<Buffered>;
+  /** Accepts it and runs it later, up to three times under one request id (`Event`). */
+  invokeLater(name: string, payload: string, requestId?: string): void;
+  /** Runs it and passes the answer on as it comes (`InvokeWithResponseStream`). */
+  invokeStreamed(name: string, payload: string, sink: ResponseSink): Promise<Outcome>;
+}
+
+export type FunctionHostOptions = {
+  readonly mode: LambdaMode;
+  readonly log: (text: string) => void;
+  readonly environmentsMax?: number;
+  /** Waits before the second and the third attempt of a failed asynchronous invocation. */
+  readonly retryDelaysMs?: readonly number[];
+};
+
+export type RunningFunctionHost = FunctionHost & {
+  readonly deploy: (definitions: readonly FunctionDefinition[]) => void;
+  readonly stop: () => Promise<void>;
+};
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+const requestBytesMax = 6 * 1024 * 1024;
+const answerBytesMax = 6 * 1024 * 1024 + 100;
+const eventBytesMax = 1024 * 1024;
+const environmentsMaxDefault = 200;
+/** AWS waits one minute, then two; a person at one machine should not have to. */
+const retryDelaysMsDefault = [200, 1000];
+
+export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionHost => {
+  const { environmentsMax = environmentsMaxDefault, retryDelaysMs = retryDelaysMsDefault } = options;
+  const pools = new Map<string, FunctionPool>();
+  const background = retryInBackground(retryDelaysMs);
+  let environments: EnvironmentHost | undefined;
+
+  return {
+    deploy: (definitions) => {
+      const host = hostEnvironments(options.mode, definitions, options.log);
+      environments = host;
+      for (const definition of definitions) {
+        pools.set(definition.name, openPool(definition, { environmentsMax, open: host.open }));
+      }
+    },
+    ...invokers(pools, background),
+    stop: async () => {
+      background.stop();
+      await environments?.stop();
+    },
+  };
+};
+
+const invokers = (pools: ReadonlyMap<string, FunctionPool>, background: AsyncRetry): FunctionHost => {
+  const find = (reference: string): FunctionPool =>
+    pools.get(nameFrom(reference)) ?? refuseUnknown(reference);
+  const invoke = async (
+    name: string,
+    payload: string,
+    requestId: string = randomUUID(),
+  ): Promise<Buffered> => {
+    refuseTooLarge(payload, requestBytesMax, 'InvokeFunction');
+    const answer = await bufferAnswer((sink) => find(name).run({ requestId, payload }, sink));
+    return refuseLargeAnswer(answer);
+  };
+  return {
+    invoke,
+    invokeLater: (name, payload, requestId = randomUUID()) => {
+      refuseTooLarge(payload, eventBytesMax, 'InvokeAsync');
+      const pool = find(name);
+      background.run(async () => {
+        const { outcome } = await bufferAnswer((sink) => pool.run({ requestId, payload }, sink));
+        return outcome;
+      });
+    },
+    invokeStreamed: async (name, payload, sink) => {
+      refuseTooLarge(payload, requestBytesMax, 'InvokeWithResponseStream');
+      return await find(name).run({ requestId: randomUUID(), payload }, sink);
+    },
+  };
+};
+
+const refuseUnknown = (reference: string): never => {
+  throw new AwsError(404, 'ResourceNotFoundException', {
+    Type: 'User',
+    Message: `Function not found: ${arnOf(nameFrom(reference))}`,
+  });
+};
+
+const refuseTooLarge = (payload: string, bytesMax: number, operation: string): void => {
+  if (Buffer.byteLength(payload) <= bytesMax) return;
+  throw new AwsError(413, 'RequestTooLargeException', {
+    Type: 'User',
+    message: `Request must be smaller than ${bytesMax} bytes for the ${operation} operation`,
+  });
+};
+
+const refuseLargeAnswer = (answer: Buffered): Buffered => {
+  const bytes = Buffer.byteLength(answer.payload);
+  if (bytes <= answerBytesMax) return answer;
+  const text = `Response payload size exceeded maximum allowed payload size (${answerBytesMax} bytes).`;
+  return { outcome: failure('Function.ResponseSizeTooLarge', text), payload: '' };
+};

@@ -1,0 +1,270 @@
+/** The Lambda endpoint, asked by the real SDK client; handlers are the small modules in `fixtures/`. */
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  InvokeCommand,
+  InvokeWithResponseStreamCommand,
+  LambdaClient,
+  ResourceNotFoundException,
+  TooManyRequestsException,
+} from '@aws-sdk/client-lambda';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { LambdaMode } from './environment.ts';
+import type { FunctionDefinition } from './function-definition.ts';
+import { type LambdaEndpoint, start } from './start.ts';
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of opened.splice(0).reverse()) await stop();
+});
+
+const define = (fixture: string, more: Partial<FunctionDefinition> = {}): FunctionDefinition => ({
+  name: `sallyport-${fixture}`,
+  entry: join(import.meta.dirname, 'fixtures', fixture, 'handler.ts'),
+  environment: {},
+  timeoutMs: 5000,
+  memoryMb: 256,
+  ...more,
+});
+
+type Cloud = { readonly client: LambdaClient; readonly endpoint: LambdaEndpoint; readonly printed: string[] };
+
+const deploy = async (
+  definitions: readonly FunctionDefinition[],
+  mode: LambdaMode = { kind: 'shared' },
+): Promise<Cloud> => {
+  const printed: string[] = [];
+  const endpoint = await start({ mode, log: (text) => printed.push(text), retryDelaysMs: [5, 10] });
+  endpoint.deploy(definitions);
+  const client = new LambdaClient({
+    endpoint: endpoint.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+  opened.push(endpoint.stop, async () => client.destroy());
+  return { client, endpoint, printed };
+};
+
+const call = async (client: LambdaClient, fixture: string, event: unknown = {}) => {
+  const answer = await client.send(
+    new InvokeCommand({ FunctionName: `sallyport-${fixture}`, Payload: JSON.stringify(event) }),
+  );
+  return { ...answer, result: JSON.parse(answer.Payload?.transformToString() ?? 'null') };
+};
+
+test('a function gets its event and the context that Lambda would give it', async () => {
+  const { client } = await deploy([define('echo')]);
+  const answer = await call(client, 'echo', { hello: 'world' });
+  expect(answer.result).toEqual({
+    event: { hello: 'world' },
+    requestId: answer.$metadata.requestId,
+    functionName: 'sallyport-echo',
+    arn: 'arn:aws:lambda:us-east-1:000000000000:function:sallyport-echo',
+    hasTimeLeft: true,
+  });
+  expect(answer.FunctionError).toBeUndefined();
+});
+
+test('a function may be named by its ARN', async () => {
+  const { client } = await deploy([define('echo')]);
+  const answer = await client.send(
+    new InvokeCommand({ FunctionName: 'arn:aws:lambda:us-east-1:000000000000:function:sallyport-echo' }),
+  );
+  expect(answer.StatusCode).toBe(200);
+});
+
+test('A22: a handler that throws is a function error with the body of Lambda, and what it printed is kept', async () => {
+  const { client, printed } = await deploy([define('failing')]);
+  const answer = await call(client, 'failing', { text: 'now' });
+  expect(answer.StatusCode).toBe(200);
+  expect(answer.FunctionError).toBe('Unhandled');
+  expect(answer.result).toMatchObject({ errorType: 'TypeError', errorMessage: 'the handler does not work' });
+  await vi.waitFor(() => expect(printed.join('')).toContain('about to fail: now\n'));
+});
+
+test('A21: a function that takes too long is timed out in the words of Lambda', async () => {
+  const { client } = await deploy([define('slow', { timeoutMs: 100 })]);
+  const answer = await call(client, 'slow', { waitMs: 60_000 });
+  expect(answer.FunctionError).toBe('Unhandled');
+  expect(answer.result.errorType).toBe('Sandbox.Timedout');
+  expect(answer.result.errorMessage).toMatch(
+    /^RequestId: [0-9a-f-]{36} Error: Task timed out after 0.10 seconds$/,
+  );
+});
+
+test('A21: a handler that never yields is killed, and the functions beside it work again', async () => {
+  const { client } = await deploy([define('stuck', { timeoutMs: 100 }), define('echo')]);
+  expect((await call(client, 'stuck')).result.errorType).toBe('Sandbox.Timedout');
+  await vi.waitFor(async () => expect((await call(client, 'echo', 1)).result.event).toBe(1), {
+    timeout: 5000,
+  });
+});
+
+test('A18: a worker that dies fails its invocation and is replaced', async () => {
+  const { client } = await deploy([define('exiting')]);
+  const answer = await call(client, 'exiting', { exit: true });
+  expect(answer.result).toMatchObject({ errorType: 'Runtime.ExitError' });
+  expect((await call(client, 'exiting', { exit: false })).result).toBe('alive');
+});
+
+test('A17: an environment serves one invocation at a time and is reused when idle', async () => {
+  const { client } = await deploy([define('environment')]);
+  const together = await Promise.all([1, 2, 3].map(() => call(client, 'environment', { waitMs: 50 })));
+  expect(new Set(together.map((answer) => answer.result.copy)).size).toBe(3);
+  const after = await call(client, 'environment');
+  expect(after.result.served).toBe(2);
+});
+
+test('A18: strict mode gives each function its own variables only, and replaces environments', async () => {
+  const { client } = await deploy(
+    [
+      define('environment', { environment: { MINE: 'yes' } }),
+      define('echo', { environment: { THEIRS: 'secret' } }),
+    ],
+    { kind: 'strict', killEvery: 2 },
+  );
+  const own = await call(client, 'environment', { variable: 'MINE' });
+  expect(own.result).toMatchObject({
+    value: 'yes',
+    served: 1,
+    functionName: 'sallyport-environment',
+    initialization: 'on-demand',
+  });
+  expect((await call(client, 'environment', { variable: 'THEIRS' })).result).toMatchObject({
+    value: null,
+    served: 2,
+  });
+  expect((await call(client, 'environment', { variable: 'PATH' })).result).toMatchObject({
+    value: null,
+    served: 1,
+  });
+});
+
+test('shared mode refuses functions that want different values of one variable', async () => {
+  const endpoint = await start({ mode: { kind: 'shared' }, log: () => undefined });
+  opened.push(endpoint.stop);
+  expect(() =>
+    endpoint.deploy([
+      define('echo', { environment: { TABLE: 'a' } }),
+      define('slow', { environment: { TABLE: 'b' } }),
+    ]),
+  ).toThrow('TABLE of sallyport-slow is not what another function wants: shared mode has one environment');
+});
+
+test('A22: an unknown function is not found', async () => {
+  const { client } = await deploy([define('echo')]);
+  await expect(call(client, 'nothing')).rejects.toBeInstanceOf(ResourceNotFoundException);
+});
+
+test('a request that no SDK has signed is refused, so that web pages cannot make any', async () => {
+  const { endpoint } = await deploy([define('echo')]);
+  const answer = await fetch(`${endpoint.url}/2015-03-31/functions/sallyport-echo/invocations`, {
+    method: 'POST',
+    body: '{}',
+  });
+  expect(answer.status).toBe(403);
+});
+
+test('A22: over the reserved concurrency an invocation is throttled', async () => {
+  const { client } = await deploy([define('slow', { concurrencyMax: 1 })]);
+  const first = call(client, 'slow', { waitMs: 300 });
+  await expect(
+    vi.waitUntil(() =>
+      call(client, 'slow', { waitMs: 1 }).then(
+        () => undefined,
+        (cause) => cause,
+      ),
+    ),
+  ).resolves.toBeInstanceOf(TooManyRequestsException);
+  expect((await first).result).toBe('done');
+});
+
+test('A19: a payload over 6 MB is refused', async () => {
+  const { client } = await deploy([define('echo')]);
+  await expect(call(client, 'echo', 'x'.repeat(6_291_456))).rejects.toMatchObject({
+    name: 'RequestTooLargeException',
+    $metadata: { httpStatusCode: 413 },
+  });
+});
+
+test('A19: an asynchronous payload over 1 MB is refused', async () => {
+  const { client } = await deploy([define('echo')]);
+  const send = (bytes: number) =>
+    client.send(
+      new InvokeCommand({
+        FunctionName: 'sallyport-echo',
+        InvocationType: 'Event',
+        Payload: JSON.stringify('x'.repeat(bytes - 2)),
+      }),
+    );
+  expect((await send(1_048_576)).StatusCode).toBe(202);
+  await expect(send(1_048_577)).rejects.toMatchObject({ name: 'RequestTooLargeException' });
+});
+
+test('A20: an asynchronous invocation that fails is tried twice more under its request id', async () => {
+  const { client } = await deploy([define('flaky')]);
+  const file = join(await mkdtemp(join(tmpdir(), 'sallyport-lambda-')), 'attempts');
+  const answer = await client.send(
+    new InvokeCommand({
+      FunctionName: 'sallyport-flaky',
+      InvocationType: 'Event',
+      Payload: JSON.stringify({ file, succeedAt: 99 }),
+    }),
+  );
+  expect(answer.StatusCode).toBe(202);
+  const id = answer.$metadata.requestId;
+  await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toBe(`${id}\n${id}\n${id}\n`));
+});
+
+const readStream = async (client: LambdaClient, fixture: string, event: unknown) => {
+  const answer = await client.send(
+    new InvokeWithResponseStreamCommand({
+      FunctionName: `sallyport-${fixture}`,
+      Payload: JSON.stringify(event),
+    }),
+  );
+  return { ...answer, events: answer.EventStream ?? [] };
+};
+
+test('A23: a streaming function is heard while it still runs', async () => {
+  const { client } = await deploy([define('streaming')]);
+  const file = join(await mkdtemp(join(tmpdir(), 'sallyport-lambda-')), 'go');
+  const heard: string[] = [];
+  for await (const event of (await readStream(client, 'streaming', { waitFor: file })).events) {
+    if (event.PayloadChunk) heard.push(Buffer.from(event.PayloadChunk.Payload ?? []).toString());
+    if (event.InvokeComplete) heard.push(`complete ${event.InvokeComplete.ErrorCode ?? ''}`);
+    // The function goes on only because its first part was read.
+    if (heard.length === 1) await writeFile(file, '');
+  }
+  expect(heard).toEqual(['first ', 'second', 'complete ']);
+});
+
+test('A23: a stream that breaks names its error at the end', async () => {
+  const { client } = await deploy([define('streaming')]);
+  const codes: unknown[] = [];
+  for await (const event of (await readStream(client, 'streaming', { fail: true })).events) {
+    if (event.InvokeComplete) codes.push(event.InvokeComplete.ErrorCode, event.InvokeComplete.ErrorDetails);
+  }
+  expect(codes[0]).toBe('Error');
+  expect(codes[1]).toContain('broke in the middle');
+});
+
+test('a large stream arrives whole through the bounded window', async () => {
+  const { client } = await deploy([define('streaming')]);
+  let bytes = 0;
+  for await (const event of (await readStream(client, 'streaming', { megabytes: 8 })).events) {
+    bytes += event.PayloadChunk?.Payload?.length ?? 0;
+  }
+  expect(bytes).toBe(8 * 1024 * 1024 + 12);
+});
+
+test('A13: a middy handler streams its status and headers before eight NUL bytes', async () => {
+  const { client } = await deploy([define('middy-stream')]);
+  let text = '';
+  for await (const event of (await readStream(client, 'middy-stream', {})).events) {
+    text += Buffer.from(event.PayloadChunk?.Payload ?? []).toString();
+  }
+  expect(text).toBe(`{"statusCode":201,"headers":{"content-type":"text/plain"}}${'\0'.repeat(8)}made`);
+});

@@ -1,0 +1,152 @@
+/**
+ * The Lambda endpoint: Invoke and InvokeWithResponseStream for the real `@aws-sdk/client-lambda`.
+ *
+ * Functions are deployed into it after the start, because their environment names the other endpoints.
+ * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AwsError, answerError, refuseUnsigned } from '../endpoint/aws-error.ts';
+import { listen } from '../endpoint/listen.ts';
+import { readBody } from '../endpoint/request-body.ts';
+import { encodeEvent, eventStreamType } from './event-stream.ts';
+import {
+  type FunctionHost,
+  type FunctionHostOptions,
+  openFunctionHost,
+  type RunningFunctionHost,
+} from './function-host.ts';
+import type { Outcome } from './invocation.ts';
+
+export type LambdaEndpoint = Omit<RunningFunctionHost, 'stop'> & {
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+};
+
+/** What is read of a request; the limits that AWS documents are smaller and are checked per kind of invocation. */
+const bodyBytesMax = 8 * 1024 * 1024;
+const route = /^\/20[0-9-]+\/functions\/([^/]+)\/(invocations|response-streaming-invocations)$/;
+
+export const start = async (options: FunctionHostOptions): Promise<LambdaEndpoint> => {
+  const host = openFunctionHost(options);
+  const server = await listen((request, response) =>
+    answerError(response, () => answer(host, request, response)),
+  );
+  return {
+    ...host,
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      await host.stop();
+    },
+  };
+};
+
+const answer = async (
+  host: FunctionHost,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  refuseUnsigned(request);
+  const { pathname } = new URL(`http://lambda${request.url}`);
+  const [, reference, operation] = route.exec(pathname) ?? [];
+  if (request.method !== 'POST' || reference === undefined) {
+    throw new AwsError(404, 'UnknownOperationException', {
+      message: `no operation ${request.method} ${pathname}`,
+    });
+  }
+  const name = decodeURIComponent(reference);
+  const payload = await readPayload(request);
+  if (operation === 'response-streaming-invocations')
+    return await answerStreamed(host, { name, payload }, response);
+  if (request.headers['x-amz-invocation-type'] === 'Event')
+    return acceptEvent(host, { name, payload }, response);
+  return await answerBuffered(host, { name, payload }, response);
+};
+
+type Request = { readonly name: string; readonly payload: string };
+
+const readPayload = async (request: IncomingMessage): Promise<string> => {
+  const body = await readBody(request, bodyBytesMax);
+  if (body === undefined) {
+    throw new AwsError(413, 'RequestTooLargeException', {
+      Type: 'User',
+      message: 'request body is too large',
+    });
+  }
+  const payload = body.length === 0 ? '{}' : body.toString();
+  if (!isJson(payload)) {
+    throw new AwsError(400, 'InvalidRequestContentException', {
+      Type: 'User',
+      message: 'Could not parse request body into json',
+    });
+  }
+  return payload;
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const headersFor = (requestId: string): Record<string, string> => ({
+  'x-amzn-requestid': requestId,
+  'x-amz-executed-version': '$LATEST',
+});
+
+const acceptEvent = (host: FunctionHost, { name, payload }: Request, response: ServerResponse): void => {
+  const requestId = randomUUID();
+  host.invokeLater(name, payload, requestId);
+  response.writeHead(202, headersFor(requestId)).end();
+};
+
+const answerBuffered = async (
+  host: FunctionHost,
+  { name, payload }: Request,
+  response: ServerResponse,
+): Promise<void> => {
+  const requestId = randomUUID();
+  const { outcome, payload: result } = await host.invoke(name, payload, requestId);
+  const headers = { ...headersFor(requestId), 'content-type': 'application/json' };
+  if (outcome.kind === 'finished') response.writeHead(200, headers).end(result);
+  else {
+    response.writeHead(200, { ...headers, 'x-amz-function-error': 'Unhandled' });
+    response.end(JSON.stringify(outcome.error));
+  }
+};
+
+const answerStreamed = async (
+  host: FunctionHost,
+  { name, payload }: Request,
+  response: ServerResponse,
+): Promise<void> => {
+  const begin = (): void => {
+    if (response.headersSent) return;
+    response.writeHead(200, { ...headersFor(randomUUID()), 'content-type': eventStreamType });
+    response.flushHeaders();
+  };
+  const outcome = await host.invokeStreamed(name, payload, {
+    began: begin,
+    chunk: (bytes) => write(response, encodeEvent('PayloadChunk', 'application/octet-stream', bytes)),
+  });
+  begin();
+  response.end(
+    encodeEvent('InvokeComplete', 'application/json', Buffer.from(JSON.stringify(completion(outcome)))),
+  );
+};
+
+/** A caller that went away does not stop the function: what it still writes is dropped. */
+const write = async (response: ServerResponse, bytes: Buffer): Promise<void> => {
+  if (response.destroyed || response.write(bytes)) return;
+  await Promise.race([once(response, 'drain'), once(response, 'close')]);
+};
+
+const completion = (outcome: Outcome): Record<string, string> =>
+  outcome.kind === 'finished'
+    ? {}
+    : { ErrorCode: outcome.error.errorType, ErrorDetails: JSON.stringify(outcome.error) };

@@ -1,0 +1,97 @@
+/**
+ * The thread that runs handlers: a Lambda runtime that serves many environments.
+ *
+ * An environment is one copy of a handler module, told apart by a query on its import. Its module graph
+ * below the handler is shared between the copies of one thread, which Lambda would not do; the strict
+ * mode gives each environment a thread of its own.
+ */
+import { pathToFileURL } from 'node:url';
+import { parentPort } from 'node:worker_threads';
+import type { FunctionError } from '../invocation.ts';
+import { makeContext } from './context.ts';
+import type { Call, FromWorker, ToWorker } from './messages.ts';
+import { openResponseStream, type ResponseStream } from './response-stream.ts';
+import { installStreaming, isStreaming } from './streaming.ts';
+
+type Handler = (...parameters: unknown[]) => unknown;
+
+const open = new Map<number, ResponseStream>();
+
+const send = (message: FromWorker): void =>
+  parentPort?.postMessage(message, message.type === 'chunk' ? [message.bytes.buffer] : []);
+
+const receive = (message: ToWorker): void => {
+  switch (message.type) {
+    case 'call':
+      void serve(message.call);
+      return;
+    case 'preload':
+      load(message.entry, message.environment).catch(reportBroken);
+      return;
+    case 'consumed':
+      open.get(message.callId)?.consumed(message.bytes);
+      return;
+    case 'ping':
+      send({ type: 'pong' });
+      return;
+  }
+};
+
+/** The first call fails with the same error, as on AWS; whoever reads the log knows sooner. */
+const reportBroken = (cause: unknown): void =>
+  void process.stderr.write(`${describe(cause).trace?.join('\n')}\n`);
+
+const serve = async (call: Call): Promise<void> => {
+  const { callId } = call;
+  try {
+    const handler = await load(call.entry, call.environment);
+    send({ type: 'started', callId });
+    const event: unknown = JSON.parse(call.payload);
+    if (isStreaming(handler)) await runStreaming(handler, event, call);
+    else await runBuffered(handler, event, call);
+    send({ type: 'finished', callId });
+  } catch (cause) {
+    send({ type: 'failed', callId, error: describe(cause) });
+  } finally {
+    open.delete(callId);
+  }
+};
+
+const load = async (entry: string, environment: number | undefined): Promise<Handler> => {
+  const query = environment === undefined ? '' : `?environment=${environment}`;
+  const loaded = (await import(`${pathToFileURL(entry).href}${query}`)) as { handler?: unknown };
+  if (typeof loaded.handler !== 'function') throw new HandlerNotFound(entry);
+  return loaded.handler as Handler;
+};
+
+const runBuffered = async (handler: Handler, event: unknown, call: Call): Promise<void> => {
+  const result: unknown = await handler(event, makeContext(call));
+  const bytes = new TextEncoder().encode(JSON.stringify(result) ?? 'null');
+  send({ type: 'began', callId: call.callId, contentType: 'application/json' });
+  send({ type: 'chunk', callId: call.callId, bytes });
+};
+
+const runStreaming = async (handler: Handler, event: unknown, call: Call): Promise<void> => {
+  const stream = openResponseStream({
+    began: (contentType) => send({ type: 'began', callId: call.callId, contentType }),
+    chunk: (bytes) => send({ type: 'chunk', callId: call.callId, bytes }),
+  });
+  open.set(call.callId, stream);
+  await handler(event, stream.writable, makeContext(call));
+  await stream.finish();
+};
+
+class HandlerNotFound extends Error {
+  constructor(entry: string) {
+    super(`${entry} exports no function called handler`);
+    this.name = 'Runtime.HandlerNotFound';
+  }
+}
+
+const describe = (cause: unknown): FunctionError => {
+  if (!(cause instanceof Error)) return { errorType: typeof cause, errorMessage: String(cause), trace: [] };
+  return { errorType: cause.name, errorMessage: cause.message, trace: (cause.stack ?? '').split('\n') };
+};
+
+installStreaming();
+parentPort?.on('message', receive);

@@ -1,0 +1,133 @@
+/** The program as a user starts it: a process of its own, its output, its exit codes. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+});
+
+const makeHome = () => mkdtemp(join(tmpdir(), 'sallyport-main-'));
+
+type Run = { readonly child: ChildProcess; readonly out: () => string; readonly err: () => string };
+
+const run = (variables: Record<string, string>, flags: readonly string[] = []): Run => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const texts = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    texts.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    texts.err += chunk;
+  });
+  return { child, out: () => texts.out, err: () => texts.err };
+};
+
+const untilReady = (program: Run): Promise<string> =>
+  vi.waitFor(
+    () => {
+      const url = /^Sallyport is ready at (http:\/\/127\.0\.0\.1:\d+)$/m.exec(program.out())?.[1];
+      if (url === undefined) throw new Error(`not ready: ${program.out()}${program.err()}`);
+      return url;
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+
+const exitOf = async ({ child }: Run): Promise<number | null> =>
+  child.exitCode ?? ((await once(child, 'close'))[0] as number | null);
+
+const token = /^sp_[0-9a-f]{64}$/;
+
+test('it gets ready, answers, keeps its token, and ends with 0 on SIGTERM', async () => {
+  const home = await makeHome();
+  const program = run({ SALLYPORT_HOME: home });
+  const url = await untilReady(program);
+  expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' });
+  const kept = (await readFile(join(home, 'token'), 'utf8')).trim();
+  expect(kept).toMatch(token);
+  expect((await stat(join(home, 'token'))).mode & 0o777).toBe(0o600);
+  expect(program.out()).toContain(`Open ${url}/#token=${kept}\n`);
+  program.child.kill('SIGTERM');
+  expect(await exitOf(program)).toBe(0);
+
+  const again = run({ SALLYPORT_HOME: home });
+  await untilReady(again);
+  expect(again.out()).toContain(kept);
+  again.child.kill('SIGINT');
+  expect(await exitOf(again)).toBe(0);
+});
+
+test('the flag beats the variable, and a given token is not kept', async () => {
+  const home = await makeHome();
+  const given = `sp_${'ab'.repeat(32)}`;
+  const program = run({ SALLYPORT_HOME: '/nowhere', SALLYPORT_TOKEN: given }, ['--dir', home]);
+  const url = await untilReady(program);
+  expect(program.out()).toContain(`Open ${url}/#token=${given}\n`);
+  await expect(stat(join(home, 'token'))).rejects.toThrow('ENOENT');
+});
+
+test('a second start over the same folder is refused in one line that names the process', async () => {
+  const home = await makeHome();
+  const first = run({ SALLYPORT_HOME: home });
+  await untilReady(first);
+  const second = run({ SALLYPORT_HOME: home });
+  expect(await exitOf(second)).toBe(1);
+  expect(second.err()).toBe(
+    `${home} is in use by process ${first.child.pid}: stop it, or name another folder with --dir\n`,
+  );
+});
+
+test('after a SIGKILL nothing is left running and the folder can be used again', async () => {
+  const home = await makeHome();
+  const killed = run({ SALLYPORT_HOME: home });
+  await untilReady(killed);
+  killed.child.kill('SIGKILL');
+  await exitOf(killed);
+  const users = () => spawnSync('pgrep', ['-f', '-r', 'R,S,D', home], { encoding: 'utf8' }).stdout;
+  await vi.waitFor(() => expect(users()).toBe(''), { timeout: 5000 });
+  await untilReady(run({ SALLYPORT_HOME: home }));
+});
+
+test('a bad value stops the start with one line', async () => {
+  const program = run({ SALLYPORT_HOME: await makeHome(), PORT: '70000' });
+  expect(await exitOf(program)).toBe(1);
+  expect(program.err()).toBe('PORT="70000" is not allowed: set it to a whole number from 0 to 65535\n');
+});
+
+test('a port that is in use stops the start with one line', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as { port: number };
+  const program = run({ SALLYPORT_HOME: await makeHome(), PORT: String(port) });
+  expect(await exitOf(program)).toBe(1);
+  expect(program.err()).toBe(
+    `PORT=${port} is in use: stop what listens there, or set PORT to another (0 picks a free one)\n`,
+  );
+  taken.close();
+});
+
+test('an unknown flag is answered with the usage', async () => {
+  const program = run({ SALLYPORT_HOME: await makeHome() }, ['--folder', 'x']);
+  expect(await exitOf(program)).toBe(1);
+  expect(program.err()).toBe('usage: npm start [-- --dir <data folder>]\n');
+});
+
+test('a lock of a process that is gone is taken over', async () => {
+  const home = await makeHome();
+  const gone = spawnSync('true');
+  await writeFile(join(home, 'lock'), JSON.stringify({ pid: gone.pid, startedAt: '1' }));
+  await untilReady(run({ SALLYPORT_HOME: home }));
+});

@@ -1,0 +1,246 @@
+/** The S3 endpoint, asked by the real SDK client. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { afterEach, expect, test } from 'vitest';
+import { start } from './start.ts';
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of opened.splice(0).reverse()) await stop();
+});
+
+const Bucket = 'workspaces';
+
+const open = async (folder?: string) => {
+  const home = folder ?? (await mkdtemp(join(tmpdir(), 'sallyport-s3-')));
+  const endpoint = await start({ folder: home, buckets: [Bucket] });
+  const client = new S3Client({
+    endpoint: endpoint.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+  const stop = async () => {
+    client.destroy();
+    await endpoint.stop();
+  };
+  opened.push(stop);
+  return { client, url: endpoint.url, folder: home, stop };
+};
+
+const read = async (client: S3Client, Key: string): Promise<string> => {
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+  return (await Body?.transformToString()) ?? '';
+};
+
+test('an object comes back with its type, its metadata and its checksum', async () => {
+  const { client } = await open();
+  const put = await client.send(
+    new PutObjectCommand({
+      Bucket,
+      Key: 'a/b.txt',
+      Body: 'hello',
+      ContentType: 'text/plain',
+      Metadata: { owner: 'somebody' },
+    }),
+  );
+  expect(put.ETag).toBe('"5d41402abc4b2a76b9719d911017c592"');
+  const got = await client.send(new GetObjectCommand({ Bucket, Key: 'a/b.txt' }));
+  expect(got).toMatchObject({
+    ContentType: 'text/plain',
+    Metadata: { owner: 'somebody' },
+    ContentLength: 5,
+    ETag: '"5d41402abc4b2a76b9719d911017c592"',
+    ChecksumCRC32: 'NhCmhg==',
+  });
+  expect(await got.Body?.transformToString()).toBe('hello');
+});
+
+test('A25: a stream of unknown checksum is decoded from its chunks, byte for byte', async () => {
+  const { client } = await open();
+  const parts = Array.from({ length: 40 }, (_, index) => Buffer.alloc(50_000 + index, index));
+  const whole = Buffer.concat(parts);
+  await client.send(
+    new PutObjectCommand({ Bucket, Key: 'stream', Body: Readable.from(parts), ContentLength: whole.length }),
+  );
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: 'stream' }));
+  const got = Buffer.from((await Body?.transformToByteArray()) ?? []);
+  expect(createHash('sha256').update(got).digest('hex')).toBe(
+    createHash('sha256').update(whole).digest('hex'),
+  );
+});
+
+test('A25: a body that is not what its MD5 or its checksum says is refused and not stored', async () => {
+  const { client } = await open();
+  const put = (claim: object) =>
+    client.send(new PutObjectCommand({ Bucket, Key: 'bad', Body: 'hello', ...claim }));
+  await expect(put({ ContentMD5: '1B2M2Y8AsgTpgAmY7PhCfg==' })).rejects.toMatchObject({ name: 'BadDigest' });
+  await expect(put({ ChecksumCRC32: 'AAAAAA==' })).rejects.toMatchObject({ name: 'BadDigest' });
+  await expect(read(client, 'bad')).rejects.toMatchObject({ name: 'NoSuchKey' });
+});
+
+test('A25: a chunked body that is cut short is refused and not stored', async () => {
+  const { client, url } = await open();
+  const answer = await fetch(`${url}/${Bucket}/cut`, {
+    method: 'PUT',
+    headers: {
+      authorization: 'AWS4-HMAC-SHA256 x',
+      'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+      'x-amz-decoded-content-length': '10',
+    },
+    body: 'a\r\n01234',
+  });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('<Code>IncompleteBody</Code>');
+  await expect(read(client, 'cut')).rejects.toMatchObject({ name: 'NoSuchKey' });
+});
+
+test.each([
+  ['bytes=1-3', 'ell', 'bytes 1-3/5'],
+  ['bytes=3-', 'lo', 'bytes 3-4/5'],
+  ['bytes=-2', 'lo', 'bytes 3-4/5'],
+  ['bytes=2-99', 'llo', 'bytes 2-4/5'],
+])('the range %s is %s', async (Range, text, contentRange) => {
+  const { client } = await open();
+  await client.send(new PutObjectCommand({ Bucket, Key: 'r', Body: 'hello' }));
+  const got = await client.send(new GetObjectCommand({ Bucket, Key: 'r', Range }));
+  expect([await got.Body?.transformToString(), got.ContentRange]).toEqual([text, contentRange]);
+});
+
+test('a range behind the end is refused', async () => {
+  const { client } = await open();
+  await client.send(new PutObjectCommand({ Bucket, Key: 'r', Body: 'hello' }));
+  await expect(
+    client.send(new GetObjectCommand({ Bucket, Key: 'r', Range: 'bytes=5-' })),
+  ).rejects.toMatchObject({
+    name: 'InvalidRange',
+  });
+});
+
+test('what is not there is named: the key, or the bucket', async () => {
+  const { client } = await open();
+  await expect(read(client, 'nothing')).rejects.toMatchObject({ name: 'NoSuchKey' });
+  await expect(client.send(new HeadObjectCommand({ Bucket, Key: 'nothing' }))).rejects.toMatchObject({
+    name: 'NotFound',
+  });
+  await expect(client.send(new GetObjectCommand({ Bucket: 'elsewhere', Key: 'x' }))).rejects.toMatchObject({
+    name: 'NoSuchBucket',
+  });
+  await expect(client.send(new HeadBucketCommand({ Bucket: 'elsewhere' }))).rejects.toMatchObject({
+    name: 'NotFound',
+  });
+});
+
+test('a bucket can be made, and a name that is none is refused', async () => {
+  const { client } = await open();
+  await client.send(new CreateBucketCommand({ Bucket: 'more' }));
+  expect((await client.send(new HeadBucketCommand({ Bucket: 'more' }))).$metadata.httpStatusCode).toBe(200);
+  await expect(client.send(new CreateBucketCommand({ Bucket: 'a..b' }))).rejects.toMatchObject({
+    name: 'InvalidBucketName',
+  });
+});
+
+test('A27: deleting is idempotent, one object or many', async () => {
+  const { client } = await open();
+  for (const Key of ['a', 'b&<">', 'c']) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+  await client.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
+  await client.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
+  const deleted = await client.send(
+    new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'b&<">' }, { Key: 'never' }] } }),
+  );
+  expect(deleted.Deleted).toEqual([{ Key: 'b&<">' }, { Key: 'never' }]);
+  const left = await client.send(new ListObjectsV2Command({ Bucket }));
+  expect(left.Contents?.map(({ Key }) => Key)).toEqual(['c']);
+});
+
+test('A27: a listing has pages, prefixes and a delimiter, each entry once', async () => {
+  const { client } = await open();
+  const keys = ['a', 'd/1', 'd/2', 'd/3/x', 'e/1', 'é', 'z'];
+  for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }));
+  const walk = async (query: { Prefix?: string; Delimiter?: string }) => {
+    const seen: (string | undefined)[] = [];
+    let ContinuationToken: string | undefined;
+    do {
+      const page = await client.send(
+        new ListObjectsV2Command({ Bucket, MaxKeys: 2, ...query, ContinuationToken }),
+      );
+      seen.push(...(page.Contents ?? []).map(({ Key }) => Key));
+      seen.push(...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix));
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken !== undefined);
+    return seen;
+  };
+  expect(await walk({})).toEqual(['a', 'd/1', 'd/2', 'd/3/x', 'e/1', 'z', 'é']);
+  expect(await walk({ Delimiter: '/' })).toEqual(['a', 'd/', 'z', 'e/', 'é']);
+  expect(await walk({ Prefix: 'd/', Delimiter: '/' })).toEqual(['d/1', 'd/2', 'd/3/']);
+});
+
+test('a key that looks like a path stays a key', async () => {
+  const { client, folder } = await open();
+  for (const Key of ['../../escape', '/etc/passwd', '.', 'a//b', 'x'.repeat(1024)]) {
+    await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+    expect(await read(client, Key)).toBe(Key);
+  }
+  expect(await readdir(folder)).toEqual([Bucket]);
+  await expect(
+    client.send(new PutObjectCommand({ Bucket, Key: 'x'.repeat(1025), Body: '' })),
+  ).rejects.toMatchObject({ name: 'KeyTooLongError' });
+});
+
+test('A26: a conditional write says whether the object was there', async () => {
+  const { client } = await open();
+  const put = (condition: object) =>
+    client.send(new PutObjectCommand({ Bucket, Key: 'once', Body: '1', ...condition }));
+  const { ETag } = await put({ IfNoneMatch: '*' });
+  await expect(put({ IfNoneMatch: '*' })).rejects.toMatchObject({ name: 'PreconditionFailed' });
+  await put({ IfMatch: ETag });
+  await expect(put({ IfMatch: '"other"' })).rejects.toMatchObject({ name: 'PreconditionFailed' });
+});
+
+test('A26: an overwritten object leaves nothing behind, and a reader of the old one reads it to its end', async () => {
+  const { client, folder } = await open();
+  const put = (text: string) => client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: text }));
+  await put('old'.repeat(1_000_000));
+  const old = await client.send(new GetObjectCommand({ Bucket, Key: 'k' }));
+  await put('new');
+  expect(await old.Body?.transformToString()).toHaveLength(3_000_000);
+  expect(await read(client, 'k')).toBe('new');
+  expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
+});
+
+test('objects survive a restart', async () => {
+  const first = await open();
+  await first.client.send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'yes', Metadata: { a: '1' } }));
+  await first.stop();
+  const second = await open(first.folder);
+  const got = await second.client.send(new GetObjectCommand({ Bucket, Key: 'kept' }));
+  expect([await got.Body?.transformToString(), got.Metadata]).toEqual(['yes', { a: '1' }]);
+});
+
+test('a request that no SDK has signed is refused, so that web pages cannot make any', async () => {
+  const { url } = await open();
+  const answer = await fetch(`${url}/${Bucket}/x`, { method: 'PUT', body: 'x' });
+  expect(answer.status).toBe(403);
+  expect(await answer.text()).toContain('<Code>MissingAuthenticationTokenException</Code>');
+});
+
+test('what is not implemented says so', async () => {
+  const { client } = await open();
+  const part = new UploadPartCommand({ Bucket, Key: 'x', UploadId: 'u', PartNumber: 1, Body: 'x' });
+  await expect(client.send(part)).rejects.toMatchObject({ name: 'NotImplemented' });
+});

@@ -1,0 +1,134 @@
+/**
+ * S3 on one machine: buckets in a folder, path-style, for the real `@aws-sdk/client-s3`.
+ *
+ * Signatures are not checked, so it binds loopback only. Multipart uploads and copies are refused by name.
+ */
+import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { AwsError, refuseUnsigned } from '../endpoint/aws-error.ts';
+import { listen } from '../endpoint/listen.ts';
+import { type Bucket, openBucket } from './bucket.ts';
+import { type BucketRequest, deleteObjects, listObjects } from './bucket-routes.ts';
+import { deleteObject, getObject, type ObjectRequest, putObject } from './object-routes.ts';
+import { document } from './xml.ts';
+
+export type S3Options = {
+  readonly folder: string;
+  /** Made at the start if they are missing. */
+  readonly buckets?: readonly string[];
+};
+
+export type S3Endpoint = { readonly url: string; readonly stop: () => Promise<void> };
+
+type Buckets = Map<string, Bucket>;
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; no name can leave the folder. */
+const bucketName = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
+
+export const start = async ({ folder, buckets: wanted = [] }: S3Options): Promise<S3Endpoint> => {
+  const there = await readdir(folder).catch(() => []);
+  const names = new Set([...there.filter((name) => bucketName.test(name)), ...wanted]);
+  const buckets: Buckets = new Map();
+  for (const name of names) buckets.set(name, await openBucket(join(folder, name)));
+  const server = await listen(async (request, response) => {
+    try {
+      await answer({ folder, buckets }, request, response);
+    } catch (cause) {
+      if (!(cause instanceof AwsError)) throw cause;
+      refuse(request, response, cause);
+    }
+  });
+  return { url: server.url, stop: server.stop };
+};
+
+type Store = { readonly folder: string; readonly buckets: Buckets };
+
+const answer = async (store: Store, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  refuseUnsigned(request);
+  const { name, key, query } = parseTarget(request);
+  if (key === '' && request.method === 'PUT') {
+    await createBucket(store, name, response);
+    return;
+  }
+  const bucket = store.buckets.get(name);
+  if (bucket === undefined) {
+    throw new AwsError(404, 'NoSuchBucket', { message: 'The specified bucket does not exist' });
+  }
+  if (key === '') await answerForBucket({ request, response, bucket, name, query });
+  else await answerForObject({ request, response, bucket, key }, query);
+};
+
+const answerForBucket = async (asked: BucketRequest): Promise<void> => {
+  const { request, response, query } = asked;
+  if (request.method === 'HEAD') response.writeHead(200).end();
+  else if (request.method === 'GET' && query.get('list-type') === '2') listObjects(asked);
+  else if (request.method === 'POST' && query.has('delete')) await deleteObjects(asked);
+  else throw notImplemented(`${request.method} of a bucket`);
+};
+
+const answerForObject = async (asked: ObjectRequest, query: URLSearchParams): Promise<void> => {
+  const method = asked.request.method ?? '';
+  const isOther = ['uploads', 'uploadId', 'tagging', 'acl'].some((name) => query.has(name));
+  const route = isOther ? undefined : objectRoutes[method];
+  if (route === undefined) throw notImplemented(`${method} of an object with ${query}`);
+  await route(asked);
+};
+
+const notImplemented = (what: string): AwsError =>
+  new AwsError(501, 'NotImplemented', { message: `${what} is not implemented here` });
+
+const objectRoutes: Readonly<Record<string, typeof putObject>> = {
+  PUT: putObject,
+  GET: getObject,
+  HEAD: getObject,
+  DELETE: deleteObject,
+};
+
+type Target = { readonly name: string; readonly key: string; readonly query: URLSearchParams };
+
+/** Split by hand: a URL parser would resolve the `..` that a key may well contain. */
+const parseTarget = ({ url = '/' }: IncomingMessage): Target => {
+  const [path = '', search = ''] = url.split('?');
+  const [, name = '', ...rest] = path.split('/');
+  return { name: decode(name), key: decode(rest.join('/')), query: new URLSearchParams(search) };
+};
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw Object.assign(new AwsError(400, 'InvalidURI', { message: "Couldn't parse the specified URI." }), {
+      cause,
+    });
+  }
+};
+
+const createBucket = async (
+  { folder, buckets }: Store,
+  name: string,
+  response: ServerResponse,
+): Promise<void> => {
+  if (!bucketName.test(name)) {
+    throw new AwsError(400, 'InvalidBucketName', { message: 'The specified bucket is not valid.' });
+  }
+  if (!buckets.has(name)) buckets.set(name, await openBucket(join(folder, name)));
+  response.writeHead(200, { location: `/${name}` }).end();
+};
+
+const refuse = (request: IncomingMessage, response: ServerResponse, error: AwsError): void => {
+  // The rest of a refused body would otherwise keep the client sending.
+  request.resume();
+  const requestId = randomUUID();
+  response.writeHead(error.status, { 'content-type': 'application/xml', 'x-amz-request-id': requestId });
+  response.end(
+    request.method === 'HEAD'
+      ? undefined
+      : document('Error', [
+          ['Code', error.name],
+          ['Message', error.message],
+          ['RequestId', requestId],
+        ]),
+  );
+};

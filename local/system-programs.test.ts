@@ -1,0 +1,35 @@
+/** What is installed, and what is only said. */
+import { expect, test } from 'vitest';
+import { planProvision } from './system-programs.ts';
+
+const plan = (programs: readonly string[], isRoot: boolean) =>
+  planProvision({ hasProgram: (path) => programs.includes(path), searchPath: '/opt/bin', isRoot });
+
+test('a machine that has both needs nothing', () => {
+  expect(plan(['/opt/bin/bwrap', '/usr/bin/python3'], true)).toEqual({ kind: 'complete' });
+});
+
+test('root on a Debian gets what is missing installed', () => {
+  expect(plan(['/usr/bin/apt-get', '/usr/bin/bwrap'], true)).toEqual({
+    kind: 'install',
+    packages: ['python3'],
+  });
+  expect(plan(['/usr/bin/apt-get'], true)).toEqual({ kind: 'install', packages: ['bubblewrap', 'python3'] });
+});
+
+test('a Python outside the system folders does not count', () => {
+  expect(plan(['/usr/bin/apt-get', '/usr/bin/bwrap', '/opt/bin/python3'], true)).toEqual({
+    kind: 'install',
+    packages: ['python3'],
+  });
+});
+
+test.each([
+  ['not root', ['/usr/bin/apt-get', '/usr/bin/python3'], false],
+  ['no apt-get', ['/usr/bin/python3'], true],
+] as const)('who is %s is told how', (_title, programs, isRoot) => {
+  expect(plan(programs, isRoot)).toEqual({
+    kind: 'advise',
+    line: 'Sandboxes need bubblewrap: install with "sudo apt-get install bubblewrap" or the like',
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * All processes of one call, found again whatever they became, and killed.
+ *
+ * The mark is the hard RLIMIT_LOCKS, a number of its own per call. The kernel has not used that limit
+ * since 2.4 (getrlimit(2)), hands it down through fork, exec and setsid, and lets nobody without
+ * privilege raise it. A variable is lost to `env -i`, a descriptor to `close_fds`, the parent link to a
+ * double fork; a cgroup per call cannot be had on Fargate. Code that lowers its own mark to hide gains a
+ * background process, which every user has anyway.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export const markOption = (mark: number): string => `--locks=${mark}:${mark}`;
+
+/** How long a killed call may need to vanish, in milliseconds. */
+const vanishMsMax = 2000;
+const retryMs = 5;
+
+/** True when none is left. They are stopped before they are killed, so that a fork bomb cannot outrun the walk. */
+export const killMarked = async (mark: number): Promise<boolean> => {
+  const deadline = performance.now() + vanishMsMax;
+  for (;;) {
+    stopAll(mark, deadline);
+    const pids = findMarked(mark);
+    if (pids.length === 0) return true;
+    signalAll(pids, 'SIGKILL');
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+};
+
+const stopAll = (mark: number, deadline: number): void => {
+  const stopped = new Set<number>();
+  for (;;) {
+    const fresh = findMarked(mark).filter((pid) => !stopped.has(pid));
+    if (fresh.length === 0 || performance.now() > deadline) return;
+    signalAll(fresh, 'SIGSTOP');
+    for (const pid of fresh) stopped.add(pid);
+  }
+};
+
+const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It ended by itself in between.
+    }
+  }
+};
+
+export const findMarked = (mark: number): readonly number[] =>
+  allPids().filter((pid) => readMark(pid) === mark && !isZombie(pid));
+
+export const allPids = (): readonly number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid > 1);
+
+/** The hard limit in a line of `/proc/<pid>/limits`: name, soft, hard, unit (proc(5)). */
+export const readMark = (pid: number): number | undefined => {
+  const hard = /^Max file locks\s+\S+\s+(\d+)/m.exec(readProc(pid, 'limits'))?.[1];
+  return hard === undefined ? undefined : Number(hard);
+};
+
+const isZombie = (pid: number): boolean => statFields(pid)[0] === 'Z';
+
+/** The fields of `/proc/<pid>/stat` after the name, which may itself hold spaces and brackets: the first is the state. */
+export const statFields = (pid: number): readonly string[] => {
+  const stat = readProc(pid, 'stat');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+};
+
+const readProc = (pid: number, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+};

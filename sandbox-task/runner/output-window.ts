@@ -1,0 +1,97 @@
+/**
+ * The output window: what is kept of one stream, its first and its last 256 KB, and what is shown meanwhile.
+ *
+ * It is on the user's side of the pipe, so that a program printing gigabytes costs the sandbox and not
+ * the server. What is shown live is whole for the first 256 KB; after that each batch shows only its
+ * newest bytes, and the gap is visible in the offset.
+ */
+import type { StreamSummary } from '../wire/messages.ts';
+
+export const headBytesMax = 256 * 1024;
+export const tailBytesMax = 256 * 1024;
+/** The newest bytes of a batch that are shown once the head is full. */
+const shownBytesMax = 16 * 1024;
+
+export type ShownOutput = { readonly offset: number; readonly bytes: Buffer };
+
+export type OutputWindow = {
+  readonly push: (chunk: Buffer) => void;
+  /** What came since the last call, cut on code points; at the end also an unfinished code point. */
+  readonly show: (isEnd?: boolean) => ShownOutput | undefined;
+  readonly close: () => { readonly summary: StreamSummary; readonly parts: readonly Buffer[] };
+};
+
+export const createOutputWindow = (): OutputWindow => {
+  const head: Buffer[] = [];
+  let headBytes = 0;
+  const tail = createTail(tailBytesMax);
+  let bytes = 0;
+  let pending = Buffer.alloc(0);
+  return {
+    push(chunk) {
+      bytes += chunk.length;
+      const toHead = chunk.subarray(0, headBytesMax - headBytes);
+      if (toHead.length > 0) head.push(Buffer.from(toHead));
+      headBytes += toHead.length;
+      tail.push(chunk.subarray(toHead.length));
+      pending = keepLast(pending, chunk, bytes <= headBytesMax ? headBytesMax : shownBytesMax);
+    },
+    show(isEnd = false) {
+      const start = bytes - pending.length;
+      const from = start === 0 ? 0 : codePointStart(pending);
+      const to = isEnd ? pending.length : wholeEnd(pending);
+      if (to <= from) return undefined;
+      const shown = { offset: start + from, bytes: pending.subarray(from, to) };
+      pending = pending.subarray(to);
+      return shown;
+    },
+    close() {
+      const last = tail.take();
+      return { summary: { bytes, headBytes, tailBytes: last.length }, parts: [...head, last] };
+    },
+  };
+};
+
+/** The last bytes of a stream, in a buffer of twice their size that is moved up only when it is full. */
+const createTail = (bytesMax: number) => {
+  let buffer = Buffer.alloc(0);
+  let used = 0;
+  return {
+    push(chunk: Buffer): void {
+      const fresh = chunk.subarray(Math.max(0, chunk.length - bytesMax));
+      if (fresh.length === 0) return;
+      if (buffer.length === 0) buffer = Buffer.allocUnsafe(2 * bytesMax);
+      if (used + fresh.length > buffer.length) {
+        const kept = Math.min(used, bytesMax);
+        buffer.copyWithin(0, used - kept, used);
+        used = kept;
+      }
+      used += fresh.copy(buffer, used);
+    },
+    take: (): Buffer => buffer.subarray(Math.max(0, used - bytesMax), used),
+  };
+};
+
+const keepLast = (kept: Buffer<ArrayBuffer>, chunk: Buffer, bytesMax: number): Buffer<ArrayBuffer> => {
+  if (chunk.length === 0) return kept;
+  if (chunk.length >= bytesMax) return Buffer.from(chunk.subarray(chunk.length - bytesMax));
+  return Buffer.concat([kept.subarray(Math.max(0, kept.length + chunk.length - bytesMax)), chunk]);
+};
+
+/** The first byte that is no continuation byte (10xxxxxx): at most three can precede it in UTF-8 (RFC 3629). */
+export const codePointStart = (bytes: Buffer): number => {
+  let start = 0;
+  while (start < 3 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return start;
+};
+
+/** The end of the last whole code point. */
+export const wholeEnd = (bytes: Buffer): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+};

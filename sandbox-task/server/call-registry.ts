@@ -1,0 +1,114 @@
+/**
+ * The call registry: what ran under which call id, so that a repeat gets the first result.
+ *
+ * A call with an id belongs to nobody's connection: it ends by itself or by `cancel`. Results are kept
+ * within a bound of bytes; an id whose result was dropped is still remembered and refused, never run
+ * again. A cancel that overtakes its call keeps it from starting.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { Refusal } from './refusal.ts';
+import type { OutputPiece } from './user-side.ts';
+
+export type CallWork = (context: {
+  readonly signal: AbortSignal;
+  readonly onOutput: (piece: OutputPiece) => void;
+}) => Promise<CallToolResult>;
+
+export type CallRegistry = {
+  readonly run: (
+    callId: string,
+    onOutput: (piece: OutputPiece) => void,
+    work: CallWork,
+  ) => Promise<CallToolResult>;
+  /** What the call was when the cancel came. */
+  readonly cancel: (callId: string) => 'running' | 'finished' | 'unknown';
+};
+
+type Entry = {
+  readonly listeners: Set<(piece: OutputPiece) => void>;
+  readonly abort: AbortController;
+  /** Absent when only the id is remembered. */
+  result: Promise<CallToolResult> | undefined;
+  isRunning: boolean;
+  bytes: number;
+};
+
+export type RegistryBounds = { readonly callsMax: number; readonly bytesMax: number };
+
+export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): CallRegistry => {
+  // A Map keeps the order of insertion: its first finished entry is the oldest.
+  const entries = new Map<string, Entry>();
+  let bytes = 0;
+
+  const drop = (entry: Entry): void => {
+    bytes -= entry.bytes;
+    entry.bytes = 0;
+    entry.result = undefined;
+  };
+  const forget = (callId: string, entry: Entry): void => {
+    drop(entry);
+    entries.delete(callId);
+  };
+  const makeRoom = (): void => {
+    for (const [callId, entry] of entries) {
+      if (entry.isRunning) continue;
+      if (entries.size > callsMax) forget(callId, entry);
+      else if (bytes > bytesMax) drop(entry);
+      else break;
+    }
+  };
+  const add = (callId: string, isRunning: boolean): Entry => {
+    const entry: Entry = {
+      listeners: new Set(),
+      abort: new AbortController(),
+      result: undefined,
+      isRunning,
+      bytes: 0,
+    };
+    entries.set(callId, entry);
+    makeRoom();
+    return entry;
+  };
+  const start = (callId: string, work: CallWork): Entry => {
+    const entry = add(callId, true);
+    const onOutput = (piece: OutputPiece): void => {
+      for (const listener of entry.listeners) listener(piece);
+    };
+    entry.result = work({ signal: entry.abort.signal, onOutput }).finally(() => {
+      entry.isRunning = false;
+    });
+    entry.result.then(
+      (result) => {
+        entry.bytes = JSON.stringify(result).length;
+        bytes += entry.bytes;
+        makeRoom();
+      },
+      () => undefined,
+    );
+    return entry;
+  };
+
+  return {
+    async run(callId, onOutput, work) {
+      const entry = entries.get(callId) ?? start(callId, work);
+      if (entry.result === undefined) throw entry.abort.signal.aborted ? cancelledEarly() : dropped();
+      entry.listeners.add(onOutput);
+      try {
+        return await entry.result;
+      } finally {
+        entry.listeners.delete(onOutput);
+      }
+    },
+    cancel(callId) {
+      const entry = entries.get(callId);
+      if (entry === undefined) add(callId, false).abort.abort();
+      else if (entry.isRunning) entry.abort.abort();
+      return entry === undefined ? 'unknown' : entry.isRunning ? 'running' : 'finished';
+    },
+  };
+};
+
+const cancelledEarly = (): Refusal =>
+  new Refusal('invalid_request', 'the call was cancelled before it started; it did not run');
+const dropped = (): Refusal =>
+  new Refusal('tool_outcome_unknown', 'the call ran, but its result is no longer kept');

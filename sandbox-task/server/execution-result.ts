@@ -1,0 +1,112 @@
+/**
+ * What a finished program looks like to whoever called it: text for a language model, fields for a program.
+ *
+ * Pure. The runner's numbers are not believed beyond their shape: its payload is cut by its own summary
+ * and nothing else.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { KillCause, StreamSummary } from '../wire/messages.ts';
+import type { Execution, Exit } from './user-side.ts';
+
+export type Circumstances = {
+  readonly timeoutSeconds: number;
+  readonly memoryMbMax: number;
+  readonly processesMax: number;
+  /** The kernel killed for want of memory while it ran. */
+  readonly isOutOfMemory: boolean;
+  readonly memoryPeakMb: number | undefined;
+};
+
+type ExecutionError = { readonly type: string; readonly message: string };
+
+/** A shell answers 128 plus the number for a program that a signal ended (bash(1), EXIT STATUS). */
+const signalExitBase = 128;
+
+export const toExecutionResult = (
+  { exit, payload }: Execution,
+  circumstances: Circumstances,
+  signalNumbers: Readonly<Record<string, number>>,
+): CallToolResult => {
+  const stdoutBytes = exit.stdout.headBytes + exit.stdout.tailBytes;
+  const stdout = joinStream(exit.stdout, payload.subarray(0, stdoutBytes));
+  const stderr = joinStream(exit.stderr, payload.subarray(stdoutBytes));
+  const error = findError(exit, circumstances);
+  const exitCode = error?.isKill ? null : exitCodeOf(exit, signalNumbers);
+  return {
+    content: [{ type: 'text', text: readable({ stdout, stderr, exitCode, error: error?.error }) }],
+    structuredContent: {
+      stdout,
+      stderr,
+      exit_code: exitCode,
+      execution_time_ms: exit.durationMs,
+      ...(isCut(exit.stdout) ? { stdout_truncated: true } : {}),
+      ...(isCut(exit.stderr) ? { stderr_truncated: true } : {}),
+      cpu_ms: exit.cpuMs,
+      ...(circumstances.memoryPeakMb === undefined ? {} : { memory_peak_mb: circumstances.memoryPeakMb }),
+      ...(error ? { error: error.error } : {}),
+    },
+  };
+};
+
+const isCut = ({ bytes, headBytes, tailBytes }: StreamSummary): boolean => bytes > headBytes + tailBytes;
+
+const joinStream = (summary: StreamSummary, kept: Buffer): string => {
+  const head = kept.subarray(0, summary.headBytes);
+  const tail = kept.subarray(summary.headBytes, summary.headBytes + summary.tailBytes);
+  if (!isCut(summary)) return Buffer.concat([head, tail]).toString();
+  const left = summary.bytes - head.length - tail.length;
+  // A code point cut in two at the gap becomes the replacement character, which is dropped.
+  const before = head.toString().replace(/\uFFFD+$/, '');
+  const after = tail.toString().replace(/^\uFFFD+/, '');
+  return `${before}\n[... ${left} bytes left out ...]\n${after}`;
+};
+
+const findError = (
+  exit: Exit,
+  circumstances: Circumstances,
+): { readonly error: ExecutionError; readonly isKill: boolean } | undefined => {
+  const killedFor = circumstances.isOutOfMemory ? 'memory' : exit.killedFor;
+  if (killedFor !== null) return { error: describeKill(killedFor, circumstances), isKill: true };
+  if (exit.startFailure === null) return undefined;
+  return {
+    error: { type: 'system_error', message: `could not be started: ${exit.startFailure}` },
+    isKill: false,
+  };
+};
+
+const describeKill = (cause: KillCause, limits: Circumstances): ExecutionError => {
+  switch (cause) {
+    case 'timeout':
+      return { type: 'execution_timeout', message: `timed out after ${limits.timeoutSeconds} s` };
+    case 'memory':
+      return {
+        type: 'resource_limit_exceeded',
+        message: `out of memory: the limit is ${limits.memoryMbMax} MB`,
+      };
+    case 'processes':
+      return {
+        type: 'resource_limit_exceeded',
+        message: `process limit reached: at most ${limits.processesMax} processes and threads`,
+      };
+    case 'cancelled':
+      return { type: 'cancelled', message: 'cancelled' };
+  }
+};
+
+const exitCodeOf = (exit: Exit, signalNumbers: Readonly<Record<string, number>>): number =>
+  exit.exitCode ?? signalExitBase + (signalNumbers[exit.signal ?? ''] ?? 0);
+
+type Readable = {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | null;
+  readonly error: ExecutionError | undefined;
+};
+
+const readable = ({ stdout, stderr, exitCode, error }: Readable): string => {
+  const last = error ? `Error: ${error.message}` : exitCode === 0 ? '' : `Exit code: ${exitCode}`;
+  return [stdout, stderr, last]
+    .filter((part) => part !== '')
+    .map((part, index, parts) => (index < parts.length - 1 && !part.endsWith('\n') ? `${part}\n` : part))
+    .join('');
+};

@@ -1,0 +1,102 @@
+/**
+ * The MCP endpoint: five tools, served without sessions, one small server per request.
+ *
+ * A call that names itself in `_meta["dev.sallyport/callId"]` outlives its connection and is answered from
+ * the registry when it is asked again; one that does not dies with its request. Arguments are parsed by
+ * the tools, so that a bad one is refused in our own words.
+ */
+import { type CallToolResult, createMcpHandler, Server } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import type { CallRegistry, CallWork } from './call-registry.ts';
+import type { Executor } from './executor.ts';
+import type { Log } from './log.ts';
+import { Refusal, toErrorResult } from './refusal.ts';
+import { executeCodeTool } from './tools/execute-code.ts';
+import { executeCommandTool } from './tools/execute-command.ts';
+import { listFilesTool } from './tools/list-files.ts';
+import { readFileTool } from './tools/read-file.ts';
+import { writeFileTool } from './tools/write-file.ts';
+import type { OutputPiece, UserSide } from './user-side.ts';
+
+export type McpParts = {
+  readonly userSide: UserSide;
+  readonly execute: Executor;
+  readonly registry: CallRegistry;
+  readonly log: Log;
+};
+
+const tools = [readFileTool, writeFileTool, listFilesTool, executeCommandTool, executeCodeTool];
+const callIdSchema = z.string().min(1).max(256).optional();
+/** Four megabytes of content, each character escaped as `\u0000` at worst, must still arrive at `write_file`. */
+const bodyBytesMax = 26 * 1_048_576;
+
+export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promise<Response>) => {
+  const serve = (correlationId: string | undefined): Server => {
+    const server = new Server(
+      { name: 'sallyport-sandbox', version: '0.1.0' },
+      { capabilities: { tools: {} } },
+    );
+    server.setRequestHandler('tools/list', () => ({
+      tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    }));
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+      const progressToken = mcpReq._meta?.progressToken;
+      let progress = 0;
+      const onOutput = (piece: OutputPiece): void => {
+        if (progressToken === undefined) return;
+        progress += 1;
+        const message = JSON.stringify(piece);
+        // Whoever asked may be gone; the call goes on.
+        mcpReq
+          .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+          .catch(() => undefined);
+      };
+      const call = {
+        name: params.name,
+        input: params.arguments,
+        callId: mcpReq._meta?.['dev.sallyport/callId'],
+      };
+      return answer(parts, { ...call, correlationId, onOutput, signal: mcpReq.signal });
+    });
+    return server;
+  };
+  const handler = createMcpHandler(
+    ({ requestInfo }) => serve(requestInfo?.headers.get('x-correlation-id') ?? undefined),
+    { maxRequestBodySize: bodyBytesMax },
+  );
+  return (request) => handler.fetch(request);
+};
+
+type ToolCall = {
+  readonly name: string;
+  readonly input: unknown;
+  readonly callId: unknown;
+  readonly correlationId: string | undefined;
+  readonly onOutput: (piece: OutputPiece) => void;
+  readonly signal: AbortSignal;
+};
+
+const answer = async (parts: McpParts, call: ToolCall): Promise<CallToolResult> => {
+  const { log, registry, userSide, execute } = parts;
+  const about = { tool: call.name, callId: String(call.callId ?? ''), correlationId: call.correlationId };
+  const startedAt = performance.now();
+  try {
+    const tool = tools.find(({ name }) => name === call.name);
+    if (tool === undefined)
+      throw new Refusal('invalid_request', `there is no tool ${JSON.stringify(call.name)}`);
+    const callId = callIdSchema.safeParse(call.callId);
+    if (!callId.success) throw new Refusal('invalid_request', 'a call id has 1 to 256 characters');
+    const work: CallWork = async (context) => tool.run(call.input, { ...context, userSide, execute });
+    const result = await (callId.data === undefined
+      ? work(call)
+      : registry.run(callId.data, call.onOutput, work));
+    log.info('tool call ended', { ...about, durationMs: Math.round(performance.now() - startedAt) });
+    return result;
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    log.warn('tool call failed', { ...about, cause: message.slice(0, causeCharactersMax) });
+    return toErrorResult(cause);
+  }
+};
+
+const causeCharactersMax = 500;

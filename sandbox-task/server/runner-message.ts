@@ -1,0 +1,53 @@
+/**
+ * What the runner says, parsed: a message that does not fit ends the runner, it is never half believed.
+ *
+ * User code can take the runner over, so these shapes are all it can reach in the server.
+ */
+import * as z from 'zod';
+import type { FileEntry, RunnerMessage } from '../wire/messages.ts';
+
+const count = z.number().int().nonnegative();
+const id = count;
+/** A signal's name and a start failure; longer ones are forged. */
+const word = z.string().max(2000);
+const summary = z.object({ bytes: count, headBytes: count, tailBytes: count });
+
+const message = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready') }),
+  z.object({ type: z.literal('output'), id, stream: z.enum(['stdout', 'stderr']), offset: count }),
+  z.object({
+    type: z.literal('exit'),
+    id,
+    exitCode: z.number().int().nullable(),
+    signal: word.nullable(),
+    killedFor: z.enum(['timeout', 'cancelled', 'memory', 'processes']).nullable(),
+    isGone: z.boolean(),
+    durationMs: count,
+    cpuMs: count,
+    stdout: summary,
+    stderr: summary,
+    startFailure: word.nullable(),
+  }),
+  z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
+  z.object({ type: z.literal('written'), id }),
+  z.object({ type: z.literal('listed'), id }),
+  z.object({
+    type: z.literal('refused'),
+    id,
+    failure: z.enum(['path_outside_workspace', 'file_not_found', 'invalid_request']),
+    message: z.string().max(10_000),
+  }),
+]);
+
+const entries = z.array(
+  z.object({
+    name: z.string().max(1000),
+    type: z.enum(['file', 'directory', 'symlink']),
+    size: count,
+    modifiedAt: z.iso.datetime(),
+  }),
+);
+
+export const parseRunnerMessage = (header: unknown): RunnerMessage => message.parse(header);
+export const parseFileEntries = (payload: Buffer): readonly FileEntry[] =>
+  entries.parse(JSON.parse(payload.toString()));

@@ -1,0 +1,106 @@
+/**
+ * One life of the runner: its process, its pipe, and the requests that wait for an answer.
+ *
+ * Whatever ends it (user code, a malformed message, the server) ends every user process and fails
+ * everything that waits; nothing is asked again, because it may have run in part.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { createFrameReader, encodeFrame } from '../wire/frame.ts';
+import type { RunnerMessage, RunnerRequest } from '../wire/messages.ts';
+import type { Log } from './log.ts';
+import { Refusal } from './refusal.ts';
+import { parseRunnerMessage } from './runner-message.ts';
+import { endProcessesOf, readUid } from './user-processes.ts';
+
+export type Answer = {
+  readonly message: Exclude<RunnerMessage, { type: 'ready' }>;
+  readonly payload: Buffer;
+};
+export type AnswerListener = {
+  readonly take: (answer: Answer) => void;
+  readonly fail: (cause: Error) => void;
+};
+
+export type RunnerProcess = {
+  readonly ready: Promise<void>;
+  readonly ended: Promise<void>;
+  readonly send: (request: RunnerRequest, payload?: Buffer) => void;
+  /** Answers under this id go to the listener until it lets go. */
+  readonly listen: (id: number, listener: AnswerListener) => () => void;
+  readonly kill: (why: string) => void;
+};
+
+/** What a crashing runner says on stderr, for the log; user code could write there without end. */
+const complaintBytesMax = 2000;
+
+export const startRunner = (argv: readonly string[], log: Log): RunnerProcess => {
+  const [program = '', ...parameters] = argv;
+  const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
+  const pipe = child.stdio[3] as Duplex;
+  const listeners = new Map<number, AnswerListener>();
+  let userUid: number | undefined;
+  const ready = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  ready.promise.catch(() => undefined);
+
+  const kill = (why: string): void => {
+    log.warn('runner killed', { why });
+    child.kill('SIGKILL');
+  };
+  const deliver = (message: RunnerMessage, payload: Buffer): void => {
+    if (message.type === 'ready') {
+      userUid = readUid(child.pid);
+      ready.resolve();
+    } else listeners.get(message.id)?.take({ message, payload });
+  };
+  const read = createFrameReader(({ header, payload }) => deliver(parseRunnerMessage(header), payload));
+  pipe.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk);
+    } catch (cause) {
+      pipe.removeAllListeners('data').resume();
+      kill(`it does not speak the protocol: ${cause instanceof Error ? cause.name : ''}`);
+    }
+  });
+  pipe.on('error', () => undefined);
+
+  const complaint = collectComplaint(child);
+  const end = (code: number | null, signal: string | null): void => {
+    endProcessesOf(userUid);
+    log.warn('runner ended', { code, signal, complaint: complaint() });
+    const cause = new Refusal('tool_outcome_unknown', lost);
+    ready.reject(new Refusal('sandbox_unavailable', 'the sandbox could not start its runner'));
+    for (const listener of listeners.values()) listener.fail(cause);
+    listeners.clear();
+    pipe.destroy();
+    ended.resolve();
+  };
+  child.once('exit', end);
+  child.once('error', () => {
+    if (child.pid === undefined) end(null, null);
+  });
+
+  return {
+    ready: ready.promise,
+    ended: ended.promise,
+    send: (request, payload) => {
+      pipe.write(encodeFrame(request, payload));
+    },
+    listen: (id, listener) => {
+      listeners.set(id, listener);
+      return () => listeners.delete(id);
+    },
+    kill,
+  };
+};
+
+const lost = 'all processes of the sandbox were killed while this ran: it may have run in part';
+
+const collectComplaint = (child: ChildProcess): (() => string) => {
+  let text = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (text.length < complaintBytesMax) text += chunk.toString().slice(0, complaintBytesMax);
+  });
+  return () => text.trim();
+};

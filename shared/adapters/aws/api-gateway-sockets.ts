@@ -1,0 +1,40 @@
+/**
+ * `Sockets` over the @connections endpoint of an API Gateway WebSocket API.
+ *
+ * A 410 means the client left, or that its `$connect` has not returned yet; which of the two, only the
+ * caller can know (https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-how-to-call-websocket-api-connections.html).
+ */
+import {
+  type ApiGatewayManagementApiClient,
+  DeleteConnectionCommand,
+  PostToConnectionCommand,
+} from '@aws-sdk/client-apigatewaymanagementapi';
+import type { Sockets } from '#shared/ports/sockets.ts';
+
+/** A slow reader is refused with 429 for a while; it catches up from the log if it stays slow. */
+const throttledTriesMax = 4;
+
+export const makeSockets = (client: ApiGatewayManagementApiClient): Sockets => ({
+  post: async (connection, frame) => {
+    const command = new PostToConnectionCommand({ ConnectionId: connection, Data: Buffer.from(frame) });
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await client.send(command);
+        return 'sent';
+      } catch (error) {
+        if (isNamed(error, 'GoneException')) return 'gone';
+        if (!isNamed(error, 'LimitExceededException') || attempt === throttledTriesMax) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
+      }
+    }
+  },
+  close: async (connection) => {
+    try {
+      await client.send(new DeleteConnectionCommand({ ConnectionId: connection }));
+    } catch (error) {
+      if (!isNamed(error, 'GoneException')) throw error;
+    }
+  },
+});
+
+const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;

@@ -1,0 +1,29 @@
+/**
+ * The AWS clients, made once per environment. Endpoints and credentials are the SDK's own settings
+ * (AWS_ENDPOINT_URL_*), which is how the same code talks to the embedded cloud.
+ */
+import { ApiGatewayManagementApiClient } from '@aws-sdk/client-apigatewaymanagementapi';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ECSClient } from '@aws-sdk/client-ecs';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Sockets } from '#shared/ports/sockets.ts';
+import { makeSockets } from './api-gateway-sockets.ts';
+import type { Table } from './dynamo/table.ts';
+
+/** Throttled and lost requests are tried this often before a handler fails and is invoked again. */
+const attemptsMax = 4;
+
+export const openTable = (name: string): Table => ({
+  name,
+  client: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: attemptsMax }), {
+    marshallOptions: { removeUndefinedValues: true },
+  }),
+});
+
+export const openSockets = (endpoint: string): Sockets =>
+  makeSockets(new ApiGatewayManagementApiClient({ endpoint, maxAttempts: attemptsMax }));
+
+export const openLambda = (): LambdaClient => new LambdaClient({ maxAttempts: attemptsMax });
+
+export const openEcs = (): ECSClient => new ECSClient({ maxAttempts: attemptsMax });

@@ -1,0 +1,76 @@
+/** `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it watches. */
+import { DeleteCommand, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { connectionRecord, ticketRecord } from '#shared/contracts/stored-records.ts';
+import type { Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
+import { watchers } from './session-work.ts';
+import { isConditionFailed, keys, type Table } from './table.ts';
+
+/** API Gateway ends a connection after two hours; its items outlive it by a little. */
+const connectionSecondsMax = 3 * 3600;
+
+export const makeConnectionStore = (table: Table): ConnectionStore => ({
+  put: put(table),
+  get: get(table),
+  remove: remove(table),
+  watchers: watchers(table),
+  putTicket: async (hash, { principal, expiresAt }) => {
+    const Item = { ...keys.ticket(hash), principal, expiresAt, ttl: Math.ceil(expiresAt / 1000) };
+    await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  },
+  redeemTicket: redeemTicket(table),
+});
+
+const put =
+  ({ client, name }: Table): ConnectionStore['put'] =>
+  async (connection: Connection) => {
+    const ttl = Math.ceil(connection.connectedAt / 1000) + connectionSecondsMax;
+    const items = [
+      { ...keys.connection(connection.id), ...connection, ttl },
+      { ...keys.watcher(connection.sessionId, connection.id), ttl },
+    ];
+    await client.send(
+      new TransactWriteCommand({ TransactItems: items.map((Item) => ({ Put: { TableName: name, Item } })) }),
+    );
+  };
+
+const get =
+  ({ client, name }: Table): ConnectionStore['get'] =>
+  async (id) => {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: name, Key: keys.connection(id), ConsistentRead: true }),
+    );
+    return Item && decodeStored(connectionRecord, Item);
+  };
+
+const remove =
+  (table: Table): ConnectionStore['remove'] =>
+  async (id) => {
+    const { client, name: TableName } = table;
+    const connection = await get(table)(id);
+    if (connection === undefined) return;
+    const gone = [keys.connection(id), keys.watcher(connection.sessionId, id)];
+    await client.send(
+      new TransactWriteCommand({ TransactItems: gone.map((Key) => ({ Delete: { TableName, Key } })) }),
+    );
+  };
+
+const redeemTicket =
+  ({ client, name }: Table): ConnectionStore['redeemTicket'] =>
+  async (hash, now) => {
+    try {
+      const { Attributes } = await client.send(
+        new DeleteCommand({
+          TableName: name,
+          Key: keys.ticket(hash),
+          ConditionExpression: 'attribute_exists(pk)',
+          ReturnValues: 'ALL_OLD',
+        }),
+      );
+      const { principal, expiresAt } = decodeStored(ticketRecord, Attributes);
+      return expiresAt > now ? principal : undefined;
+    } catch (error) {
+      if (isConditionFailed(error)) return undefined;
+      throw error;
+    }
+  };

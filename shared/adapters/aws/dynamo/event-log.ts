@@ -1,0 +1,63 @@
+/** The session's log in the table: read in order, appended to by whoever is no turn. */
+import { GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
+import type { SessionStore } from '#shared/ports/session-store.ts';
+import { eventFrom, sessionFrom } from './session-items.ts';
+import { keys, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+import { logActions } from './turn-commit.ts';
+
+const racesMax = 50;
+const lastEvent = 999_999_999_999;
+
+export const readEvents =
+  ({ client, name }: Table): SessionStore['readEvents'] =>
+  async (id, { since, eventsMax }) => {
+    const events: LogEvent[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({
+          TableName: name,
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+          ExpressionAttributeValues: {
+            ':pk': keys.event(id, 0).pk,
+            ':from': keys.event(id, since + 1).sk,
+            ':to': keys.event(id, lastEvent).sk,
+          },
+          ConsistentRead: true,
+          Limit: eventsMax + 1 - events.length,
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
+      );
+      events.push(...Items.map(eventFrom));
+      start = LastEvaluatedKey;
+    } while (start !== undefined && events.length <= eventsMax);
+    return { events: events.slice(0, eventsMax), hasMore: events.length > eventsMax };
+  };
+
+export const append =
+  (table: Table): SessionStore['append'] =>
+  async (id, entries, at) => {
+    for (let race = 0; race < racesMax; race += 1) {
+      const { Item } = await table.client.send(
+        new GetCommand({ TableName: table.name, Key: keys.session(id), ConsistentRead: true }),
+      );
+      if (Item === undefined) return undefined;
+      const { lastSeq } = sessionFrom(Item);
+      const events = numberEntries(entries, { firstSeq: lastSeq + 1, at });
+      const advance = {
+        Update: {
+          TableName: table.name,
+          Key: keys.session(id),
+          ConditionExpression: 'lastSeq = :lastSeq',
+          UpdateExpression: 'SET lastSeq = :newSeq',
+          ExpressionAttributeValues: { ':lastSeq': lastSeq, ':newSeq': lastSeq + events.length },
+        },
+      };
+      const actions = [advance, ...logActions(table.name, id, events)];
+      if ((await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done')
+        return events;
+    }
+    throw new Error(`session ${id}: the log moved ${racesMax} times during one append`);
+  };

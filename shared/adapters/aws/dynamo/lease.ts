@@ -1,0 +1,87 @@
+/**
+ * The lease of a session's turn: one conditional update each to take, renew and let go.
+ *
+ * The fence grows with every holder and stands in the condition of every write made under the lease, so
+ * a holder that lost it is refused by the table and not by its own clock.
+ */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { SessionId } from '#shared/domain/ids.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { SessionStore } from '#shared/ports/session-store.ts';
+import { sessionDue, sessionFrom } from './session-items.ts';
+import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
+
+export const takeLease =
+  ({ client, name }: Table): SessionStore['takeLease'] =>
+  async (id: SessionId, { holder, at, until }) => {
+    try {
+      const { Attributes } = await client.send(
+        new UpdateCommand({
+          TableName: name,
+          Key: keys.session(id),
+          ConditionExpression: 'attribute_exists(pk) AND (leaseUntil < :at OR leaseHolder = :holder)',
+          UpdateExpression:
+            'SET leaseHolder = :holder, leaseUntil = :until, leaseFence = leaseFence + :one, duePk = :duePk, dueAt = :dueAt',
+          ExpressionAttributeValues: {
+            ':at': at,
+            ':holder': holder,
+            ':until': until,
+            ':one': 1,
+            ...sessionDue(id, until),
+          },
+          ReturnValues: 'ALL_NEW',
+        }),
+      );
+      return Attributes && sessionFrom(Attributes);
+    } catch (error) {
+      if (isConditionFailed(error)) return undefined;
+      throw error;
+    }
+  };
+
+export const renewLease =
+  ({ client, name }: Table): SessionStore['renewLease'] =>
+  async ({ id, lease }: Session, until) => {
+    try {
+      await client.send(
+        new UpdateCommand({
+          TableName: name,
+          Key: keys.session(id),
+          ConditionExpression: 'leaseFence = :fence',
+          UpdateExpression: 'SET leaseUntil = :until, duePk = :duePk, dueAt = :dueAt',
+          ExpressionAttributeValues: { ':fence': lease.fence, ':until': until, ...sessionDue(id, until) },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
+  };
+
+export const releaseLease =
+  ({ client, name }: Table): SessionStore['releaseLease'] =>
+  async ({ id, lease, workSeq }: Session, dueAt) => {
+    try {
+      await client.send(
+        new UpdateCommand({
+          TableName: name,
+          Key: keys.session(id),
+          ConditionExpression: 'leaseFence = :fence AND workSeq = :workSeq',
+          UpdateExpression: 'SET leaseHolder = :nobody, leaseUntil = :zero, duePk = :duePk, dueAt = :dueAt',
+          ExpressionAttributeValues: {
+            ':fence': lease.fence,
+            ':workSeq': workSeq,
+            ':nobody': '',
+            ':zero': 0,
+            ...sessionDue(id, dueAt),
+          },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return 'released';
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return itemOfFailure(error)?.['leaseFence'] === lease.fence ? 'kept' : 'stale';
+    }
+  };

@@ -1,0 +1,69 @@
+/**
+ * The one table: its client, its keys, and how a lost condition is told from a failure.
+ *
+ * `pk` and `sk` are built here and nowhere else. Sort keys are named so that one query from `INBOX#` on
+ * reads all a turn needs (inbox, history, turn, watchers) and none of the log.
+ */
+import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+
+export type Table = { readonly client: DynamoDBDocumentClient; readonly name: string };
+
+export type Item = Readonly<Record<string, unknown>>;
+
+const digits = (value: number, width: number): string => String(value).padStart(width, '0');
+
+export const keys = {
+  session: (id: string) => ({ pk: `SESSION#${id}`, sk: 'META' }),
+  turn: (id: string) => ({ pk: `SESSION#${id}`, sk: 'TURN' }),
+  event: (id: string, seq: number) => ({ pk: `SESSION#${id}`, sk: `EVENT#${digits(seq, 12)}` }),
+  accepted: (id: string, messageId: string) => ({ pk: `SESSION#${id}`, sk: `ACCEPTED#${messageId}` }),
+  inbox: (id: string, at: number, messageId: string) => ({
+    pk: `SESSION#${id}`,
+    sk: `INBOX#${digits(at, 13)}#${messageId}`,
+  }),
+  message: (id: string, index: number) => ({ pk: `SESSION#${id}`, sk: `MESSAGE#${digits(index, 12)}` }),
+  watcher: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
+  connection: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'META' }),
+  openMessages: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'OPEN' }),
+  workspace: (id: string) => ({ pk: `WORKSPACE#${id}`, sk: 'META' }),
+  ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),
+} as const;
+
+/** The first sort key of what a turn reads: everything before it is log. */
+export const workFrom = 'INBOX#';
+
+/** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
+export const dueShards = 4;
+
+export const duePartition = (kind: 'session' | 'workspace', shard: number): string => `DUE#${kind}#${shard}`;
+
+/** Where an id's due entry lives: stable, and even over random UUIDs. */
+export const dueShardOf = (id: string): number => Number.parseInt(id.slice(-2), 16) % dueShards || 0;
+
+/** `#state` stands for `state`: many names are reserved words, and every name must be declared. */
+export const namesIn = (expression: string): Record<string, string> =>
+  Object.fromEntries(
+    [...expression.matchAll(/#(\w+)/g)].map(([placeholder, name]) => [placeholder, String(name)]),
+  );
+
+export const isConditionFailed = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ConditionalCheckFailedException';
+
+/** The item as it was when a condition failed; the document client leaves it marshalled. */
+export const itemOfFailure = (error: unknown): Item | undefined => {
+  const item: unknown = error instanceof Error ? Reflect.get(error, 'Item') : undefined;
+  return item === undefined ? undefined : unmarshall(item as Parameters<typeof unmarshall>[0]);
+};
+
+export type Cancellation = { readonly code: string; readonly item?: Item };
+
+/** Why each action of a transaction was refused, in order (`None` for those that were not); undefined for other errors. */
+export const cancellations = (error: unknown): readonly Cancellation[] | undefined => {
+  if (!(error instanceof Error) || error.name !== 'TransactionCanceledException') return undefined;
+  const reasons = (error as TransactionCanceledException).CancellationReasons ?? [];
+  return reasons.map(({ Code, Item }) =>
+    Item === undefined ? { code: Code ?? 'None' } : { code: Code ?? 'None', item: unmarshall(Item) },
+  );
+};

@@ -1,0 +1,35 @@
+/**
+ * Sending a transaction: conflicts with another writer are tried again at once, lost conditions are told.
+ *
+ * A TransactionConflict says only that two writers met, not that a condition failed
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html).
+ */
+import type { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { type Cancellation, cancellations, type Table } from './table.ts';
+
+const conflictTriesMax = 12;
+const conflictDelayMsMax = 400;
+
+/** `done`, or why each action was refused. Throws when writers still meet after all tries. */
+export const sendWithRetry = async (
+  { client }: Table,
+  command: TransactWriteCommand,
+): Promise<'done' | readonly Cancellation[]> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await client.send(command);
+      return 'done';
+    } catch (error) {
+      const reasons = cancellations(error);
+      if (reasons === undefined) throw error;
+      if (reasons.some(({ code }) => code === 'ConditionalCheckFailed')) return reasons;
+      if (attempt === conflictTriesMax) throw error;
+      await jitter(attempt);
+    }
+  }
+};
+
+const jitter = (attempt: number): Promise<void> => {
+  const milliseconds = Math.random() * Math.min(conflictDelayMsMax, 5 * 2 ** attempt);
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+};

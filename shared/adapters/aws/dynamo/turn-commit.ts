@@ -1,0 +1,177 @@
+/**
+ * The turn's commit: state, log, history and lease move together in one transaction, or not at all.
+ *
+ * Guarded by the turn's version, by the fence when the writer holds the lease, and by the session's
+ * lastSeq, which is how the log has no gaps. A log that grew meanwhile is renumbered and tried again;
+ * work that came meanwhile keeps the lease; anything else is `stale` and nothing was written.
+ */
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
+import { isEnded } from '#shared/domain/session.ts';
+import type { CommitResult, SessionStore, TurnCommit } from '#shared/ports/session-store.ts';
+import { eventItem, messageItem, sessionDue, sessionFrom, turnItem } from './session-items.ts';
+import { type Cancellation, keys, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+
+type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+/** Every lost race means another writer moved the log; this many in a row means something is wrong. */
+const racesMax = 50;
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
+const transactionActionsMax = 100;
+
+export const commitTurn =
+  (table: Table): SessionStore['commitTurn'] =>
+  async (first) => {
+    let commit = first;
+    for (let race = 0; race < racesMax; race += 1) {
+      const events = numberEntries(commit.log, { firstSeq: commit.session.lastSeq + 1, at: commit.at });
+      const result = await sendWithRetry(table, transaction(table.name, commit, events));
+      if (result === 'done') return committed(commit, events, first.release);
+      const next = afterRace(commit, result);
+      if (next === undefined) return { status: 'stale' };
+      commit = next;
+    }
+    throw new Error(`session ${first.session.id}: the log moved ${racesMax} times during one commit`);
+  };
+
+const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedRelease: boolean): CommitResult => {
+  const turn = {
+    version: commit.version + 1,
+    state: commit.state,
+    historyNext: commit.historyNext + commit.history.length,
+  };
+  const session = {
+    ...commit.session,
+    ...commit.patch,
+    lastSeq: commit.session.lastSeq + events.length,
+    workSeq: commit.session.workSeq + (commit.wakes ? 1 : 0),
+  };
+  return { status: wantedRelease && !commit.release ? 'kept' : 'committed', session, turn, events };
+};
+
+/** What to try after a lost condition; undefined when the writer itself is out of date. */
+const afterRace = (commit: TurnCommit, [session, turn]: readonly Cancellation[]): TurnCommit | undefined => {
+  if (turn?.code === 'ConditionalCheckFailed' || session?.item === undefined) return undefined;
+  const now = sessionFrom(session.item);
+  const lostLease = commit.fence !== undefined && now.lease.fence !== commit.fence;
+  if (lostLease || isEnded(now.status)) return undefined;
+  const { lastSeq, workSeq } = now;
+  const sawAllWork = workSeq === commit.session.workSeq;
+  return {
+    ...commit,
+    session: { ...commit.session, lastSeq, workSeq },
+    release: commit.release && sawAllWork,
+  };
+};
+
+const transaction = (
+  TableName: string,
+  commit: TurnCommit,
+  events: readonly LogEvent[],
+): TransactWriteCommand => {
+  const { session, history, historyNext } = commit;
+  const needed: Actions = [
+    sessionUpdate(TableName, commit, events.length),
+    turnPut(TableName, commit),
+    ...logActions(TableName, session.id, events),
+    ...history.map((message, index) => ({
+      Put: { TableName, Item: messageItem(session.id, historyNext + index, message) },
+    })),
+    ...completedActions(TableName, commit),
+  ];
+  const room = transactionActionsMax - needed.length;
+  return new TransactWriteCommand({
+    TransactItems: [...needed, ...forgetActions(TableName, commit).slice(0, room)],
+  });
+};
+
+const turnPut = (
+  TableName: string,
+  { session, version, state, history, historyNext }: TurnCommit,
+): Actions[number] => ({
+  Put: {
+    TableName,
+    Item: turnItem(session.id, { version: version + 1, state, historyNext: historyNext + history.length }),
+    ...(version === 0
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }),
+  },
+});
+
+const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number): Actions[number] => {
+  const { session, fence, patch = {}, release, wakes, at } = commit;
+  const conditions = ['lastSeq = :lastSeq', 'NOT #status IN (:completed, :failed, :stopped)'];
+  const sets = ['lastSeq = :newSeq'];
+  const values: Record<string, unknown> = {
+    ':lastSeq': session.lastSeq,
+    ':newSeq': session.lastSeq + eventCount,
+    ':completed': 'completed',
+    ':failed': 'failed',
+    ':stopped': 'stopped',
+  };
+  const names: Record<string, string> = { '#status': 'status' };
+  for (const [key, value] of Object.entries(patch)) {
+    names[`#${key}`] = key;
+    values[`:patch_${key}`] = value;
+    sets.push(`#${key} = :patch_${key}`);
+  }
+  if (fence !== undefined) {
+    conditions.push('leaseFence = :fence');
+    values[':fence'] = fence;
+  }
+  if (release) {
+    conditions.push('workSeq = :workSeq');
+    sets.push('leaseHolder = :nobody', 'leaseUntil = :zero');
+    Object.assign(values, { ':workSeq': session.workSeq, ':nobody': '', ':zero': 0 });
+  }
+  if (release || wakes) {
+    sets.push('duePk = :duePk', 'dueAt = :dueAt');
+    Object.assign(values, sessionDue(session.id, wakes ? at + redriveAfterMs : commit.dueAt));
+  }
+  if (wakes) values[':one'] = 1;
+  return {
+    Update: {
+      TableName,
+      Key: keys.session(session.id),
+      ConditionExpression: conditions.join(' AND '),
+      UpdateExpression: `SET ${sets.join(', ')}${wakes ? ' ADD workSeq :one' : ''}`,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    },
+  };
+};
+
+/** New events in, as many out at the other end of the ring. */
+export const logActions = (TableName: string, id: SessionId, events: readonly LogEvent[]): Actions => [
+  ...events.map((event) => ({ Put: { TableName, Item: eventItem(id, event) } })),
+  ...events
+    .filter(({ seq }) => seq >= eventsPerSessionMax)
+    .map(({ seq }) => ({ Delete: { TableName, Key: keys.event(id, seq - eventsPerSessionMax) } })),
+];
+
+/** The rest, if the transaction is full, is forgotten with the next commit. */
+const forgetActions = (TableName: string, { session, forget }: TurnCommit): Actions =>
+  Array.from({ length: forget?.count ?? 0 }, (_, index) => ({
+    Delete: { TableName, Key: keys.message(session.id, (forget?.from ?? 0) + index) },
+  }));
+
+const completedActions = (TableName: string, { session, completed }: TurnCommit): Actions => {
+  if (completed === undefined) return [];
+  const inbox = {
+    Delete: { TableName, Key: keys.inbox(session.id, completed.acceptedAt, completed.messageId) },
+  };
+  if (completed.connectionId === undefined) return [inbox];
+  const place = {
+    Update: {
+      TableName,
+      Key: keys.openMessages(completed.connectionId),
+      UpdateExpression: 'ADD openMessages :minusOne',
+      ExpressionAttributeValues: { ':minusOne': -1 },
+    },
+  };
+  return [inbox, place];
+};

@@ -1,0 +1,189 @@
+/** The ECS host, with the real client against a small ECS that says what it is told to say. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { ECSClient } from '@aws-sdk/client-ecs';
+import { afterEach, expect, test } from 'vitest';
+import { makeSandboxHost } from './ecs-sandbox-host.ts';
+
+const taskArn = 'arn:aws:ecs:eu-central-1:111122223333:task/sandboxes/0123456789abcdef0123456789abcdef';
+const task = {
+  token: '6f1d2c3b-0000-4000-8000-000000000001:7',
+  group: 'workspace/6f1d2c3b-0000-4000-8000-000000000001/7',
+  flavor: 'micro',
+  template: 'node',
+  bearerHash: 'ab'.repeat(32),
+} as const;
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  for (const close of opened.splice(0)) close();
+});
+
+type Answer = { readonly status?: number; readonly body?: object; readonly hangUp?: boolean };
+
+const openHost = async (answer: Answer) => {
+  const asked: { readonly target: unknown; readonly body: unknown }[] = [];
+  const server = createServer(async (request, response) => {
+    asked.push({ target: request.headers['x-amz-target'], body: JSON.parse(await text(request)) });
+    if (answer.hangUp) return request.socket.destroy();
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/x-amz-json-1.1' });
+    return response.end(JSON.stringify(answer.body ?? {}));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = new ECSClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+  opened.push(
+    () => server.close(),
+    () => client.destroy(),
+  );
+  const host = makeSandboxHost(client, {
+    cluster: 'sandboxes',
+    deployment: 'blue',
+    taskDefinitions: { python: 'sandbox-python:3', node: 'sandbox-node:5' },
+    subnets: ['subnet-a', 'subnet-b'],
+    securityGroup: 'sg-sandbox',
+  });
+  return { host, asked };
+};
+
+const refusal = (type: string, message: string, more: object = {}): Answer => ({
+  status: 400,
+  body: { __type: type, message, ...more },
+});
+
+test('a start asks for one Fargate task of the flavor, without a public address', async () => {
+  const { host, asked } = await openHost({ body: { tasks: [{ taskArn }], failures: [] } });
+  expect(await host.start(task)).toBe(taskArn);
+  expect(asked).toEqual([
+    {
+      target: 'AmazonEC2ContainerServiceV20141113.RunTask',
+      body: {
+        cluster: 'sandboxes',
+        taskDefinition: 'sandbox-node:5',
+        clientToken: '6f1d2c3b-0000-4000-8000-000000000001:7',
+        group: 'workspace/6f1d2c3b-0000-4000-8000-000000000001/7',
+        startedBy: 'blue',
+        launchType: 'FARGATE',
+        count: 1,
+        networkConfiguration: {
+          awsvpcConfiguration: {
+            subnets: ['subnet-a', 'subnet-b'],
+            securityGroups: ['sg-sandbox'],
+            assignPublicIp: 'DISABLED',
+          },
+        },
+        overrides: {
+          cpu: '512',
+          memory: '1024',
+          containerOverrides: [
+            {
+              name: 'sandbox',
+              memory: 640,
+              environment: [
+                { name: 'SANDBOX_BEARER_SHA256', value: 'ab'.repeat(32) },
+                { name: 'SANDBOX_MEMORY_MB', value: '512' },
+              ],
+            },
+          ],
+        },
+      },
+    },
+  ]);
+});
+
+test('every flavor leaves room in its task for the container and its server', async () => {
+  const { host, asked } = await openHost({ body: { tasks: [{ taskArn }] } });
+  for (const flavor of ['micro', 'small', 'medium', 'large'] as const) await host.start({ ...task, flavor });
+  const sizes = asked.map(({ body }) => {
+    const { overrides } = body as {
+      overrides: { cpu: string; memory: string; containerOverrides: [{ memory: number }] };
+    };
+    return [overrides.cpu, overrides.memory, overrides.containerOverrides[0].memory];
+  });
+  expect(sizes).toEqual([
+    ['512', '1024', 640],
+    ['1024', '2048', 1152],
+    ['2048', '4096', 2176],
+    ['4096', '8192', 4224],
+  ]);
+});
+
+test('a token that was used with another request gives the task it started then', async () => {
+  const { host } = await openHost(
+    refusal('ConflictException', 'the client token was used with other parameters', {
+      resourceIds: [taskArn],
+    }),
+  );
+  expect(await host.start(task)).toBe(taskArn);
+});
+
+test('a task that could not be placed is a want of capacity, although ECS answers 200', async () => {
+  const { host } = await openHost({ body: { tasks: [], failures: [{ reason: 'RESOURCE:MEMORY' }] } });
+  await expect(host.start(task)).rejects.toMatchObject({
+    code: 'sandbox_unavailable',
+    message: 'there is no room for a sandbox at the moment',
+    details: { context: { failures: [{ reason: 'RESOURCE:MEMORY' }] } },
+  });
+});
+
+test.each([
+  refusal('ThrottlingException', 'Rate exceeded'),
+  refusal('ClientException', "You've reached the limit on the number of vCPUs you can run concurrently"),
+  refusal('ClientException', 'Capacity is unavailable at this time. Please try again later'),
+  refusal(
+    'InvalidParameterException',
+    'Error retrieving security group information: Request limit exceeded. (ErrorCode: RequestLimitExceeded)',
+  ),
+  { status: 500, body: { __type: 'ServerException', message: 'internal' } },
+  { hangUp: true },
+])('what passes by itself is a want of capacity: %j', async (answer: Answer) => {
+  const { host } = await openHost(answer);
+  await expect(host.start(task)).rejects.toMatchObject({ name: 'AppError', code: 'sandbox_unavailable' });
+});
+
+test.each([
+  refusal('ClientException', `Unable to describe task definition ${taskArn}`),
+  refusal('InvalidParameterException', 'No Fargate configuration exists for given values'),
+  refusal('AccessDeniedException', `User: ${taskArn} is not authorized to perform: ecs:RunTask`),
+  refusal('ClusterNotFoundException', 'Cluster not found.'),
+  refusal('ConflictException', 'a conflict that names no task'),
+])('a refusal is a failed start, and its words stay with us: %j', async (answer) => {
+  const { host } = await openHost(answer);
+  await expect(host.start(task)).rejects.toMatchObject({
+    name: 'AppError',
+    code: 'sandbox_start_failed',
+    message: 'the sandbox could not be started',
+  });
+});
+
+test('a stop says which task and why, in at most 255 characters', async () => {
+  const { host, asked } = await openHost({ body: { task: { taskArn } } });
+  await host.stop(taskArn, 'x'.repeat(300));
+  expect(asked).toEqual([
+    {
+      target: 'AmazonEC2ContainerServiceV20141113.StopTask',
+      body: { cluster: 'sandboxes', task: taskArn, reason: 'x'.repeat(255) },
+    },
+  ]);
+});
+
+test('a task that ECS no longer knows is stopped', async () => {
+  const { host } = await openHost(refusal('InvalidParameterException', 'The referenced task was not found.'));
+  expect(await host.stop(taskArn, 'idle')).toBeUndefined();
+});
+
+test.each([
+  refusal('InvalidParameterException', 'Task Identifier is invalid'),
+  refusal('ThrottlingException', 'Rate exceeded'),
+  refusal('ClusterNotFoundException', 'Cluster not found.'),
+])('a stop that was not accepted fails: %j', async (answer) => {
+  const { host } = await openHost(answer);
+  await expect(host.stop(taskArn, 'idle')).rejects.toMatchObject({ code: 'sandbox_unavailable' });
+});

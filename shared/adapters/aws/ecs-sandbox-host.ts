@@ -1,0 +1,144 @@
+/**
+ * `SandboxHost` over ECS on Fargate: one task per start token, in subnets without a way out.
+ *
+ * The same token always sends the same request, so that ECS gives the same task for about a day. Nothing
+ * but the size, the bearer's hash and the memory limit is overridden; the rest is the task definition's.
+ */
+import {
+  type ConflictException,
+  ECSClient,
+  ECSServiceException,
+  RunTaskCommand,
+  type RunTaskCommandInput,
+  StopTaskCommand,
+} from '@aws-sdk/client-ecs';
+import { flavors, type Template } from '#shared/domain/flavor.ts';
+import { AppError } from '#shared/errors.ts';
+import type { SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';
+
+export type EcsPlacement = {
+  readonly cluster: string;
+  /** Whose tasks they are: `startedBy` of every task, by which the janitor finds them. */
+  readonly deployment: string;
+  readonly taskDefinitions: Readonly<Record<Template, string>>;
+  readonly subnets: readonly string[];
+  readonly securityGroup: string;
+};
+
+type TaskStopper = Pick<SandboxHost, 'stop'>;
+
+/** The container's name in every task definition. */
+const containerName = 'sandbox';
+/** What the server beside user code may use, in MiB; both live under the container's limit. */
+const serverMemoryMib = 128;
+/** StopTask refuses a longer reason (https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_StopTask.html). */
+const reasonCharactersMax = 255;
+
+/** The SDK waits between them; a stop that was not accepted is asked for again by the janitor. */
+const attemptsMax = 4;
+
+/** For a function that may only stop sandboxes. */
+export const openTaskStopper = (cluster: string): TaskStopper =>
+  makeTaskStopper(new ECSClient({ maxAttempts: attemptsMax }), cluster);
+
+export const makeSandboxHost = (client: ECSClient, placement: EcsPlacement): SandboxHost => ({
+  ...makeTaskStopper(client, placement.cluster),
+  start: async (task) => {
+    const { tasks, failures } = await client
+      .send(new RunTaskCommand(toRequest(task, placement)))
+      .catch((cause: unknown) => existingTask(cause) ?? refuseStart(cause));
+    const taskArn = tasks?.[0]?.taskArn;
+    if (taskArn !== undefined) return taskArn;
+    // RunTask answers 200 when it could place nothing.
+    throw new AppError('sandbox_unavailable', 'there is no room for a sandbox at the moment', {
+      context: { failures },
+    });
+  },
+});
+
+const makeTaskStopper = (client: ECSClient, cluster: string): TaskStopper => ({
+  stop: async (taskArn, reason) => {
+    try {
+      await client.send(
+        new StopTaskCommand({ cluster, task: taskArn, reason: reason.slice(0, reasonCharactersMax) }),
+      );
+    } catch (cause) {
+      if (!isUnknownTask(cause)) throw stopFailure(cause);
+    }
+  },
+});
+
+const toRequest = (task: StartTask, placement: EcsPlacement): RunTaskCommandInput => {
+  const size = flavors[task.flavor];
+  return {
+    cluster: placement.cluster,
+    taskDefinition: placement.taskDefinitions[task.template],
+    clientToken: task.token,
+    group: task.group,
+    startedBy: placement.deployment,
+    launchType: 'FARGATE',
+    count: 1,
+    networkConfiguration: {
+      awsvpcConfiguration: {
+        subnets: [...placement.subnets],
+        securityGroups: [placement.securityGroup],
+        assignPublicIp: 'DISABLED',
+      },
+    },
+    overrides: {
+      cpu: String(size.task.cpuUnits),
+      memory: String(size.task.memoryMib),
+      containerOverrides: [
+        {
+          name: containerName,
+          memory: size.memoryMb + serverMemoryMib,
+          environment: [
+            { name: 'SANDBOX_BEARER_SHA256', value: task.bearerHash },
+            { name: 'SANDBOX_MEMORY_MB', value: String(size.memoryMb) },
+          ],
+        },
+      ],
+    },
+  };
+};
+
+type Placed = {
+  readonly tasks: readonly { readonly taskArn: string | undefined }[];
+  readonly failures: undefined;
+};
+
+/** The token was used with another request, by a release that sent other bytes: its task is still the one. */
+const existingTask = (cause: unknown): Placed | undefined => {
+  if (!isNamed(cause, 'ConflictException')) return undefined;
+  const { resourceIds = [] } = cause as ConflictException;
+  return resourceIds.length === 0
+    ? undefined
+    : { tasks: resourceIds.map((taskArn) => ({ taskArn })), failures: undefined };
+};
+
+const refuseStart = (cause: unknown): never => {
+  throw isPassing(cause)
+    ? new AppError('sandbox_unavailable', 'there is no room for a sandbox at the moment', { cause })
+    : new AppError('sandbox_start_failed', 'the sandbox could not be started', { cause });
+};
+
+/**
+ * Throttling and want of capacity pass; ECS also says them in a ClientException or an
+ * InvalidParameterException, told apart by their words only ("You've reached the limit on the number of
+ * vCPUs", "Capacity is unavailable", "Request limit exceeded": https://github.com/gchq/sleeper/pull/907,
+ * https://github.com/dask/dask-cloudprovider/issues/56). What is no answer of ECS is the network's fault.
+ */
+const isPassing = (cause: unknown): boolean =>
+  !(cause instanceof ECSServiceException) ||
+  cause.$fault === 'server' ||
+  /^(Throttling|LimitExceeded|RequestLimitExceeded)/.test(cause.name) ||
+  /reached the limit|capacity|limit exceeded|rate exceeded/i.test(cause.message);
+
+const stopFailure = (cause: unknown): AppError =>
+  new AppError('sandbox_unavailable', 'could not ask for the stop of a sandbox', { cause });
+
+/** A task is forgotten about an hour after it stopped; ECS has no own error for that. */
+const isUnknownTask = (cause: unknown): boolean =>
+  isNamed(cause, 'InvalidParameterException') && /task was not found/i.test((cause as Error).message);
+
+const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;

@@ -1,0 +1,132 @@
+/**
+ * `SandboxLink` over a streamed Lambda invocation of the link function.
+ *
+ * The stream is what API Gateway reads too: metadata as JSON, eight NUL bytes, then the body
+ * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html). A stream that
+ * breaks in its middle breaks the body: it never ends as if it were whole.
+ */
+import {
+  InvokeWithResponseStreamCommand,
+  type InvokeWithResponseStreamResponseEvent,
+  type LambdaClient,
+} from '@aws-sdk/client-lambda';
+import type { LinkCall } from '#shared/contracts/link.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import { AppError, isAppError } from '#shared/errors.ts';
+import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox-link.ts';
+
+export type LinkSettings = {
+  readonly client: LambdaClient;
+  readonly functionName: string;
+  readonly bearer: (workspaceId: WorkspaceId, generation: number) => string;
+};
+
+type Events = AsyncIterable<InvokeWithResponseStreamResponseEvent> | undefined;
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+const payloadBytesMax = 6 * 1024 * 1024;
+const preludeEnd = Buffer.alloc(8);
+const preludeBytesMax = 64 * 1024;
+/** Statuses whose answer has no body (https://fetch.spec.whatwg.org/#null-body-status). */
+const bodylessStatuses = [204, 205, 304];
+
+export const makeSandboxLink = (settings: LinkSettings): SandboxLink => ({
+  fetch: async (sandbox, request) => {
+    const ended = new AbortController();
+    try {
+      const payload = JSON.stringify(linkCallOf(settings, sandbox, request));
+      refuseTooLarge(payload);
+      const signals = request.signal === undefined ? [] : [request.signal];
+      const { EventStream: events } = await settings.client.send(
+        new InvokeWithResponseStreamCommand({ FunctionName: settings.functionName, Payload: payload }),
+        { abortSignal: AbortSignal.any([ended.signal, ...signals]) },
+      );
+      return await respond(payloads(events), () => ended.abort());
+    } catch (cause) {
+      request.signal?.throwIfAborted();
+      ended.abort();
+      throw isAppError(cause) ? cause : unreachable(cause);
+    }
+  },
+});
+
+const unreachable = (cause: unknown): AppError =>
+  new AppError('sandbox_unavailable', 'the sandbox could not be reached', { cause });
+
+const refuseTooLarge = (payload: string): void => {
+  if (Buffer.byteLength(payload) <= payloadBytesMax) return;
+  throw new AppError('payload_too_large', 'the request is too large for a sandbox: at most 6 MB as JSON');
+};
+
+const linkCallOf = ({ bearer }: LinkSettings, sandbox: LiveSandbox, request: LinkRequest): LinkCall => {
+  const { address, workspaceId, generation } = sandbox;
+  const { method, path, headers = {}, body } = request;
+  const correlationId = headers['x-correlation-id'];
+  return {
+    address,
+    method: method as LinkCall['method'],
+    path,
+    headers: { ...headers, authorization: `Bearer ${bearer(workspaceId, generation)}` },
+    ...(body === undefined ? {} : { body }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+  };
+};
+
+/** Read to its very end, so that the connection to Lambda can be used again. */
+async function* payloads(events: Events): AsyncGenerator<Uint8Array> {
+  let isComplete = false;
+  for await (const { PayloadChunk, InvokeComplete } of events ?? []) {
+    if (PayloadChunk?.Payload !== undefined) yield PayloadChunk.Payload;
+    if (InvokeComplete?.ErrorCode !== undefined)
+      throw new Error(`the link failed: ${InvokeComplete.ErrorCode}`);
+    isComplete ||= InvokeComplete !== undefined;
+  }
+  if (!isComplete) throw new Error('the link broke off');
+}
+
+const respond = async (chunks: AsyncGenerator<Uint8Array>, stop: () => void): Promise<Response> => {
+  let head: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const { value, done } = await chunks.next();
+    if (done) throw new Error('the link ended before its answer began');
+    head = Buffer.concat([head, value]);
+    const end = head.indexOf(preludeEnd);
+    if (end >= 0) {
+      const first = head.subarray(end + preludeEnd.length);
+      return responseOf(head.subarray(0, end), bodyOf({ first, rest: chunks, stop }));
+    }
+    if (head.length > preludeBytesMax) throw new Error('the link answered without a prelude');
+  }
+};
+
+const responseOf = (prelude: Buffer, body: ReadableStream<Uint8Array>): Response => {
+  const { statusCode: status, headers = {} } = JSON.parse(prelude.toString()) as {
+    statusCode: number;
+    headers?: Record<string, string>;
+  };
+  if (headers['x-sallyport-link'] === 'refused') throw new Error(`the link refused: ${status}`);
+  if (!bodylessStatuses.includes(status)) return new Response(body, { status, headers });
+  body.cancel().catch(() => undefined);
+  return new Response(null, { status, headers });
+};
+
+type Body = {
+  readonly first: Uint8Array;
+  readonly rest: AsyncGenerator<Uint8Array>;
+  /** Breaks the invocation off: a generator that waits for its next chunk cannot be returned from. */
+  readonly stop: () => void;
+};
+
+const bodyOf = ({ first, rest, stop }: Body): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start: (controller) => {
+      if (first.length > 0) controller.enqueue(first);
+    },
+    pull: async (controller) => {
+      const { value, done } = await rest.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: stop,
+  });

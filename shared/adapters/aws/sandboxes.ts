@@ -1,0 +1,48 @@
+/** Everything that starts sandboxes and reaches into them, built from one function's variables. */
+import type { LambdaClient } from '@aws-sdk/client-lambda';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { makeSandboxTools } from '../mcp/sandbox-tools.ts';
+import { openEcs } from './clients.ts';
+import type { Table } from './dynamo/table.ts';
+import { makeWorkspaceStore } from './dynamo/workspace-store.ts';
+import { makeSandboxHost } from './ecs-sandbox-host.ts';
+import { makeSandboxLink } from './lambda-sandbox-link.ts';
+import { bearerHashOf, bearerOf } from './sandbox-bearer.ts';
+import { resolveSecret } from './secrets.ts';
+
+export type SandboxVariables = {
+  readonly DEPLOYMENT: string;
+  readonly SANDBOX_CLUSTER: string;
+  readonly SANDBOX_TASK_PYTHON: string;
+  readonly SANDBOX_TASK_NODE: string;
+  readonly SANDBOX_SUBNETS: string;
+  readonly SANDBOX_SECURITY_GROUP: string;
+  readonly SANDBOX_LINK_FUNCTION: string;
+  readonly SANDBOX_SECRET: string;
+};
+
+export const openSandboxes = async (
+  variables: SandboxVariables,
+  { table, lambda }: { readonly table: Table; readonly lambda: LambdaClient },
+) => {
+  const secret = await resolveSecret(variables.SANDBOX_SECRET);
+  const link = makeSandboxLink({
+    client: lambda,
+    functionName: variables.SANDBOX_LINK_FUNCTION,
+    bearer: (workspaceId: WorkspaceId, generation: number) => bearerOf(secret, workspaceId, generation),
+  });
+  return {
+    workspaces: makeWorkspaceStore(table),
+    host: makeSandboxHost(openEcs(), {
+      deployment: variables.DEPLOYMENT,
+      cluster: variables.SANDBOX_CLUSTER,
+      taskDefinitions: { python: variables.SANDBOX_TASK_PYTHON, node: variables.SANDBOX_TASK_NODE },
+      subnets: variables.SANDBOX_SUBNETS.split(','),
+      securityGroup: variables.SANDBOX_SECURITY_GROUP,
+    }),
+    link,
+    tools: makeSandboxTools(link),
+    bearerHash: (workspaceId: WorkspaceId, generation: number) =>
+      bearerHashOf(secret, workspaceId, generation),
+  };
+};

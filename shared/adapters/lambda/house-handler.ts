@@ -1,0 +1,66 @@
+/**
+ * What every Lambda handler of ours has around it: structured logs, EMF metrics, one correlation id.
+ *
+ * A handler file reads its environment, builds its adapters and hands its function to `house.handler`.
+ */
+import { Logger } from '@aws-lambda-powertools/logger';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
+import type { Context } from 'aws-lambda';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+
+const namespace = 'Sallyport';
+
+export type House = {
+  readonly telemetry: Telemetry;
+  /** The id that follows one request through every function's log. */
+  readonly follow: (correlationId: string) => void;
+  readonly handler: <Event, Result>(
+    run: (event: Event, context: Context) => Promise<Result>,
+  ) => (event: Event, context: Context) => Promise<Result>;
+  /** As `handler`, for one that answers with a stream: the result's `body` is a text or a stream. */
+  readonly streamingHandler: <Event>(
+    run: (event: Event, context: Context) => Promise<StreamedResult>,
+  ) => (event: Event, context: Context) => Promise<unknown>;
+};
+
+export type StreamedResult = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | ReadableStream;
+};
+
+export const openHouse = (serviceName: string): House => {
+  const logger = new Logger({ serviceName });
+  const metrics = new Metrics({ namespace, serviceName, logger: quietly(logger) });
+  const around = () => [injectLambdaContext(logger, { resetKeys: true }), logMetrics(metrics)];
+  return {
+    telemetry: {
+      info: (message, fields = {}) => logger.info(message, { ...fields }),
+      warn: (message, fields = {}) => logger.warn(message, { ...fields }),
+      error: (message, fields = {}) => logger.error(message, { ...fields }),
+      count: (metric, value = 1) => metrics.addMetric(metric, MetricUnit.Count, value),
+      duration: (metric, milliseconds) => metrics.addMetric(metric, MetricUnit.Milliseconds, milliseconds),
+    },
+    follow: (correlationId) => logger.setCorrelationId(correlationId),
+    handler: (run) =>
+      middy()
+        .use(around())
+        .handler(run as never) as never,
+    streamingHandler: (run) =>
+      middy({ executionMode: executionModeStreamifyResponse })
+        .use(around())
+        .handler(run as never) as never,
+  };
+};
+
+/** An invocation without a metric is usual here, and no reason to warn. */
+const quietly = (logger: Logger) => ({
+  debug: logger.debug.bind(logger),
+  info: logger.info.bind(logger),
+  warn: () => undefined,
+  error: logger.error.bind(logger),
+});

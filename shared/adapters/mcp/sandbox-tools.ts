@@ -1,0 +1,148 @@
+/**
+ * `SandboxTools` over MCP: the official client, with the sandbox link as its `fetch`.
+ *
+ * A call is one request: what a sandbox would say in a handshake is known beforehand, and asked only when
+ * one refuses it (a release that overlaps with another). The client does not notice a stream that ends
+ * without a result and would wait for its timeout; the transport does, and the call is `lost` at once.
+ */
+import {
+  Client,
+  type JSONRPCMessage,
+  type PriorDiscovery,
+  ProtocolError,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import { toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import { cutMiddle } from '#shared/domain/text.ts';
+import { isAppError } from '#shared/errors.ts';
+import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox-link.ts';
+import type { SandboxCall, SandboxTools, ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import { decodeProgress, type ToolResult, toOutcome } from './tool-result.ts';
+
+const clientInfo = { name: 'sallyport', version: '0.1.0' };
+const callIdMeta = 'dev.sallyport/callId';
+/** No tool of a sandbox takes a longer timeout: it refuses one, and a timer over 24 days would fire at once. */
+const toolTimeoutSecondsMax = 300;
+/** What a call may take beyond the tool's own timeout: the way there and back, and the kill. */
+const marginMs = 30_000;
+/** How long a stream may go on after its result before it is broken off; ended by itself, its connection is used again. */
+const lingerMs = 1000;
+/** A failure may repeat what a sandbox said, at any length. */
+const messageCharactersMax = 500;
+
+/** What every sandbox of this release says of itself. */
+const ownRelease: PriorDiscovery = {
+  kind: 'modern',
+  discover: { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+};
+
+export const makeSandboxTools = (link: SandboxLink): SandboxTools => ({
+  call: async (call) => {
+    try {
+      return await callOnce(link, call, { prior: ownRelease }).catch((error: unknown) => {
+        if (isVersionRefusal(error)) return callOnce(link, call, {});
+        throw error;
+      });
+    } catch (error) {
+      return failureOf(error);
+    }
+  },
+});
+
+const callOnce = async (
+  link: SandboxLink,
+  call: SandboxCall,
+  connecting: { readonly prior?: PriorDiscovery },
+): Promise<ToolOutcome> => {
+  const stream = new AbortController();
+  const client = new Client(clientInfo, { versionNegotiation: { mode: 'auto' } });
+  const transport = new LinkTransport(link, call, () => stream.abort('the sandbox broke off'));
+  try {
+    await client.connect(transport, connecting);
+    const timeout = timeoutMs(call);
+    const result = await client.callTool(
+      { name: call.name, arguments: { ...call.args }, _meta: { [callIdMeta]: call.callKey } },
+      {
+        signal: stream.signal,
+        timeout,
+        maxTotalTimeout: timeout + marginMs,
+        resetTimeoutOnProgress: true,
+        onprogress: ({ message }) => {
+          const progress = decodeProgress(message);
+          if (progress !== undefined) call.onProgress(progress);
+        },
+      },
+    );
+    return toOutcome(result as ToolResult);
+  } finally {
+    closeWhenEnded(client, stream.signal);
+  }
+};
+
+const timeoutMs = ({ args }: SandboxCall): number => {
+  const asked = typeof args['timeout'] === 'number' ? args['timeout'] : toolTimeoutSeconds;
+  return Math.min(Math.max(asked, 0), toolTimeoutSecondsMax) * 1000 + marginMs;
+};
+
+const closeWhenEnded = (client: Client, ended: AbortSignal): void => {
+  const linger = setTimeout(() => close(), lingerMs).unref();
+  const close = (): void => {
+    clearTimeout(linger);
+    client.close().catch(() => undefined);
+  };
+  if (ended.aborted) close();
+  else ended.addEventListener('abort', close, { once: true });
+};
+
+/** A server that does not know our version answers 400, in JSON-RPC or in words of its own. */
+const isVersionRefusal = (error: unknown): boolean =>
+  (ProtocolError.isInstance(error) && error.code === unsupportedVersion) ||
+  (SdkHttpError.isInstance(error) && error.status === 400);
+
+const unsupportedVersion = -32022;
+
+/** An answer in JSON-RPC or a refusal of ours is final; anything else says nothing about the call. */
+const failureOf = (error: unknown): ToolOutcome => {
+  if (SdkHttpError.isInstance(error))
+    return { status: 'lost', message: `the sandbox answered with HTTP ${error.status}` };
+  const message = cutMiddle(error instanceof Error ? error.message : String(error), messageCharactersMax);
+  if (ProtocolError.isInstance(error)) return { status: 'failed', code: 'internal_error', message };
+  if (isAppError(error) && error.code !== 'sandbox_unavailable')
+    return { status: 'failed', code: error.code, message };
+  return { status: 'lost', message };
+};
+
+type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
+
+/** Streamable HTTP through the link; says when the stream of a call has ended, whatever the reason. */
+class LinkTransport extends StreamableHTTPClientTransport {
+  readonly #onStreamEnd: () => void;
+
+  constructor(link: SandboxLink, { sandbox, correlationId }: SandboxCall, onStreamEnd: () => void) {
+    super(new URL('http://sandbox/mcp'), {
+      fetch: (url, init) => link.fetch(sandbox, toLinkRequest(new URL(url), init)),
+      requestInit: { headers: { 'x-correlation-id': correlationId } },
+      reconnectionOptions: {
+        maxRetries: 0,
+        initialReconnectionDelay: 0,
+        maxReconnectionDelay: 0,
+        reconnectionDelayGrowFactor: 1,
+      },
+    });
+    this.#onStreamEnd = onStreamEnd;
+  }
+
+  override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    const isCall = 'method' in message && message.method === 'tools/call';
+    return super.send(message, isCall ? { ...options, onRequestStreamEnd: this.#onStreamEnd } : options);
+  }
+}
+
+const toLinkRequest = ({ pathname, search }: URL, init: RequestInit | undefined): LinkRequest => ({
+  method: init?.method ?? 'GET',
+  path: `${pathname}${search}`,
+  headers: Object.fromEntries(new Headers(init?.headers)),
+  signal: init?.signal ?? undefined,
+  ...(typeof init?.body === 'string' ? { body: init.body } : {}),
+});

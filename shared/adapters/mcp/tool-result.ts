@@ -1,0 +1,64 @@
+/**
+ * What a sandbox says of a call, in the words of the port.
+ *
+ * Pure, and it believes nothing: user code may have written whatever a result holds. A limit that killed
+ * the program is a failure that still carries what was printed, for the user and the model to see.
+ */
+import * as z from 'zod';
+import type { ToolContent } from '#shared/domain/event-log.ts';
+import { toolResultCharactersMax } from '#shared/domain/limits.ts';
+import { cutMiddle } from '#shared/domain/text.ts';
+import { isErrorCode } from '#shared/errors.ts';
+import type { ToolOutcome, ToolProgress } from '#shared/ports/sandbox-tools.ts';
+
+export type ToolResult = {
+  readonly content: readonly ToolContent[];
+  readonly isError?: boolean | undefined;
+  readonly structuredContent?: unknown;
+};
+
+const progressSchema = z.object({
+  stream: z.enum(['stdout', 'stderr']),
+  offset: z.number(),
+  text: z.string(),
+});
+const refusalSchema = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
+const limitSchema = z.object({
+  error: z.object({ type: z.enum(['execution_timeout', 'resource_limit_exceeded']), message: z.string() }),
+  stdout: z.string().catch(''),
+  stderr: z.string().catch(''),
+});
+
+export const toOutcome = (result: ToolResult): ToolOutcome => {
+  if (result.isError) return refusedOutcome(textOf(result));
+  const limit = limitSchema.safeParse(result.structuredContent);
+  if (!limit.success) return { status: 'finished', content: result.content };
+  const { error, stdout, stderr } = limit.data;
+  const printed = cutMiddle(stdout + stderr, toolResultCharactersMax);
+  const message = printed === '' ? error.message : `${error.message}; it had printed:\n${printed}`;
+  return { status: 'failed', code: error.type, message };
+};
+
+/** A refusal's text is `{"error": {type, message}}`; anything else is a fault that is not ours to explain. */
+const refusedOutcome = (text: string): ToolOutcome => {
+  const refusal = refusalSchema.safeParse(parse(text));
+  if (!refusal.success)
+    return { status: 'failed', code: 'internal_error', message: cutMiddle(text, toolResultCharactersMax) };
+  const { type, message } = refusal.data.error;
+  return { status: 'failed', code: isErrorCode(type) ? type : 'internal_error', message };
+};
+
+/** Progress is best effort: what cannot be read is dropped. */
+export const decodeProgress = (message: string | undefined): ToolProgress | undefined =>
+  progressSchema.safeParse(parse(message ?? '')).data;
+
+const textOf = ({ content }: ToolResult): string =>
+  content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

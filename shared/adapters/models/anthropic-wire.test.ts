@@ -1,0 +1,360 @@
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { MessageId } from '#shared/domain/ids.ts';
+import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
+import { isAppError } from '#shared/errors.ts';
+import { makeAnthropicProvider } from './anthropic.ts';
+
+/** What the wire can do and a well-behaved fake cannot: break, refuse, stall. One reply for each request. */
+type Reply = (response: ServerResponse) => void;
+type Seen = {
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+};
+
+const key = 'sk-ant-secret';
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+const wire = async (...replies: Reply[]) => {
+  const seen: Seen[] = [];
+  const listening = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request)).toString();
+    const reply = replies[seen.length];
+    seen.push({ url: request.url, headers: request.headers, body: JSON.parse(body) });
+    if (reply === undefined) response.writeHead(418).end();
+    else reply(response);
+  });
+  server = listening;
+  await new Promise<void>((done) => listening.listen(0, '127.0.0.1', done));
+  const { port } = listening.address() as AddressInfo;
+  return { seen, provider: makeAnthropicProvider({ apiKey: key, baseUrl: `http://127.0.0.1:${port}` }) };
+};
+
+const request: ModelRequest = {
+  model: 'claude-opus-5-5',
+  system: 'Be brief.',
+  tools: [{ name: 'list_files', description: 'Lists.', inputSchema: { type: 'object' } }],
+  history: [{ role: 'user', messageId: 'm' as MessageId, text: 'hi' }],
+  outputTokensMax: 100,
+};
+
+const answer = async (provider: ReturnType<typeof makeAnthropicProvider>): Promise<ModelChunk[]> =>
+  Array.fromAsync(provider.stream(request, new AbortController().signal));
+
+const failure = async (provider: ReturnType<typeof makeAnthropicProvider>) => {
+  const error: unknown = await answer(provider).catch((thrown: unknown) => thrown);
+  if (!isAppError(error)) throw new Error('no AppError', { cause: error });
+  return { code: error.code, message: error.message, details: error.details };
+};
+
+type Event = { readonly type: string; readonly [key: string]: unknown };
+
+const sse = (events: readonly Event[]): string =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+const send = (response: ServerResponse, events: readonly Event[]): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(sse(events));
+};
+const streamed =
+  (...events: Event[]): Reply =>
+  (response) => {
+    send(response, events);
+    response.end();
+  };
+const refused =
+  (status: number, error: object, headers: Record<string, string> = {}): Reply =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_1', ...headers });
+    response.end(JSON.stringify({ type: 'error', error }));
+  };
+
+const start: Event = {
+  type: 'message_start',
+  message: { usage: { input_tokens: 3, cache_read_input_tokens: 40, cache_creation_input_tokens: 500 } },
+};
+const text = (words: string): Event => ({
+  type: 'content_block_delta',
+  index: 0,
+  delta: { type: 'text_delta', text: words },
+});
+const stop = (stop_reason: string, output_tokens = 7): Event => ({
+  type: 'message_delta',
+  delta: { stop_reason },
+  usage: { output_tokens, input_tokens: null },
+});
+const call = (index: number, ...json: string[]): Event[] => [
+  {
+    type: 'content_block_start',
+    index,
+    content_block: { type: 'tool_use', id: `toolu_${index}`, name: 'list_files', input: {} },
+  },
+  ...json.map((partial_json) => ({
+    type: 'content_block_delta',
+    index,
+    delta: { type: 'input_json_delta', partial_json },
+  })),
+  { type: 'content_block_stop', index },
+];
+
+test('the request goes to the messages endpoint under the key, with its cache marks', async () => {
+  const { provider, seen } = await wire(streamed(start, text('yes'), stop('end_turn')));
+  await answer(provider);
+  expect(seen[0]?.url).toBe('/v1/messages');
+  expect(seen[0]?.headers).toMatchObject({
+    authorization: `Bearer ${key}`,
+    'anthropic-version': '2026-10-21',
+  });
+  expect(seen[0]?.body).toEqual({
+    model: 'claude-opus-5-5',
+    max_tokens: 100,
+    stream: true,
+    system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+    tools: [
+      {
+        name: 'list_files',
+        description: 'Lists.',
+        input_schema: { type: 'object' },
+        cache_control: { type: 'ephemeral' },
+      },
+    ],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }] },
+    ],
+  });
+});
+
+test('what the cache gave and took is part of the usage', async () => {
+  const { provider } = await wire(streamed(start, text('yes'), stop('end_turn', 9)));
+  expect(await answer(provider)).toEqual([
+    { type: 'text', text: 'yes' },
+    { type: 'end', end: 'end_turn', usage: { inputTokens: 543, outputTokens: 9 } },
+  ]);
+});
+
+describe('arguments', () => {
+  const argsOf = async (...json: string[]) => {
+    const { provider } = await wire(streamed(start, ...call(1, ...json), stop('tool_use')));
+    return (await answer(provider)).flatMap((chunk) => (chunk.type === 'call' ? [chunk.args] : []));
+  };
+
+  test('in pieces are put together', async () => {
+    expect(await argsOf('', '{"pa', 'th":"a"}')).toEqual([{ path: 'a' }]);
+  });
+
+  test('that are left out are none', async () => {
+    expect(await argsOf()).toEqual([{}]);
+  });
+
+  test.each(['{"path":', '[1]', 'null', 'ls'])('that are no object go on as they are: %s', async (json) => {
+    expect(await argsOf(json)).toEqual([{ arguments_not_json: json }]);
+  });
+});
+
+describe('an answer ends', () => {
+  test.each([
+    ['end_turn', 'end_turn'],
+    ['max_tokens', 'max_tokens'],
+    ['tool_use', 'tool_use'],
+    ['refusal', 'refused'],
+    ['stop_sequence', 'end_turn'],
+    ['pause_turn', 'end_turn'],
+    ['a reason of tomorrow', 'end_turn'],
+  ])('%s as %s', async (reason, end) => {
+    const { provider } = await wire(streamed(start, text('yes'), stop(reason)));
+    expect((await answer(provider)).at(-1)).toMatchObject({ type: 'end', end });
+  });
+
+  test('at the end of the context window as a conversation that is too long', async () => {
+    const { provider } = await wire(streamed(start, text('yes'), stop('model_context_window_exceeded')));
+    expect(await failure(provider)).toMatchObject({ code: 'context_too_long' });
+  });
+
+  test('at the output limit without the call it was writing', async () => {
+    const cut = streamed(start, ...call(1, '{"path":"a"}'), ...call(2, '{"path":'), stop('max_tokens'));
+    const { provider } = await wire(cut);
+    expect(await answer(provider)).toMatchObject([
+      { type: 'call', callId: 'toolu_1' },
+      { end: 'max_tokens' },
+    ]);
+  });
+
+  test('at the output limit without a call whose arguments had not begun', async () => {
+    const { provider } = await wire(streamed(start, ...call(1), stop('max_tokens')));
+    expect(await answer(provider)).toMatchObject([{ type: 'end', end: 'max_tokens' }]);
+  });
+});
+
+describe('a refusal is told in our words', () => {
+  const quoting = { type: 'invalid_request_error', message: `secret words ${key}` };
+  test.each([
+    [401, { type: 'authentication_error', message: key }, 'provider_auth_failed'],
+    [403, { type: 'permission_error', message: key }, 'provider_auth_failed'],
+    [402, { type: 'billing_error', message: key }, 'provider_auth_failed'],
+    [
+      400,
+      { type: 'invalid_request_error', message: 'Your credit balance is too low' },
+      'provider_auth_failed',
+    ],
+    [
+      429,
+      { type: 'rate_limit_error', message: key, details: { error_code: 'contract_spend_limit_reached' } },
+      'provider_auth_failed',
+    ],
+    [429, { type: 'rate_limit_error', message: key }, 'provider_rate_limited'],
+    [400, { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8' }, 'context_too_long'],
+    [413, { type: 'request_too_large', message: key }, 'context_too_long'],
+    [400, { type: 'invalid_request_error', message: 'blocked by content filtering' }, 'content_refused'],
+    [404, { type: 'not_found_error', message: 'model: claude-opus-5-5' }, 'invalid_request'],
+    [400, quoting, 'internal_error'],
+  ])('%i %j', async (status, error, code) => {
+    const { provider, seen } = await wire(refused(status, error));
+    const told = await failure(provider);
+    expect(told.code).toBe(code);
+    expect(told.message).not.toContain(key);
+    expect(told.details.context).toMatchObject({ status, requestId: 'req_1' });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('429 says when to try again', async () => {
+    const error = { type: 'rate_limit_error', message: 'slow down' };
+    const { provider } = await wire(refused(429, error, { 'retry-after': '17' }));
+    expect((await failure(provider)).details).toMatchObject({
+      context: { status: 429, retryAfter: '17' },
+      suggestions: ['Try again in 17 seconds.'],
+    });
+  });
+
+  test('a status without any body is enough', async () => {
+    const { provider } = await wire((response) => void response.writeHead(401).end());
+    expect(await failure(provider)).toMatchObject({ code: 'provider_auth_failed' });
+  });
+});
+
+describe('a failure that may pass is tried once more, and then told', () => {
+  const overloaded = refused(529, { type: 'overloaded_error', message: 'Overloaded' });
+  const broken = refused(500, { type: 'api_error', message: 'oops' });
+  const hungUp: Reply = (response) => response.destroy();
+  const answered = streamed(start, text('yes'), stop('end_turn'));
+
+  test.each([
+    ['an overload', overloaded, 'provider_overloaded'],
+    ['a fault', broken, 'provider_unavailable'],
+    [
+      'a gateway that speaks HTML',
+      (response: ServerResponse) => response.writeHead(502).end('<html>'),
+      'provider_unavailable',
+    ],
+    ['a closed connection', hungUp, 'provider_unavailable'],
+  ] as const)('%s', async (_title, reply, code) => {
+    const { provider, seen } = await wire(reply, reply, answered);
+    expect(await failure(provider)).toMatchObject({ code });
+    expect(seen).toHaveLength(2);
+    expect((await answer(provider))[0]).toEqual({ type: 'text', text: 'yes' });
+  });
+
+  test('the second try may answer', async () => {
+    const { provider } = await wire(hungUp, answered);
+    expect((await answer(provider))[0]).toEqual({ type: 'text', text: 'yes' });
+  });
+
+  test('who is told to wait does not try at once', async () => {
+    const error = { type: 'overloaded_error', message: 'Overloaded' };
+    const { provider, seen } = await wire(refused(529, error, { 'retry-after': '30' }), answered);
+    expect(await failure(provider)).toMatchObject({ code: 'provider_overloaded' });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('an answer that breaks in its middle', () => {
+  const begun = [start, text('The first w')];
+
+  test.each([
+    [
+      'by a closed connection',
+      (response: ServerResponse) => {
+        send(response, begun);
+        setImmediate(() => response.destroy());
+      },
+    ],
+    ['by an early end', streamed(...begun)],
+    [
+      'by what is no JSON',
+      (response: ServerResponse) => {
+        send(response, begun);
+        response.end('event: message_delta\ndata: {"type":\n\n');
+      },
+    ],
+  ] as const)('%s is said, not repeated', async (_title, reply) => {
+    const { provider, seen } = await wire(reply, streamed(...begun, stop('end_turn')));
+    expect(await failure(provider)).toMatchObject({ code: 'provider_unavailable' });
+    expect(seen).toHaveLength(1);
+  });
+
+  test.each([
+    ['overloaded_error', 'provider_overloaded'],
+    ['rate_limit_error', 'provider_rate_limited'],
+    ['api_error', 'provider_unavailable'],
+    ['authentication_error', 'provider_auth_failed'],
+  ])('by the event %s is %s', async (type, code) => {
+    const { provider } = await wire(streamed(...begun, { type: 'error', error: { type, message: key } }));
+    const told = await failure(provider);
+    expect(told.code).toBe(code);
+    expect(told.message).not.toContain(key);
+  });
+});
+
+describe('who aborts hears the own reason, and the provider hears that nobody listens', () => {
+  test('in the middle of an answer', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { provider } = await wire((response) => {
+      send(response, [start, text('The first w')]);
+      response.on('close', closed.resolve);
+    });
+    const stopping = new AbortController();
+    const chunks = provider.stream(request, stopping.signal)[Symbol.asyncIterator]();
+    expect((await chunks.next()).value).toEqual({ type: 'text', text: 'The first w' });
+    const next = chunks.next();
+    stopping.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+    await closed.promise;
+  });
+
+  test('before the answer begins', async () => {
+    const asked = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const { provider } = await wire((response) => {
+      response.on('close', closed.resolve);
+      asked.resolve();
+    });
+    const stopping = new AbortController();
+    const next = provider.stream(request, stopping.signal)[Symbol.asyncIterator]().next();
+    await asked.promise;
+    stopping.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+    await closed.promise;
+  });
+
+  test('before the request is sent', async () => {
+    const { provider, seen } = await wire();
+    const aborted = AbortSignal.abort(new Error('enough'));
+    await expect(Array.fromAsync(provider.stream(request, aborted))).rejects.toThrow('enough');
+    expect(seen).toEqual([]);
+  });
+
+  test('by leaving the loop', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { provider } = await wire((response) => {
+      send(response, [start, text('The first w')]);
+      response.on('close', closed.resolve);
+    });
+    for await (const _chunk of provider.stream(request, new AbortController().signal)) break;
+    await closed.promise;
+  });
+});

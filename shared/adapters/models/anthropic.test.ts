@@ -1,0 +1,83 @@
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { CallId, MessageId } from '#shared/domain/ids.ts';
+import type { ModelChunk, ToolSpec } from '#shared/domain/model.ts';
+import { makeAnthropicProvider } from './anthropic.ts';
+
+const claude = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 5 });
+beforeAll(async () => void (await claude.start()));
+afterAll(async () => claude.stop());
+beforeEach(() => void claude.clearFixtures().clearRequests());
+
+const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });
+const tools: readonly ToolSpec[] = [
+  { name: 'list_files', description: 'Lists.', inputSchema: { type: 'object' } },
+  { name: 'mcp:read', description: 'Reads.', inputSchema: { type: 'object' } },
+];
+
+const answer = async (history: readonly HistoryMessage[]): Promise<ModelChunk[]> => {
+  const provider = makeAnthropicProvider({ apiKey: 'sk-test', baseUrl: claude.url });
+  const request = { model: 'claude-opus-5-5', system: 'Be brief.', tools, history, outputTokensMax: 100 };
+  return Array.fromAsync(provider.stream(request, new AbortController().signal));
+};
+
+test('text comes in pieces, then the end with what it cost', async () => {
+  claude.onMessage('hello', { content: 'Hello, you!', usage: { input_tokens: 12, output_tokens: 4 } });
+  expect(await answer([user('hello')])).toEqual([
+    { type: 'text', text: 'Hello' },
+    { type: 'text', text: ', you' },
+    { type: 'text', text: '!' },
+    { type: 'end', end: 'end_turn', usage: { inputTokens: 12, outputTokens: 4 } },
+  ]);
+});
+
+test('calls come whole, under the names of our own tools', async () => {
+  claude.onMessage('look', {
+    content: 'Looking.',
+    toolCalls: [
+      { id: 'toolu_1', name: 'list_files', arguments: '{"path":"src"}' },
+      { id: 'toolu_2', name: 'mcp_read', arguments: '{}' },
+    ],
+  });
+  const chunks = await answer([user('look')]);
+  expect(chunks.filter(({ type }) => type !== 'text')).toEqual([
+    { type: 'call', callId: 'toolu_1', name: 'list_files', args: { path: 'src' } },
+    { type: 'call', callId: 'toolu_2', name: 'mcp:read', args: {} },
+    { type: 'end', end: 'tool_use', usage: { inputTokens: 0, outputTokens: 0 } },
+  ]);
+});
+
+test('results go back beside their calls', async () => {
+  claude.onToolResult('toolu_1', { content: 'Two files.' });
+  const chunks = await answer([
+    user('look'),
+    {
+      role: 'assistant',
+      messageId: 'a' as MessageId,
+      text: '',
+      calls: [{ callId: 'toolu_1' as CallId, name: 'mcp:read', args: { path: 'src' } }],
+    },
+    { role: 'tool', callId: 'toolu_1' as CallId, name: 'mcp:read', text: 'a b', outcome: 'completed' },
+  ]);
+  expect(chunks.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('')).toBe('Two files.');
+  expect(claude.getLastRequest()?.body).toMatchObject({
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'look' },
+      { role: 'assistant', tool_calls: [{ id: 'toolu_1', function: { name: 'mcp_read' } }] },
+      { role: 'tool', content: 'a b', tool_call_id: 'toolu_1' },
+    ],
+  });
+});
+
+test('thinking is not part of the answer', async () => {
+  claude.onMessage('think', { content: 'Done.', reasoning: 'Let me see.' });
+  const chunks = await answer([user('think')]);
+  expect(chunks.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('')).toBe('Done.');
+});
+
+test('an answer that breaks off after its first words is no answer', async () => {
+  claude.onMessage('hello', { content: 'Hello, you!' }, { truncateAfterChunks: 4 });
+  await expect(answer([user('hello')])).rejects.toMatchObject({ code: 'provider_unavailable' });
+});

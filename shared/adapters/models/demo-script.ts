@@ -1,0 +1,65 @@
+/**
+ * The demo provider's script: which calls a message asks for, read line by line. Pure and deterministic.
+ *
+ * `$ command`, `read <path>`, `write <path> <text>` and `list [path]` at a line's start, and fenced blocks
+ * of python or node. Lines inside a block, in whatever language, are never commands; a block that nobody
+ * closes ends with the message, as in Markdown. Every other line asks for nothing.
+ */
+import type { JsonObject } from '#shared/domain/json.ts';
+
+export type ScriptedCall = { readonly name: string; readonly args: JsonObject };
+
+type Block = { readonly fence: string; readonly language: string; readonly lines: string[] };
+
+export const scriptedCalls = (message: string): readonly ScriptedCall[] => {
+  const calls: ScriptedCall[] = [];
+  let block: Block | undefined;
+  for (const line of message.split(/\r?\n/)) {
+    if (block === undefined) {
+      block = openedBlock(line);
+      if (block === undefined) calls.push(...lineCall(line));
+    } else if (line.trimEnd() === block.fence) {
+      calls.push(...blockCall(block));
+      block = undefined;
+    } else block.lines.push(line);
+  }
+  return block === undefined ? calls : [...calls, ...blockCall(block)];
+};
+
+const openedBlock = (line: string): Block | undefined => {
+  const [, fence, language] = /^(`{3,})([^`]*)$/.exec(line) ?? [];
+  return fence === undefined ? undefined : { fence, language: (language ?? '').trim(), lines: [] };
+};
+
+const blockCall = ({ language, lines }: Block): readonly ScriptedCall[] =>
+  language === 'python' || language === 'node'
+    ? [{ name: 'execute_code', args: { code: lines.join('\n'), language } }]
+    : [];
+
+const lineCall = (line: string): readonly ScriptedCall[] => {
+  if (line.startsWith('$ ')) return [{ name: 'execute_command', args: { command: line.slice(2) } }];
+  const [, path, content] = /^write (\S+) (.*)$/.exec(line) ?? [];
+  if (path !== undefined && content !== undefined) return [{ name: 'write_file', args: { path, content } }];
+  const read = /^read (\S+)\s*$/.exec(line)?.[1];
+  if (read !== undefined) return [{ name: 'read_file', args: { path: read } }];
+  const list = /^list(?: (\S+))?\s*$/.exec(line);
+  if (list === null) return [];
+  return [{ name: 'list_files', args: list[1] === undefined ? {} : { path: list[1] } }];
+};
+
+/** A call may be long; its description is one short line. */
+const describedCharactersMax = 100;
+
+/** A call in a few words, as an answer speaks of it. */
+export const describeCall = ({ name, args }: ScriptedCall): string => {
+  const { command, path, language } = args;
+  if (typeof command === 'string') return `${name} \`$ ${shortened(command)}\``;
+  if (typeof path === 'string') return `${name} \`${shortened(path)}\``;
+  return typeof language === 'string' ? `${name} (${language})` : name;
+};
+
+const shortened = (text: string): string => {
+  const characters = [...text.slice(0, 2 * describedCharactersMax + 2)];
+  if (characters.length <= describedCharactersMax) return text;
+  return `${characters.slice(0, describedCharactersMax).join('')}…`;
+};

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { CallId, MessageId } from '#shared/domain/ids.ts';
+import type { AskedCall, ModelChunk } from '#shared/domain/model.ts';
+import { demoProvider } from './demo.ts';
+
+const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });
+const calls = (...commands: string[]): AskedCall[] =>
+  commands.map((command, index) => ({
+    callId: `c${index}` as CallId,
+    name: 'execute_command',
+    args: { command },
+  }));
+const assistant = (asked: readonly AskedCall[], text = ''): HistoryMessage => ({
+  role: 'assistant',
+  messageId: 'a' as MessageId,
+  text,
+  calls: asked,
+});
+const result = (
+  callId: string,
+  text: string,
+  outcome: 'completed' | 'failed' | 'rejected' = 'completed',
+): HistoryMessage => ({ role: 'tool', callId: callId as CallId, name: 'execute_command', text, outcome });
+
+const answer = async (history: readonly HistoryMessage[]): Promise<ModelChunk[]> => {
+  const request = { model: 'demo', system: '', tools: [], history, outputTokensMax: 1000 };
+  return Array.fromAsync(demoProvider.stream(request, new AbortController().signal));
+};
+const textOf = (chunks: readonly ModelChunk[]): string =>
+  chunks.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('');
+
+test('each line of a script is one call, in order, without an id, and the answer waits for tools', async () => {
+  expect(await answer([user('$ echo a\n$ echo b')])).toEqual([
+    { type: 'call', name: 'execute_command', args: { command: 'echo a' } },
+    { type: 'call', name: 'execute_command', args: { command: 'echo b' } },
+    { type: 'end', end: 'tool_use', usage: { inputTokens: 5, outputTokens: 28 } },
+  ]);
+});
+
+test('any other message is answered with what this is and how to use it', async () => {
+  const chunks = await answer([user('Hello!')]);
+  expect(textOf(chunks)).toContain('demo provider, no language model');
+  expect(textOf(chunks)).toContain('`$ <command>` runs a command');
+  expect(chunks.at(-1)).toEqual({
+    type: 'end',
+    end: 'end_turn',
+    usage: { inputTokens: 2, outputTokens: 61 },
+  });
+});
+
+test('only the newest message is a script', async () => {
+  const chunks = await answer([
+    user('$ echo a'),
+    assistant(calls('echo a')),
+    result('c0', 'a'),
+    assistant([], 'said'),
+    user('thanks'),
+  ]);
+  expect(chunks.some(({ type }) => type === 'call')).toBe(false);
+});
+
+test('the answer says each result, and which calls were rejected or failed', async () => {
+  const chunks = await answer([
+    user('$ echo a\n$ echo b\n$ false'),
+    assistant(calls('echo a', 'echo b', 'false')),
+    // In the order they ended; the answer speaks of them in the order they were asked.
+    result('c1', 'The user rejected this call.', 'rejected'),
+    result('c2', 'Tool execute_command failed: no sandbox', 'failed'),
+    result('c0', 'a\n'),
+  ]);
+  expect(textOf(chunks)).toBe(
+    [
+      'execute_command `$ echo a` gave:\na\n',
+      'execute_command `$ echo b` was rejected:\nThe user rejected this call.',
+      'execute_command `$ false` failed:\nTool execute_command failed: no sandbox',
+    ].join('\n\n'),
+  );
+});
+
+test('calls that the turn did not take are said', async () => {
+  const chunks = await answer([user('$ a\n$ b\n$ c'), assistant(calls('a')), result('c0', 'ok')]);
+  expect(textOf(chunks)).toContain('2 more calls of this message were left out');
+});
+
+test('an answer streams word by word, and no chunk splits a code point', async () => {
+  const texts = fc.array(
+    fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom(' ', '\n', '😀'.repeat(99))),
+  );
+  await fc.assert(
+    fc.asyncProperty(texts, async (pieces) => {
+      const text = pieces.join('');
+      const chunks = await answer([user('$ x'), assistant(calls('x')), result('c0', text)]);
+      expect(textOf(chunks)).toBe(`execute_command \`$ x\` gave:\n${text}`);
+      for (const chunk of chunks)
+        if (chunk.type === 'text') expect(chunk.text.isWellFormed() || !text.isWellFormed()).toBe(true);
+    }),
+  );
+  expect(textOf((await answer([user('Hello!')])).slice(0, 3))).toBe('This is the ');
+});
+
+test('results over the limit of an answer keep an equal share each, and the gap is said', async () => {
+  const asked = calls(...Array.from({ length: 32 }, (_, index) => `cat ${index}`));
+  const results = asked.map(({ callId }, index) => result(callId, `${index}<${'€'.repeat(50_000)}>${index}`));
+  const script = asked.map(({ args }) => `$ ${String(args['command'])}`).join('\n');
+  const text = textOf(await answer([user(script), assistant(asked), ...results]));
+  expect(Buffer.byteLength(text)).toBeLessThan(300 * 1024);
+  expect(text).toContain('characters left out');
+  for (const index of asked.keys()) expect(text).toContain(`${index}<€`);
+});
+
+test('who aborts hears the own reason', async () => {
+  const stop = new AbortController();
+  const request = { model: 'demo', system: '', tools: [], history: [user('Hello!')], outputTokensMax: 1000 };
+  const chunks = demoProvider.stream(request, stop.signal)[Symbol.asyncIterator]();
+  await chunks.next();
+  stop.abort(new Error('enough'));
+  await expect(chunks.next()).rejects.toThrow('enough');
+});

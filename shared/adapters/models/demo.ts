@@ -1,0 +1,94 @@
+/**
+ * The demo provider: no key, no language model, deterministic. It reads a message as a small script, asks
+ * for the calls it names, and answers with their results.
+ *
+ * What it can do is what `demo-script.ts` can read; any other message is answered with how to use it.
+ */
+import { estimateTokens, type HistoryMessage } from '#shared/domain/history.ts';
+import type { MessageId } from '#shared/domain/ids.ts';
+import { answerBytesMax } from '#shared/domain/limits.ts';
+import type { AskedCall, ModelChunk } from '#shared/domain/model.ts';
+import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
+import type { ModelProvider } from '#shared/ports/model-provider.ts';
+import { describeCall, scriptedCalls } from './demo-script.ts';
+
+type Result = Extract<HistoryMessage, { role: 'tool' }>;
+
+export const demoProvider: ModelProvider = {
+  async *stream({ history }, signal) {
+    signal.throwIfAborted();
+    const inputTokens = history.reduce((sum, message) => sum + estimateTokens(message), 0);
+    const exchange = history.slice(history.findLastIndex(({ role }) => role === 'user'));
+    const results = exchange.filter((message) => message.role === 'tool');
+    const message = exchange[0]?.role === 'user' ? exchange[0].text : '';
+    const calls = scriptedCalls(message);
+    if (results.length === 0 && calls.length > 0) {
+      for (const call of calls) yield { type: 'call', ...call };
+      const usage = { inputTokens, outputTokens: tokensOf(JSON.stringify(calls)) };
+      yield { type: 'end', end: 'tool_use', usage };
+      return;
+    }
+    const text =
+      results.length === 0 ? howToUse : answerTo(exchange, results) + leftOut(calls.length - results.length);
+    yield* spoken(text, signal);
+    yield { type: 'end', end: 'end_turn', usage: { inputTokens, outputTokens: tokensOf(text) } };
+  },
+};
+
+const howToUse = [
+  'This is the demo provider, no language model. It runs what you write:',
+  'a line `$ <command>` runs a command, a fenced python or node block runs code,',
+  '`read <path>`, `write <path> <text>` and `list [path]` at the start of a line work with files.',
+].join('\n');
+
+/** A turn takes a limited number of calls from one answer; what it did not take is said. */
+const leftOut = (calls: number): string =>
+  calls > 0 ? `\n\n${calls} more calls of this message were left out: send them again.` : '';
+
+/** Says every result whole; where that is more than one answer may be, each result keeps an equal share. */
+const answerTo = (exchange: readonly HistoryMessage[], results: readonly Result[]): string => {
+  const said = parts(exchange, results, (text) => text).join('\n\n');
+  if (utf8Bytes(said) <= answerBytesMax) return said;
+  // Half of the room for what is said about the results; a UTF-16 unit takes at most three bytes.
+  const shareCharacters = Math.floor(answerBytesMax / 2 / 3 / results.length);
+  return parts(exchange, results, (text) => cutMiddle(text, shareCharacters)).join('\n\n');
+};
+
+/** In the order the calls were asked in: results arrive as they finish. */
+const parts = (
+  exchange: readonly HistoryMessage[],
+  results: readonly Result[],
+  shown: (text: string) => string,
+): readonly string[] => {
+  const asked = exchange.flatMap((message) => (message.role === 'assistant' ? message.calls : []));
+  const place = ({ callId }: Result): number => asked.findIndex((call) => call.callId === callId);
+  return results
+    .toSorted((one, other) => place(one) - place(other))
+    .map((result) => part(result, { call: asked[place(result)], text: shown(result.text) }));
+};
+
+const part = (
+  { name, outcome }: Result,
+  { call, text }: { readonly call: AskedCall | undefined; readonly text: string },
+): string => {
+  const what = call === undefined ? name : describeCall(call);
+  switch (outcome) {
+    case 'completed':
+      return `${what} gave:\n${text}`;
+    case 'failed':
+      return `${what} failed:\n${text}`;
+    case 'rejected':
+      return `${what} was rejected:\n${text}`;
+  }
+};
+
+/** One word at a time, as a model streams; a word without end comes in pieces of whole code points. */
+async function* spoken(text: string, signal: AbortSignal): AsyncGenerator<ModelChunk> {
+  for (const [piece] of text.matchAll(/\S{1,64}\s*|\s+/gu)) {
+    signal.throwIfAborted();
+    yield { type: 'text', text: piece };
+  }
+}
+
+const tokensOf = (text: string): number =>
+  estimateTokens({ role: 'user', messageId: 'demo' as MessageId, text });

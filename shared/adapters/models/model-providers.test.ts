@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#shared/errors.ts';
+import { makeModelProviders } from './model-providers.ts';
+
+const providersWith = (keys: (() => string)[]) => {
+  let asked = 0;
+  const key = async (): Promise<string> => keys[asked++]?.() ?? 'asked too often';
+  return { providers: makeModelProviders({ anthropic: { key } }), asked: () => asked };
+};
+const missing = (): never => {
+  throw new AppError('provider_not_configured', 'ANTHROPIC_API_KEY is required');
+};
+
+test('a provider is opened once, however many ask at the same time', async () => {
+  const { providers, asked } = providersWith([() => 'key']);
+  const [one, other] = await Promise.all([providers.open('anthropic'), providers.open('anthropic')]);
+  expect(other).toBe(one);
+  expect(await providers.open('anthropic')).toBe(one);
+  expect(asked()).toBe(1);
+});
+
+test('a key that is missing is said, and looked for again', async () => {
+  const { providers } = providersWith([missing, () => 'key']);
+  await expect(providers.open('anthropic')).rejects.toMatchObject({
+    code: 'provider_not_configured',
+    message: 'ANTHROPIC_API_KEY is required',
+  });
+  expect(await providers.open('anthropic')).toHaveProperty('stream');
+});
+
+test('a key that no header can carry is refused without being shown', async () => {
+  const { providers } = providersWith([() => 'sk-secret\nsk-other']);
+  const error: unknown = await providers.open('anthropic').catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'provider_not_configured' });
+  expect(JSON.stringify(error) + String(error)).not.toContain('sk-');
+});
+
+test('the demo needs no key', async () => {
+  const { providers, asked } = providersWith([]);
+  expect(await providers.open('demo')).toHaveProperty('stream');
+  expect(asked()).toBe(0);
+});
+
+test.each(['openai', 'gemini'] as const)('%s says that it is not supported yet', async (name) => {
+  const { providers } = providersWith([]);
+  await expect(providers.open(name)).rejects.toMatchObject({
+    code: 'provider_not_configured',
+    message: `${name} is not supported yet`,
+  });
+});

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { checkProvider, chooseProvider, keyOf } from './operator-choice.ts';
+
+test.each([
+  [{}, 'demo'],
+  [{ LLM_PROVIDER: 'claude' }, 'anthropic'],
+  [{ LLM_PROVIDER: 'demo', ANTHROPIC_API_KEY: 'k' }, 'demo'],
+  [{ LLM_PROVIDER: 'google', ANTHROPIC_API_KEY: 'k' }, 'gemini'],
+  [{ ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' }, 'anthropic'],
+  [{ OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k' }, 'openai'],
+  [{ GEMINI_API_KEY: 'k' }, 'gemini'],
+  [{ ANTHROPIC_API_KEY: '' }, 'demo'],
+])('%j means %s', (variables, provider) => {
+  expect(chooseProvider(variables)).toBe(provider);
+});
+
+test.each([
+  ['anthropic', 'ANTHROPIC_API_KEY is required'],
+  ['openai', 'OPENAI_API_KEY is required'],
+  ['gemini', 'GEMINI_API_KEY is required'],
+] as const)('%s without a key is refused', (provider, message) => {
+  expect(() => checkProvider({})(provider)).toThrow(
+    expect.objectContaining({ code: 'provider_not_configured', message }),
+  );
+});
+
+test('a provider with a key that is no part of this release is refused, too', () => {
+  expect(() => checkProvider({ OPENAI_API_KEY: 'k' })('openai')).toThrow(
+    expect.objectContaining({ code: 'provider_not_configured', message: 'openai is not supported yet' }),
+  );
+});
+
+test('what can be used is let through, the demo without any key', () => {
+  expect(checkProvider({})('demo')).toBeUndefined();
+  expect(checkProvider({ ANTHROPIC_API_KEY: 'k' })('anthropic')).toBeUndefined();
+  expect(keyOf({ ANTHROPIC_API_KEY: 'k' }, 'anthropic')).toBe('k');
+});

@@ -1,0 +1,114 @@
+/**
+ * The desk: what a turn function has in front of it while it holds the lease of a session.
+ *
+ * `advance` is the only way forward: reduce an event, commit what follows in one write, then tell the
+ * audience. A desk that lost its lease is `stale` and stops; nothing it did half is lost, since the next
+ * holder reads the same pending work.
+ */
+import { eventFrame } from '../contracts/frames.ts';
+import type { LogEntry } from '../domain/event-log.ts';
+import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../domain/history.ts';
+import type { Session } from '../domain/session.ts';
+import { addUsage, noUsage } from '../domain/turn/calls.ts';
+import { pendingWork } from '../domain/turn/pending-work.ts';
+import { reduce } from '../domain/turn/reduce.ts';
+import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../domain/turn/turn.ts';
+import type { InboxMessage, SessionPatch, SessionStore } from '../ports/session-store.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import type { Audience } from './audience.ts';
+
+export type DeskLimits = {
+  readonly turn: TurnLimits;
+  readonly history: HistoryLimits;
+  /** How long an idle session waits for the janitor, in milliseconds. */
+  readonly idleMs: number;
+};
+
+export type DeskPorts = { readonly sessions: SessionStore; readonly telemetry: Telemetry };
+
+export type Desk = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly history: readonly HistoryMessage[];
+  readonly inbox: readonly InboxMessage[];
+  readonly audience: Audience;
+  /** `held`: go on. `reload`: work came that is not on the desk. `left`: the lease is gone, given back or lost. */
+  readonly lease: 'held' | 'reload' | 'left';
+};
+
+/** The message the running turn answers. */
+export const currentMessage = ({ turn: { state }, inbox }: Desk): InboxMessage | undefined =>
+  'messageId' in state ? inbox.find(({ messageId }) => messageId === state.messageId) : undefined;
+
+export const isBetweenTurns = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
+
+export const advance = async (
+  { sessions, telemetry }: DeskPorts,
+  {
+    desk,
+    event,
+    limits,
+    said = [],
+  }: { desk: Desk; event: TurnEvent; limits: DeskLimits; said?: readonly LogEntry[] },
+): Promise<Desk> => {
+  const step = reduce(desk.turn.state, event, limits.turn);
+  if (step.ignored !== undefined) {
+    telemetry.warn('a turn event was ignored', { event: event.type, reason: step.ignored });
+    return desk;
+  }
+  const completed = step.state.kind === 'done' ? currentMessage(desk) : undefined;
+  const inbox = desk.inbox.filter((message) => message !== completed);
+  const history = [...desk.history, ...step.history];
+  const dropped = Math.min(droppedByTruncation(history, limits.history), desk.history.length);
+  const result = await sessions.commitTurn({
+    session: desk.session,
+    fence: desk.session.lease.fence,
+    version: desk.turn.version,
+    state: step.state,
+    historyNext: desk.turn.historyNext,
+    at: event.at,
+    log: [...said, ...step.log],
+    history: step.history,
+    forget: { from: desk.turn.historyNext - desk.history.length, count: dropped },
+    completed,
+    patch: patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
+    release: hasNothingToDo(step.state, inbox),
+    wakes: false,
+    dueAt: event.at + limits.idleMs,
+  });
+  if (result.status === 'stale') {
+    telemetry.count('LeasesLost');
+    return { ...desk, lease: 'left' };
+  }
+  await desk.audience.tell(result.events.map((logged) => eventFrame(desk.session.id, logged)));
+  const isReleased = result.status === 'committed' && hasNothingToDo(step.state, inbox);
+  const lease = isReleased ? 'left' : result.status === 'kept' ? 'reload' : 'held';
+  return {
+    ...desk,
+    session: result.session,
+    turn: result.turn,
+    history: history.slice(dropped),
+    inbox,
+    lease,
+  };
+};
+
+/** A turn that waits for a human, or a finished one with no message after it, keeps no function running. */
+const hasNothingToDo = (state: TurnState, inbox: readonly InboxMessage[]): boolean =>
+  pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);
+
+const patchAfter = (
+  { session, turn }: Desk,
+  state: TurnState,
+  { at, isInboxEmpty, log }: { at: number; isInboxEmpty: boolean; log: readonly LogEntry[] },
+): SessionPatch => {
+  const completion = log.find((entry) => entry.type === 'completion');
+  const usage = completion?.type === 'completion' ? completion.data.usage : noUsage;
+  const remembered = 'policy' in turn.state ? turn.state.policy.rememberedTools : session.rememberedTools;
+  return {
+    lastActiveAt: at,
+    rememberedTools: remembered,
+    status: state.kind === 'done' && isInboxEmpty ? 'idle' : 'running',
+    ...(completion === undefined ? {} : { usage: addUsage(session.usage, usage) }),
+  };
+};

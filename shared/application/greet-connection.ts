@@ -1,0 +1,111 @@
+/**
+ * Greets a new connection: `system:ready`, the replay it asked for, and the approval that waits, if one does.
+ *
+ * The gateway refuses posts until `$connect` has returned, so the first one is tried again for a while.
+ */
+import { eventFrame, type Frame, unnumberedFrame } from '../contracts/frames.ts';
+import { oldestKept } from '../domain/event-log.ts';
+import type { ConnectionId } from '../domain/ids.ts';
+import type { ProviderName } from '../domain/model.ts';
+import type { Session } from '../domain/session.ts';
+import { sandboxTools } from '../domain/tools.ts';
+import type { TurnRecord } from '../domain/turn/turn.ts';
+import { errorBody, isAppError } from '../errors.ts';
+import type { Connection, ConnectionStore } from '../ports/connection-store.ts';
+import type { SessionStore } from '../ports/session-store.ts';
+import type { Sockets } from '../ports/sockets.ts';
+import type { World } from '../ports/world.ts';
+
+export type GreetPorts = {
+  readonly sessions: SessionStore;
+  readonly connections: ConnectionStore;
+  readonly sockets: Sockets;
+  readonly world: World;
+  /** Throws `provider_not_configured` when the provider's key is missing. */
+  readonly checkProvider: (provider: ProviderName) => void;
+};
+
+const firstPostTriesMax = 60;
+const firstPostPauseMs = 25;
+const replayPageEvents = 200;
+
+export const greetConnection = async (
+  ports: GreetPorts,
+  { connectionId, correlationId }: { connectionId: ConnectionId; correlationId: string },
+): Promise<void> => {
+  const connection = await ports.connections.get(connectionId);
+  const found = connection && (await ports.sessions.getWithTurn(connection.sessionId));
+  if (connection === undefined || found === undefined) return;
+  const { session, turn } = found;
+  try {
+    ports.checkProvider(session.provider);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    await postFirst(
+      ports,
+      connectionId,
+      frame(ports, session, { type: 'error', data: errorBody(error, correlationId) }),
+    );
+    await ports.sockets.close(connectionId);
+    return;
+  }
+  if (!(await postFirst(ports, connectionId, readyFrame(ports, session)))) return;
+  await replay(ports, connection, session);
+  const waiting = await waitingApproval(ports, session, turn);
+  if (waiting !== undefined) await ports.sockets.post(connectionId, JSON.stringify(waiting));
+};
+
+const frame = (
+  { world }: GreetPorts,
+  { id: sessionId }: Session,
+  { type, data }: { type: 'system:ready' | 'error'; data: Frame['data'] },
+): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
+
+const readyFrame = (ports: GreetPorts, session: Session): Frame => {
+  const { provider, model, id: sessionId, status, lastSeq } = session;
+  const tools = sandboxTools.map(({ name }) => name);
+  const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers: [] };
+  return frame(ports, session, { type: 'system:ready', data });
+};
+
+/** False when the client never came. */
+const postFirst = async (
+  { sockets, world }: GreetPorts,
+  connectionId: ConnectionId,
+  first: Frame,
+): Promise<boolean> => {
+  for (let attempt = 0; attempt < firstPostTriesMax; attempt += 1) {
+    if ((await sockets.post(connectionId, JSON.stringify(first))) === 'sent') return true;
+    await world.sleep(firstPostPauseMs * (1 + attempt / 4));
+  }
+  return false;
+};
+
+const replay = async (ports: GreetPorts, { id, since }: Connection, session: Session): Promise<void> => {
+  if (since === undefined) return;
+  let last = Math.max(since, oldestKept(session.lastSeq) - 1);
+  for (let hasMore = true; hasMore; ) {
+    const page = await ports.sessions.readEvents(session.id, { since: last, eventsMax: replayPageEvents });
+    for (const event of page.events) {
+      if ((await ports.sockets.post(id, JSON.stringify(eventFrame(session.id, event)))) === 'gone') return;
+      last = event.seq;
+    }
+    hasMore = page.hasMore;
+  }
+};
+
+/** The request for the waiting call, as the log has it: with its own number. */
+const waitingApproval = async (
+  { sessions }: GreetPorts,
+  { id, lastSeq }: Session,
+  { state }: TurnRecord,
+): Promise<Frame | undefined> => {
+  const waiting =
+    state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
+  if (waiting === undefined) return undefined;
+  const { events } = await sessions.readEvents(id, { since: Math.max(-1, lastSeq - 100), eventsMax: 100 });
+  const request = events.findLast(
+    (event) => event.type === 'tool:approval_required' && event.data.callId === waiting.callId,
+  );
+  return request && eventFrame(id, request);
+};

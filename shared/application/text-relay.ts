@@ -1,0 +1,67 @@
+/**
+ * Streams text to an audience in batches: what arrives while a batch is on its way waits for the next.
+ *
+ * One batch is in flight at a time, so a slow audience slows the batches and never grows a queue of posts.
+ * Best effort by design: the whole text follows in the log.
+ */
+import type { Frame } from '../contracts/frames.ts';
+import { deltaBatchMs } from '../domain/limits.ts';
+import { cutBytes } from '../domain/text.ts';
+import type { World } from '../ports/world.ts';
+import type { Audience } from './audience.ts';
+
+/** UTF-8 bytes of text one frame carries; JSON escapes may grow them and a frame is at most 32 KB. */
+const frameTextBytesMax = 8 * 1024;
+
+export type TextRelay<Key extends string> = {
+  readonly push: (key: Key, piece: { readonly offset: number; readonly text: string }) => void;
+  /** Everything pushed so far has been sent. */
+  readonly flush: () => Promise<void>;
+};
+
+export const openTextRelay = <Key extends string>(
+  { audience, world }: { readonly audience: Audience; readonly world: World },
+  frame: (key: Key, piece: { readonly offset: number; readonly text: string }) => Frame,
+): TextRelay<Key> => {
+  const waiting = new Map<Key, { offset: number; text: string }>();
+  let sending: Promise<void> | undefined;
+
+  const takeBatch = (): readonly Frame[] => {
+    const batch = [...waiting].flatMap(([key, piece]) => slices(piece).map((slice) => frame(key, slice)));
+    waiting.clear();
+    return batch;
+  };
+
+  const send = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      await audience.tell(takeBatch());
+      await world.sleep(deltaBatchMs);
+    }
+  };
+
+  const start = (): Promise<void> => {
+    sending ??= send().finally(() => {
+      sending = undefined;
+    });
+    return sending;
+  };
+
+  return {
+    push: (key, { offset, text }) => {
+      const before = waiting.get(key);
+      waiting.set(key, before === undefined ? { offset, text } : { ...before, text: before.text + text });
+      void start();
+    },
+    flush: async () => {
+      await audience.tell(takeBatch());
+      await sending;
+    },
+  };
+};
+
+const slices = (piece: { offset: number; text: string }): readonly { offset: number; text: string }[] => {
+  const head = cutBytes(piece.text, frameTextBytesMax);
+  if (head.length === piece.text.length) return [piece];
+  const rest = { offset: piece.offset + head.length, text: piece.text.slice(head.length) };
+  return [{ offset: piece.offset, text: head }, ...slices(rest)];
+};

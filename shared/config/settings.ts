@@ -1,0 +1,122 @@
+/**
+ * What an operator may set: each variable's bounds, its default, and the words that say what is allowed.
+ *
+ * The same keys stand in the environment of the Lambda functions and of the local program. An empty value
+ * counts as unset. A bad one is refused with one line that names variable, value and what is allowed.
+ */
+import * as z from 'zod';
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d+$/)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max)
+    .describe(`a whole number from ${min} to ${max}`);
+
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values).describe(`one of ${values.join(', ')}`);
+
+const text = z.string().min(1).max(2048).describe('a text of 1 to 2048 characters');
+
+/** Lower-cased before it is compared, so that `SMALL` is `small`. */
+const flavor = z.preprocess(
+  (value) => (typeof value === 'string' ? value.toLowerCase() : value),
+  oneOf(['micro', 'small', 'medium', 'large']),
+);
+
+export const modelSettings = z.object({
+  LLM_PROVIDER: oneOf(['anthropic', 'claude', 'openai', 'chatgpt', 'gemini', 'google', 'demo']).optional(),
+  ANTHROPIC_API_KEY: text.optional(),
+  ANTHROPIC_BASE_URL: text.optional(),
+  OPENAI_API_KEY: text.optional(),
+  GEMINI_API_KEY: text.optional(),
+  MODEL: text.optional(),
+});
+
+export const turnSettings = z.object({
+  MAX_OUTPUT_TOKENS: integer(256, 65_536).default(8192),
+  MAX_HISTORY_TOKENS: integer(1000, 1_000_000).default(30_000),
+  MAX_HISTORY_MESSAGES: integer(2, 1000).default(50),
+  MAX_STEPS_PER_TURN: integer(1, 500).default(50),
+  HISTORY_TTL_SECONDS: integer(60, 31_536_000).default(86_400),
+});
+
+export const lifetimeSettings = z.object({
+  MAX_IDLE_TIME_MS: integer(1000, 86_400_000).default(900_000),
+});
+
+export const sandboxSettings = z.object({
+  MSB_DEFAULT_FLAVOR: flavor.default('small'),
+  MSB_DEFAULT_TEMPLATE: oneOf(['python', 'node']).default('python'),
+});
+
+/** All of them, as an operator sets them. */
+export const operatorSettings = z.object({
+  ...modelSettings.shape,
+  ...turnSettings.shape,
+  ...lifetimeSettings.shape,
+  ...sandboxSettings.shape,
+});
+
+/** What `npm start` takes besides. */
+export const localSettings = z.object({
+  PORT: integer(0, 65_535).default(4350),
+  SALLYPORT_HOME: text.optional(),
+  SALLYPORT_TOKEN: z
+    .string()
+    .regex(/^sp_[0-9a-f]{64}$/)
+    .describe('sp_ and 64 hexadecimal digits in lower case')
+    .optional(),
+  ...operatorSettings.shape,
+});
+
+export type LocalSettings = z.output<typeof localSettings>;
+
+/** Raw variables: what a process environment is. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Never shown. A hash is here because what is no hash may be the token itself. */
+export const secretNames: readonly string[] = [
+  'ADMIN_TOKEN_SHA256',
+  'SALLYPORT_TOKEN',
+  'ANTHROPIC_API_KEY',
+  'OPENAI_API_KEY',
+  'GEMINI_API_KEY',
+  'SANDBOX_SECRET',
+];
+
+export type ReadResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Reads the schema's keys, and only those; every bad one is one line, a secret's value never shown. */
+export const readVariables = <S extends z.ZodObject>(
+  schema: S,
+  variables: Variables,
+): ReadResult<z.output<S>> => {
+  const given = Object.fromEntries(
+    Object.keys(schema.shape).flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])),
+  );
+  const result = schema.safeParse(given);
+  if (result.success) return { ok: true, value: result.data };
+  const names = [...new Set(result.error.issues.map((issue) => String(issue.path[0])))];
+  return { ok: false, problems: names.map((name) => problem(schema, { name, value: given[name] })) };
+};
+
+const problem = (
+  schema: z.ZodObject,
+  { name, value }: { name: string; value: string | undefined },
+): string => {
+  const allowed = descriptionOf(schema.shape[name] as z.ZodType);
+  if (value === undefined) return `${name} is required: set it to ${allowed}`;
+  const shown = secretNames.includes(name) ? '(hidden)' : JSON.stringify(value.slice(0, 80));
+  return `${name}=${shown} is not allowed: set it to ${allowed}`;
+};
+
+/** The words of the innermost schema that has some: defaults and options wrap it. */
+const descriptionOf = (schema: z.ZodType): string => {
+  if (schema.description !== undefined) return schema.description;
+  const inner: unknown = Reflect.get(schema.def, 'innerType') ?? Reflect.get(schema.def, 'out');
+  return inner instanceof z.ZodType ? descriptionOf(inner) : 'another value';
+};

@@ -1,0 +1,36 @@
+/**
+ * Decoding at the edge: JSON text and unknown values become typed ones, or a list of what is wrong.
+ *
+ * The words name the field and what was expected and never repeat a value: it may be a secret.
+ */
+import type * as z from 'zod';
+
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: string };
+
+export const decode = <S extends z.ZodType>(schema: S, value: unknown): Decoded<z.output<S>> => {
+  const result = schema.safeParse(value);
+  if (result.success) return { ok: true, value: result.data };
+  return { ok: false, problem: result.error.issues.slice(0, 5).map(describeIssue).join('; ') };
+};
+
+export const decodeJson = <S extends z.ZodType>(schema: S, text: string): Decoded<z.output<S>> => {
+  try {
+    return decode(schema, JSON.parse(text));
+  } catch {
+    return { ok: false, problem: 'the text is not JSON' };
+  }
+};
+
+const describeIssue = (issue: z.core.$ZodIssue): string => {
+  const path = issue.path.map(String).join('.');
+  return path === '' ? issue.message : `${path}: ${issue.message}`;
+};
+
+/** For what we stored ourselves: another shape is our own fault, and the handler stops. */
+export const decodeStored = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
+  const result = decode(schema, value);
+  if (result.ok) return result.value;
+  throw new Error(`a stored record has an unknown shape: ${result.problem}`);
+};

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LogEvent } from '#shared/domain/event-log.ts';
+import type { CallId, MessageId, SessionId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { eventFrame, unnumberedFrame } from './frames.ts';
+
+const sessionId = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d' as SessionId;
+const at = Date.UTC(2026, 10, 20, 12, 30, 1, 5);
+const message = (text: string): LogEvent => ({
+  type: 'message',
+  seq: 42,
+  at,
+  data: { messageId: 'm-1' as MessageId, role: 'assistant', text },
+});
+const asked = (args: JsonObject): LogEvent => ({
+  type: 'tool:call',
+  seq: Number.MAX_SAFE_INTEGER,
+  at,
+  data: { callId: 'c-1' as CallId, name: 'shell', args },
+});
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+describe('the frame of an event', () => {
+  test('has its number and its time in ISO 8601', () => {
+    expect(eventFrame(sessionId, message('hello'))).toEqual({
+      type: 'message',
+      sessionId: '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d',
+      seq: 42,
+      at: '2026-11-20T12:30:01.005Z',
+      data: { messageId: 'm-1', role: 'assistant', text: 'hello' },
+    });
+  });
+
+  test('whose data has 30 KB is whole; one byte more is cut, and says so', () => {
+    const rest = bytes(message('').data);
+    const whole = message('x'.repeat(30_720 - rest));
+    expect(eventFrame(sessionId, whole).data).toEqual(whole.data);
+    const cut = eventFrame(sessionId, message('x'.repeat(30_721 - rest))).data;
+    expect(cut).toEqual({ messageId: 'm-1', role: 'assistant', text: 'x'.repeat(15_360), truncated: true });
+  });
+
+  test.each<[string, LogEvent]>([
+    ['a text that JSON writes six times as long', message('\u0000'.repeat(40_000))],
+    ['pairs', message('😀'.repeat(40_000))],
+    ['lone surrogates', message('\ud83d'.repeat(40_000))],
+    ['arguments of numbers', asked({ numbers: Array.from({ length: 40_000 }, (_, index) => index) })],
+    [
+      'arguments of many short texts',
+      asked({ list: Array.from({ length: 40_000 }, () => 'a'), nested: { list: ['b'] } }),
+    ],
+    ['arguments with a long name', asked({ ['n'.repeat(40_000)]: 1 })],
+  ])('with %s keeps its fields, says that it was cut, and passes the gateway', (_what, event) => {
+    const frame = eventFrame(sessionId, event);
+    expect(bytes(frame.data)).toBeLessThanOrEqual(30_720);
+    expect(bytes(frame)).toBeLessThan(32 * 1024);
+    expect(Object.keys(frame.data).sort()).toEqual([...Object.keys(event.data), 'truncated'].sort());
+  });
+
+  test('passes the gateway, whatever a model asks for', () => {
+    const args = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
+    fc.assert(
+      fc.property(args, fc.integer({ min: 1, max: 300 }), (some, times) => {
+        const frame = eventFrame(
+          sessionId,
+          asked({ list: Array.from({ length: times }, () => some as JsonObject) }),
+        );
+        expect(bytes(frame)).toBeLessThan(32 * 1024);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+test('a frame that is not in the log has no number', () => {
+  expect(unnumberedFrame('pong', { sessionId, at, data: {} })).toEqual({
+    type: 'pong',
+    sessionId: '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d',
+    seq: null,
+    at: '2026-11-20T12:30:01.005Z',
+    data: {},
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { decode, decodeJson } from './decode.ts';
+import { connectionQuery, socketAction } from './socket-actions.ts';
+
+const problemOf = (value: unknown): string => {
+  const result = decode(socketAction, value);
+  return result.ok ? 'none' : result.problem;
+};
+
+describe('a client may send', () => {
+  test.each([
+    [{ action: 'message', text: 'hello' }],
+    [{ action: 'message', text: 'hello', messageId: 'm-1', model: 'claude-opus-5-5' }],
+    [{ action: 'message', text: 'hello', messageId: 'm'.repeat(128), model: 'm'.repeat(256) }],
+    [{ action: 'tool:approval', callId: 'c-1', approved: true }],
+    [{ action: 'tool:approval', callId: 'c-1', approved: false, remember: 'session' }],
+    [{ action: 'session:stop' }],
+    [{ action: 'ping' }],
+  ])('%j', (action) => {
+    expect(decode(socketAction, action)).toEqual({ ok: true, value: action });
+  });
+
+  test('fields that nobody knows, which are left out', () => {
+    expect(decode(socketAction, { action: 'ping', extra: 1 })).toEqual({
+      ok: true,
+      value: { action: 'ping' },
+    });
+  });
+});
+
+describe('what is refused, and how', () => {
+  const unknownAction =
+    "action: Invalid discriminator value. Expected 'message' | 'tool:approval' | 'session:stop' | 'ping'";
+
+  test.each([
+    [{ action: 'nonsense' }, unknownAction],
+    [{ action: 5 }, unknownAction],
+    [{}, unknownAction],
+    [[], 'Invalid input: expected object, received array'],
+    [null, 'Invalid input: expected object, received null'],
+    ['ping', 'Invalid input: expected object, received string'],
+    [{ action: 'message' }, 'text: Invalid input: expected string, received undefined'],
+    [{ action: 'message', text: '' }, 'text: Too small: expected string to have >=1 characters'],
+    [
+      { action: 'message', text: 'a', messageId: '' },
+      'messageId: Too small: expected string to have >=1 characters',
+    ],
+    [
+      { action: 'message', text: 'a', messageId: 'm'.repeat(129) },
+      'messageId: Too big: expected string to have <=128 characters',
+    ],
+    [
+      { action: 'tool:approval', callId: 'c' },
+      'approved: Invalid input: expected boolean, received undefined',
+    ],
+    [
+      { action: 'tool:approval', callId: 'c', approved: 'true' },
+      'approved: Invalid input: expected boolean, received string',
+    ],
+    [
+      { action: 'tool:approval', callId: 'c', approved: true, remember: 'for ever' },
+      'remember: Invalid input: expected "session"',
+    ],
+    [
+      { action: 'tool:approval', approved: true },
+      'callId: Invalid input: expected string, received undefined',
+    ],
+  ])('%j', (value, problem) => {
+    expect(problemOf(value)).toBe(problem);
+  });
+
+  test('a frame that is no JSON', () => {
+    expect(decodeJson(socketAction, 'ping')).toEqual({ ok: false, problem: 'the text is not JSON' });
+  });
+
+  test('a wrong value is never repeated', () => {
+    expect(problemOf({ action: 'secret' })).not.toContain('secret');
+    expect(problemOf({ action: 'message', text: { secret: 'secret' } })).not.toContain('secret');
+    expect(problemOf({ action: 'message', text: 'a', messageId: 'secret'.repeat(30) })).not.toContain(
+      'secret',
+    );
+  });
+});
+
+describe('the query of a connection', () => {
+  test('may be empty, or say everything', () => {
+    expect(decode(connectionQuery, {})).toEqual({ ok: true, value: {} });
+    const sessionId = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
+    const project = '00000000-0000-4000-8000-000000000000';
+    const query = { sessionId, project, model: 'm', provider: 'demo', flavor: 'SMALL', template: 'node' };
+    expect(decode(connectionQuery, { ...query, since: '-1' })).toEqual({
+      ok: true,
+      value: { ...query, since: -1 },
+    });
+  });
+
+  test.each([
+    ['since', '-2'],
+    ['since', '1.5'],
+    ['since', 'abc'],
+    ['sessionId', 'x'],
+    ['project', 'x'],
+    ['model', ''],
+    ['flavor', 'f'.repeat(65)],
+  ])('is refused with %s=%j, and the field is named', (field, value) => {
+    const result = decode(connectionQuery, { [field]: value });
+    expect(result).toEqual({ ok: false, problem: expect.stringMatching(new RegExp(`^${field}: `)) });
+  });
+});

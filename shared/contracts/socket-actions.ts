@@ -1,0 +1,49 @@
+/**
+ * What a client may send over the WebSocket, by `action`.
+ *
+ * Unknown fields are ignored, wrong ones refused by name; an unknown action is refused with the list of
+ * those that exist.
+ */
+import * as z from 'zod';
+import { clientIdCharactersMax, messageTextBytesMax } from '#shared/domain/limits.ts';
+
+const clientId = z.string().min(1).max(clientIdCharactersMax);
+const modelName = z.string().min(1).max(256);
+
+export const userMessage = z.object({
+  text: z.string().min(1).max(messageTextBytesMax),
+  messageId: clientId.optional(),
+  model: modelName.optional(),
+});
+
+export const approval = z.object({
+  approved: z.boolean(),
+  remember: z.literal('session').optional(),
+});
+
+export const socketActions = {
+  message: z.object({ action: z.literal('message'), ...userMessage.shape }),
+  'tool:approval': z.object({ action: z.literal('tool:approval'), callId: clientId, ...approval.shape }),
+  'session:stop': z.object({ action: z.literal('session:stop') }),
+  ping: z.object({ action: z.literal('ping') }),
+} as const;
+
+export const socketAction = z.discriminatedUnion('action', [
+  socketActions.message,
+  socketActions['tool:approval'],
+  socketActions['session:stop'],
+  socketActions.ping,
+]);
+
+export type SocketAction = z.output<typeof socketAction>;
+
+/** The query of a connection. */
+export const connectionQuery = z.object({
+  sessionId: z.uuid().optional(),
+  model: modelName.optional(),
+  provider: z.string().max(64).optional(),
+  project: z.uuid().optional(),
+  flavor: z.string().max(64).optional(),
+  template: z.string().max(64).optional(),
+  since: z.coerce.number().int().min(-1).optional(),
+});

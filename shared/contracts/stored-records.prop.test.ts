@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type * as z from 'zod';
+import { decode } from './decode.ts';
+import {
+  connectionRecord,
+  historyRecord,
+  inboxRecord,
+  principalRecord,
+  sandboxRecord,
+  sessionRecord,
+  ticketRecord,
+  turnState,
+  workspaceRecord,
+} from './stored-records.ts';
+
+const id = fc.string({ minLength: 1 });
+const count = fc.maxSafeNat();
+const args = fc.dictionary(fc.string(), fc.jsonValue());
+const usage = fc.record({ inputTokens: count, outputTokens: count });
+const flavor = fc.constantFrom('micro', 'small', 'medium', 'large');
+const template = fc.constantFrom('python', 'node');
+const asked = { callId: id, name: fc.string(), args };
+const running = {
+  turnId: id,
+  messageId: id,
+  step: count,
+  usage,
+  policy: fc.record({ mode: fc.constantFrom('ask', 'auto'), rememberedTools: fc.array(fc.string()) }),
+};
+const call = fc.record(
+  {
+    ...asked,
+    status: fc.constantFrom('pending', 'approved', 'rejected', 'executing', 'completed', 'failed'),
+    askedHuman: fc.boolean(),
+    generation: count,
+  },
+  { requiredKeys: ['callId', 'name', 'args', 'status', 'askedHuman'] },
+);
+const calls = fc.array(call, { maxLength: 3 });
+const turn = fc.oneof(
+  fc.constant({ kind: 'idle' }),
+  fc.record({ kind: fc.constant('thinking'), ...running }),
+  fc.record({ kind: fc.constantFrom('deciding', 'acting'), ...running, calls }),
+  fc.record({
+    kind: fc.constant('done'),
+    turnId: id,
+    stopReason: fc.constantFrom(
+      'end_turn',
+      'max_tokens',
+      'cancelled',
+      'error',
+      'budget_exceeded',
+      'steps_exceeded',
+      'refused',
+    ),
+  }),
+);
+const history = fc.oneof(
+  fc.record({ role: fc.constant('user'), messageId: id, text: fc.string() }),
+  fc.record({
+    role: fc.constant('assistant'),
+    messageId: id,
+    text: fc.string(),
+    calls: fc.array(fc.record(asked), { maxLength: 3 }),
+  }),
+  fc.record({
+    role: fc.constant('tool'),
+    callId: id,
+    name: fc.string(),
+    text: fc.string(),
+    outcome: fc.constantFrom('completed', 'failed', 'rejected'),
+  }),
+);
+const session = fc.record({
+  id,
+  owner: id,
+  project: id,
+  workspace: id,
+  kind: fc.constantFrom('agent', 'execution'),
+  status: fc.constantFrom(
+    'created',
+    'running',
+    'idle',
+    'completed',
+    'failed',
+    'creating',
+    'ready',
+    'error',
+    'stopped',
+  ),
+  flavor,
+  template,
+  provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),
+  model: fc.string(),
+  approvals: fc.constantFrom('ask', 'auto'),
+  rememberedTools: fc.array(fc.string()),
+  usage,
+  depth: count,
+  createdAt: count,
+  lastActiveAt: count,
+  lastSeq: fc.integer({ min: -1 }),
+  workSeq: count,
+  leaseHolder: fc.string(),
+  leaseFence: count,
+  leaseUntil: count,
+});
+const sandbox = fc.record(
+  {
+    generation: count,
+    state: fc.constantFrom('starting', 'ready', 'stopping', 'stopped'),
+    flavor,
+    template,
+    requestedAt: count,
+    taskArn: fc.string(),
+    address: fc.string(),
+    readyAt: count,
+    stopRequestedAt: count,
+    stoppedReason: fc.string(),
+  },
+  { requiredKeys: ['generation', 'state', 'flavor', 'template', 'requestedAt'] },
+);
+const workspace = fc.record(
+  { id, owner: id, project: id, createdAt: count, users: fc.array(id), sandbox },
+  { requiredKeys: ['id', 'owner', 'project', 'createdAt', 'users'] },
+);
+const inbox = fc.record(
+  {
+    messageId: id,
+    text: fc.string(),
+    acceptedAt: count,
+    model: fc.string(),
+    connectionId: id,
+    correlationId: id,
+  },
+  { requiredKeys: ['messageId', 'text', 'acceptedAt', 'correlationId'] },
+);
+const scope = fc.oneof(
+  fc.constantFrom('admin', 'admin:ro'),
+  fc.uuid().map((project) => `project:${project}`),
+  fc.uuid().map((project) => `project:${project}:ro`),
+);
+const principal = fc.record({ owner: id, scope, tokenHash: id });
+const connection = fc.record(
+  { id, sessionId: id, principal, connectedAt: count, since: fc.integer({ min: -1 }) },
+  { requiredKeys: ['id', 'sessionId', 'principal', 'connectedAt'] },
+);
+const ticket = fc.record({ principal, expiresAt: count });
+
+const records: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
+  ['turn state', turnState, turn],
+  ['history message', historyRecord, history],
+  ['session', sessionRecord, session],
+  ['sandbox', sandboxRecord, sandbox],
+  ['workspace', workspaceRecord, workspace],
+  ['inbox message', inboxRecord, inbox],
+  ['principal', principalRecord, principal],
+  ['connection', connectionRecord, connection],
+  ['ticket', ticketRecord, ticket],
+];
+
+/** Through text and back, as a store keeps it (JSON has no -0). */
+const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test.each(records)('a %s is decoded as it was stored', (_name, schema, arbitrary) => {
+  fc.assert(
+    fc.property(arbitrary, (value) => {
+      expect(decode(schema, stored(value))).toEqual({ ok: true, value: stored(value) });
+    }),
+  );
+});
+
+test.each(records)(
+  'a %s without one of its fields, or with null there, is refused',
+  (_name, schema, arbitrary) => {
+    fc.assert(
+      fc.property(arbitrary, fc.nat(), (value, pick) => {
+        const record = stored(value) as Record<string, unknown>;
+        const fields = Object.keys(record);
+        const field = fields[pick % fields.length] ?? '';
+        expect(decode(schema, { ...record, [field]: null }).ok).toBe(false);
+      }),
+    );
+  },
+);
+
+describe('a record is refused', () => {
+  test.each<[string, z.ZodType, unknown]>([
+    ['with a state that nobody knows', turnState, { kind: 'dreaming' }],
+    ['with an empty id', turnState, { kind: 'done', turnId: '', stopReason: 'end_turn' }],
+    ['with a scope of another form', principalRecord, { owner: 'o', scope: 'project:x', tokenHash: 'h' }],
+    [
+      'with a scope that only begins well',
+      principalRecord,
+      { owner: 'o', scope: 'admin:rw', tokenHash: 'h' },
+    ],
+    [
+      'with half a millisecond',
+      ticketRecord,
+      { principal: { owner: 'o', scope: 'admin', tokenHash: 'h' }, expiresAt: 1.5 },
+    ],
+  ])('%s', (_what, schema, value) => {
+    expect(decode(schema, value).ok).toBe(false);
+  });
+});

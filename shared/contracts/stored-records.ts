@@ -1,0 +1,175 @@
+/**
+ * What the table holds, decoded once on its way in: a record of another shape is refused, not guessed at.
+ *
+ * Encode-then-decode equality is a property test of every record.
+ */
+import * as z from 'zod';
+import type { LogEntry } from '#shared/domain/event-log.ts';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type {
+  CallId,
+  ConnectionId,
+  MessageId,
+  OwnerId,
+  ProjectId,
+  SessionId,
+  TurnId,
+  WorkspaceId,
+} from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { Scope } from '#shared/domain/principal.ts';
+import type { TurnState } from '#shared/domain/turn/turn.ts';
+
+const id = <Brand extends string>() => z.custom<Brand>((value) => typeof value === 'string' && value !== '');
+const epochMs = z.number().int().min(0);
+const count = z.number().int().min(0);
+const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+
+const flavor = z.enum(['micro', 'small', 'medium', 'large']);
+const template = z.enum(['python', 'node']);
+const usage = z.object({ inputTokens: count, outputTokens: count });
+const approvals = z.enum(['ask', 'auto']);
+
+export const sessionRecord = z.object({
+  id: id<SessionId>(),
+  owner: id<OwnerId>(),
+  project: id<ProjectId>(),
+  workspace: id<WorkspaceId>(),
+  kind: z.enum(['agent', 'execution']),
+  status: z.enum([
+    'created',
+    'running',
+    'idle',
+    'completed',
+    'failed',
+    'creating',
+    'ready',
+    'error',
+    'stopped',
+  ]),
+  flavor,
+  template,
+  provider: z.enum(['anthropic', 'openai', 'gemini', 'demo']),
+  model: z.string(),
+  approvals,
+  rememberedTools: z.array(z.string()),
+  usage,
+  depth: count,
+  createdAt: epochMs,
+  lastActiveAt: epochMs,
+  lastSeq: z.number().int().min(-1),
+  workSeq: count,
+  leaseHolder: z.string(),
+  leaseFence: count,
+  leaseUntil: epochMs,
+});
+
+export const sandboxRecord = z.object({
+  generation: count,
+  state: z.enum(['starting', 'ready', 'stopping', 'stopped']),
+  flavor,
+  template,
+  requestedAt: epochMs,
+  taskArn: z.string().exactOptional(),
+  address: z.string().exactOptional(),
+  readyAt: epochMs.exactOptional(),
+  stopRequestedAt: epochMs.exactOptional(),
+  stoppedReason: z.string().exactOptional(),
+});
+
+export const workspaceRecord = z.object({
+  id: id<WorkspaceId>(),
+  owner: id<OwnerId>(),
+  project: id<ProjectId>(),
+  createdAt: epochMs,
+  users: z.array(id<SessionId>()),
+  sandbox: sandboxRecord.exactOptional(),
+});
+
+const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
+
+const toolCall = z.object({
+  ...askedCall.shape,
+  status: z.enum(['pending', 'approved', 'rejected', 'executing', 'completed', 'failed']),
+  askedHuman: z.boolean(),
+  generation: count.exactOptional(),
+});
+
+const runningTurn = z.object({
+  turnId: id<TurnId>(),
+  messageId: id<MessageId>(),
+  step: count,
+  usage,
+  policy: z.object({ mode: approvals, rememberedTools: z.array(z.string()) }),
+});
+
+export const turnState: z.ZodType<TurnState> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('idle') }),
+  z.object({ kind: z.literal('thinking'), ...runningTurn.shape }),
+  z.object({ kind: z.literal('deciding'), ...runningTurn.shape, calls: z.array(toolCall) }),
+  z.object({ kind: z.literal('acting'), ...runningTurn.shape, calls: z.array(toolCall) }),
+  z.object({
+    kind: z.literal('done'),
+    turnId: id<TurnId>(),
+    stopReason: z.enum([
+      'end_turn',
+      'max_tokens',
+      'cancelled',
+      'error',
+      'budget_exceeded',
+      'steps_exceeded',
+      'refused',
+    ]),
+  }),
+]);
+
+export const historyRecord: z.ZodType<HistoryMessage> = z.discriminatedUnion('role', [
+  z.object({ role: z.literal('user'), messageId: id<MessageId>(), text: z.string() }),
+  z.object({
+    role: z.literal('assistant'),
+    messageId: id<MessageId>(),
+    text: z.string(),
+    calls: z.array(askedCall),
+  }),
+  z.object({
+    role: z.literal('tool'),
+    callId: id<CallId>(),
+    name: z.string(),
+    text: z.string(),
+    outcome: z.enum(['completed', 'failed', 'rejected']),
+  }),
+]);
+
+/** The shape of `data` belongs to the writer: it was typed when it was written. */
+export const logRecord = z.custom<LogEntry>(
+  (value) => typeof value === 'object' && value !== null && 'type' in value && 'data' in value,
+);
+
+export const inboxRecord = z.object({
+  messageId: id<MessageId>(),
+  text: z.string(),
+  acceptedAt: epochMs,
+  model: z.string().exactOptional(),
+  connectionId: id<ConnectionId>().exactOptional(),
+  correlationId: z.string(),
+});
+
+export const principalRecord = z.object({
+  owner: id<OwnerId>(),
+  scope: z.custom<Scope>(
+    (value) => typeof value === 'string' && /^(admin|project:[0-9a-f-]{36})(:ro)?$/.test(value),
+  ),
+  tokenHash: z.string().min(1),
+});
+
+export const connectionRecord = z.object({
+  id: id<ConnectionId>(),
+  sessionId: id<SessionId>(),
+  principal: principalRecord,
+  connectedAt: epochMs,
+  since: z.number().int().min(-1).exactOptional(),
+});
+
+export const ticketRecord = z.object({ principal: principalRecord, expiresAt: epochMs });

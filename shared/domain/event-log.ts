@@ -1,0 +1,86 @@
+/**
+ * The session's log: what happened, numbered from 0 without gaps; every client view is made of it.
+ *
+ * An entry is what a decision wants said; an event is an entry that has its number and its time.
+ * Deltas and progress are not here: they are best effort and never stored.
+ */
+import type { CallId, MessageId, TurnId } from './ids.ts';
+import type { Json, JsonObject } from './json.ts';
+import { eventsPerSessionMax } from './limits.ts';
+import type { TokenUsage } from './model.ts';
+
+/** An MCP content block, as a tool gave it. */
+export type ToolContent = { readonly type: string; readonly [key: string]: Json };
+
+export type StopReason =
+  | 'end_turn'
+  | 'max_tokens'
+  | 'cancelled'
+  | 'error'
+  | 'budget_exceeded'
+  | 'steps_exceeded'
+  | 'refused';
+
+export type LogEntry =
+  | { readonly type: 'system'; readonly data: { readonly kind: string; readonly [key: string]: Json } }
+  | {
+      readonly type: 'message';
+      readonly data: {
+        readonly messageId: MessageId;
+        readonly role: 'user' | 'assistant';
+        readonly text: string;
+      };
+    }
+  | {
+      readonly type: 'tool:call';
+      readonly data: { readonly callId: CallId; readonly name: string; readonly args: JsonObject };
+    }
+  | {
+      readonly type: 'tool:approval_required';
+      readonly data: {
+        readonly callId: CallId;
+        readonly name: string;
+        readonly args: JsonObject;
+        /** 1-based. */
+        readonly queuePosition: number;
+        readonly totalInQueue: number;
+      };
+    }
+  | {
+      readonly type: 'tool:output';
+      readonly data: {
+        readonly callId: CallId;
+        readonly name: string;
+        readonly content: readonly ToolContent[];
+        readonly durationMs: number;
+      };
+    }
+  | { readonly type: 'tool:rejected'; readonly data: { readonly callId: CallId; readonly name: string } }
+  | {
+      readonly type: 'agent:error';
+      readonly data: { readonly code: string; readonly message: string; readonly callId?: CallId };
+    }
+  | {
+      readonly type: 'completion';
+      readonly data: {
+        readonly turnId: TurnId;
+        readonly stopReason: StopReason;
+        readonly text: string;
+        readonly usage: TokenUsage;
+      };
+    };
+
+export type LogEvent = LogEntry & {
+  readonly seq: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+};
+
+/** Gives entries their numbers, without gaps (T14): the first gets `firstSeq`. */
+export const numberEntries = (
+  entries: readonly LogEntry[],
+  { firstSeq, at }: { readonly firstSeq: number; readonly at: number },
+): readonly LogEvent[] => entries.map((entry, index) => ({ ...entry, seq: firstSeq + index, at }));
+
+/** The log is a ring: the number of the oldest event that can still be read (0 for a short log). */
+export const oldestKept = (lastSeq: number): number => Math.max(0, lastSeq - eventsPerSessionMax + 1);

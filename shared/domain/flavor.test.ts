@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { decodeFlavor, decodeTemplate, flavors, templates } from './flavor.ts';
+
+test('each flavor is the smallest Fargate task that holds its limit and the server', () => {
+  expect(flavors).toEqual({
+    micro: { cpus: 0.5, memoryMb: 512, task: { cpuUnits: 512, memoryMib: 1024 } },
+    small: { cpus: 1, memoryMb: 1024, task: { cpuUnits: 1024, memoryMib: 2048 } },
+    medium: { cpus: 2, memoryMb: 2048, task: { cpuUnits: 2048, memoryMib: 4096 } },
+    large: { cpus: 4, memoryMb: 4096, task: { cpuUnits: 4096, memoryMib: 8192 } },
+  });
+});
+
+test.each([
+  ['small', 'small'],
+  ['SMALL', 'small'],
+  ['MiCrO', 'micro'],
+  ['huge', undefined],
+  ['', undefined],
+  [' small', undefined],
+  ['constructor', undefined],
+  ['__proto__', undefined],
+])('the flavor %j is %j', (name, expected) => {
+  expect(decodeFlavor(name)).toBe(expected);
+});
+
+test.each([
+  ['python', 'python'],
+  ['node', 'node'],
+  ['Python', undefined],
+  ['ruby', undefined],
+  ['', undefined],
+])('the template %j is %j', (name, expected) => {
+  expect(decodeTemplate(name)).toBe(expected);
+});
+
+test('there are two templates, the default first', () => {
+  expect(templates).toEqual(['python', 'node']);
+});

@@ -1,0 +1,32 @@
+/**
+ * Sandbox sizes and languages: what user code may use, and the smallest Fargate task that holds it.
+ *
+ * Fargate sells only certain pairs of CPU units and MiB; each pair here is the smallest valid one for
+ * the limit (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html).
+ */
+export type Flavor = 'micro' | 'small' | 'medium' | 'large';
+export type Template = 'python' | 'node';
+
+export type FlavorSize = {
+  readonly cpus: number;
+  /** The memory limit of user code, in MB. */
+  readonly memoryMb: number;
+  readonly task: { readonly cpuUnits: number; readonly memoryMib: number };
+};
+
+export const flavors: Record<Flavor, FlavorSize> = {
+  micro: { cpus: 0.5, memoryMb: 512, task: { cpuUnits: 512, memoryMib: 1024 } },
+  small: { cpus: 1, memoryMb: 1024, task: { cpuUnits: 1024, memoryMib: 2048 } },
+  medium: { cpus: 2, memoryMb: 2048, task: { cpuUnits: 2048, memoryMib: 4096 } },
+  large: { cpus: 4, memoryMb: 4096, task: { cpuUnits: 4096, memoryMib: 8192 } },
+};
+
+export const templates: readonly Template[] = ['python', 'node'];
+
+export const decodeFlavor = (name: string): Flavor | undefined => {
+  const flavor = name.toLowerCase();
+  return Object.hasOwn(flavors, flavor) ? (flavor as Flavor) : undefined;
+};
+
+export const decodeTemplate = (name: string): Template | undefined =>
+  templates.find((template) => template === name);

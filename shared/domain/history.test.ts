@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { droppedByTruncation, estimateTokens, type HistoryMessage } from './history.ts';
+import type { CallId, MessageId } from './ids.ts';
+
+const messageId = 'm' as MessageId;
+const user = (text: string): HistoryMessage => ({ role: 'user', messageId, text });
+const answer = (text: string, ...callIds: string[]): HistoryMessage => ({
+  role: 'assistant',
+  messageId,
+  text,
+  calls: callIds.map((callId) => ({ callId: callId as CallId, name: 'shell', args: {} })),
+});
+const result = (callId: string, text = 'out'): HistoryMessage => ({
+  role: 'tool',
+  callId: callId as CallId,
+  name: 'shell',
+  text,
+  outcome: 'completed',
+});
+
+test('four characters are one token, rounded up, and the arguments of calls count', () => {
+  expect(estimateTokens(user('12345678'))).toBe(2);
+  expect(estimateTokens(user('123456789'))).toBe(3);
+  expect(estimateTokens(result('c1', ''))).toBe(0);
+  expect(estimateTokens(answer('', 'c1'))).toBe(11);
+});
+
+describe('truncation', () => {
+  const history = [user('one'), answer('', 'c1'), result('c1'), answer('1'), user('two'), answer('2')];
+  const roomy = { tokensMax: 1000, messagesMax: 1000 };
+
+  test('what fits stays whole', () => {
+    expect(droppedByTruncation(history, roomy)).toBe(0);
+    expect(droppedByTruncation([], roomy)).toBe(0);
+  });
+
+  test('too many messages drop the oldest exchange with its calls and results', () => {
+    expect(droppedByTruncation(history, { ...roomy, messagesMax: 6 })).toBe(0);
+    expect(droppedByTruncation(history, { ...roomy, messagesMax: 5 })).toBe(4);
+  });
+
+  test('too many tokens drop the oldest exchange', () => {
+    const long = [user('x'.repeat(400)), answer('1'), user('y'.repeat(40)), answer('2')];
+    expect(droppedByTruncation(long, { ...roomy, tokensMax: 111 })).toBe(2);
+    expect(droppedByTruncation(long, { ...roomy, tokensMax: 112 })).toBe(0);
+  });
+
+  test('the newest exchange stays even when it alone does not fit', () => {
+    expect(droppedByTruncation(history, { tokensMax: 0, messagesMax: 0 })).toBe(4);
+  });
+
+  test('what no user message opens is dropped before a whole exchange is', () => {
+    expect(droppedByTruncation([result('c0'), ...history], { ...roomy, messagesMax: 6 })).toBe(1);
+    expect(droppedByTruncation([result('c0')], { tokensMax: 0, messagesMax: 0 })).toBe(0);
+  });
+});
+
+const exchange = fc
+  .tuple(fc.string(), fc.array(fc.string(), { maxLength: 3 }))
+  .map(([question, outputs]): readonly HistoryMessage[] => [
+    user(question),
+    answer('', ...outputs.map((_, index) => `c${index}`)),
+    ...outputs.map((text, index) => result(`c${index}`, text)),
+    answer('done'),
+  ]);
+
+test('what is kept begins with a question, and no more is dropped than must be', () => {
+  const limits = fc.record({ tokensMax: fc.nat({ max: 60 }), messagesMax: fc.nat({ max: 20 }) });
+  fc.assert(
+    fc.property(
+      fc.array(exchange, { minLength: 1, maxLength: 6 }),
+      limits,
+      (exchanges, { tokensMax, messagesMax }) => {
+        const history = exchanges.flat();
+        const fits = (messages: readonly HistoryMessage[]): boolean =>
+          messages.length <= messagesMax &&
+          messages.map(estimateTokens).reduce((sum, tokens) => sum + tokens, 0) <= tokensMax;
+        const kept = history.slice(droppedByTruncation(history, { tokensMax, messagesMax }));
+        const suffixes = exchanges.map((_, index) => exchanges.slice(index).flat());
+        expect(kept).toEqual(suffixes.find(fits) ?? exchanges.at(-1));
+      },
+    ),
+  );
+});

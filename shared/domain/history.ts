@@ -1,0 +1,46 @@
+/**
+ * The conversation as a model sees it, and what of it still fits.
+ *
+ * Truncation drops whole exchanges, oldest first: an exchange is a user message with every answer and
+ * tool result up to the next user message, so a result never stays without its call.
+ */
+import type { CallId, MessageId } from './ids.ts';
+import type { AskedCall } from './model.ts';
+
+export type HistoryMessage =
+  | { readonly role: 'user'; readonly messageId: MessageId; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly messageId: MessageId;
+      readonly text: string;
+      readonly calls: readonly AskedCall[];
+    }
+  | {
+      readonly role: 'tool';
+      readonly callId: CallId;
+      readonly name: string;
+      readonly text: string;
+      readonly outcome: 'completed' | 'failed' | 'rejected';
+    };
+
+export type HistoryLimits = { readonly tokensMax: number; readonly messagesMax: number };
+
+/** An estimate that asks no provider: one token is about four characters. */
+const charactersPerToken = 4;
+
+export const estimateTokens = (message: HistoryMessage): number => {
+  const calls = message.role === 'assistant' ? JSON.stringify(message.calls).length : 0;
+  return Math.ceil((message.text.length + calls) / charactersPerToken);
+};
+
+/** How many messages to drop from the front so that the rest fits; the newest exchange always stays. */
+export const droppedByTruncation = (history: readonly HistoryMessage[], limits: HistoryLimits): number => {
+  const starts = history.flatMap((message, index) => (message.role === 'user' ? [index] : []));
+  const fits = (from: number): boolean => {
+    const kept = history.slice(from);
+    const tokens = kept.reduce((sum, message) => sum + estimateTokens(message), 0);
+    return kept.length <= limits.messagesMax && tokens <= limits.tokensMax;
+  };
+  const first = starts.find(fits) ?? starts.at(-1) ?? 0;
+  return history.length > 0 && starts.length > 0 ? first : 0;
+};

@@ -1,0 +1,21 @@
+/**
+ * The names of things, told apart by the compiler.
+ *
+ * A branded id is made only by a port (a new one) or a decoder (one that came from outside); a plain
+ * string never slips in where an id is meant.
+ */
+export type SessionId = string & { readonly brand: 'SessionId' };
+export type WorkspaceId = string & { readonly brand: 'WorkspaceId' };
+export type ProjectId = string & { readonly brand: 'ProjectId' };
+export type ConnectionId = string & { readonly brand: 'ConnectionId' };
+export type TurnId = string & { readonly brand: 'TurnId' };
+/** A user's message (the client's own, or ours) or an assistant's. */
+export type MessageId = string & { readonly brand: 'MessageId' };
+/** A tool call as the provider named it, unique within one turn. */
+export type CallId = string & { readonly brand: 'CallId' };
+/** Who owns a resource: a project, the deployment, or the subject of an OIDC token. */
+export type OwnerId = string & { readonly brand: 'OwnerId' };
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export const isUuid = (text: string): boolean => uuidPattern.test(text);

@@ -1,0 +1,59 @@
+/**
+ * What a turn says to a language model and hears from it, in no provider's words.
+ *
+ * A provider adapter translates; the reducer sees only whole answers.
+ */
+
+import type { HistoryMessage } from './history.ts';
+import type { CallId } from './ids.ts';
+import type { JsonObject } from './json.ts';
+
+export type ProviderName = 'anthropic' | 'openai' | 'gemini' | 'demo';
+
+/** One default per provider; what exists is asked from the provider, never listed here. */
+export const defaultModels: Record<ProviderName, string> = {
+  anthropic: 'claude-opus-5-5',
+  openai: 'gpt-6.1-sol',
+  gemini: 'gemini-3.8-flash',
+  demo: 'demo',
+};
+
+const providerAliases: Record<string, ProviderName> = {
+  anthropic: 'anthropic',
+  claude: 'anthropic',
+  openai: 'openai',
+  chatgpt: 'openai',
+  gemini: 'gemini',
+  google: 'gemini',
+  demo: 'demo',
+};
+
+export const decodeProvider = (name: string): ProviderName | undefined =>
+  Object.hasOwn(providerAliases, name.toLowerCase()) ? providerAliases[name.toLowerCase()] : undefined;
+
+export type ToolSpec = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+};
+
+export type ModelRequest = {
+  readonly model: string;
+  readonly system: string;
+  readonly tools: readonly ToolSpec[];
+  readonly history: readonly HistoryMessage[];
+  readonly outputTokensMax: number;
+};
+
+export type TokenUsage = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** Why a model ended its answer; `tool_use` when it asks for tools. */
+export type AnswerEnd = 'end_turn' | 'max_tokens' | 'tool_use' | 'refused';
+
+export type AskedCall = { readonly callId: CallId; readonly name: string; readonly args: JsonObject };
+
+export type ModelChunk =
+  | { readonly type: 'text'; readonly text: string }
+  /** A whole call: arguments are given only when complete. */
+  | { readonly type: 'call'; readonly callId?: CallId; readonly name: string; readonly args: JsonObject }
+  | { readonly type: 'end'; readonly end: AnswerEnd; readonly usage: TokenUsage };

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { canBecome, endedStatus, isEnded, type SessionStatus, unheldLease } from './session.ts';
+
+type Cells = Record<SessionStatus, 'yes' | '-'>;
+
+// biome-ignore format: a table is read by column
+const table: Record<SessionStatus, Cells> = {
+  created:   { created: 'yes', running: 'yes', idle: '-',   completed: 'yes', failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
+  running:   { created: '-',   running: 'yes', idle: 'yes', completed: 'yes', failed: 'yes', creating: '-',   ready: 'yes', error: 'yes', stopped: 'yes' },
+  idle:      { created: '-',   running: 'yes', idle: 'yes', completed: 'yes', failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
+  completed: { created: '-',   running: '-',   idle: '-',   completed: 'yes', failed: '-',   creating: '-',   ready: '-',   error: '-',   stopped: '-' },
+  failed:    { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
+  creating:  { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: 'yes', ready: 'yes', error: 'yes', stopped: 'yes' },
+  ready:     { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: 'yes', error: 'yes', stopped: 'yes' },
+  error:     { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: 'yes', error: 'yes', stopped: 'yes' },
+  stopped:   { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: '-',   error: '-',   stopped: 'yes' },
+};
+const statuses = Object.keys(table) as SessionStatus[];
+const cells = statuses.flatMap((from) => statuses.map((to) => ({ from, to, allowed: table[from][to] })));
+
+test.each(cells)('$from -> $to: $allowed', ({ from, to, allowed }) => {
+  expect(canBecome(from, to)).toBe(allowed === 'yes');
+});
+
+test('a session has ended when nothing else can follow', () => {
+  expect(statuses.filter(isEnded)).toEqual(['completed', 'failed', 'stopped']);
+});
+
+test('a stop completes an agent session and stops an execution session', () => {
+  expect(endedStatus('agent')).toBe('completed');
+  expect(endedStatus('execution')).toBe('stopped');
+});
+
+test('a lease that nobody holds is expired at any time and older than any fence', () => {
+  expect(unheldLease).toEqual({ holder: '', fence: 0, until: 0 });
+});

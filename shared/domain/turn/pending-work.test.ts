@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { pendingWork } from './pending-work.ts';
+import type { CallStatus, ToolCall } from './turn.ts';
+
+const running = {
+  turnId: 'turn-1' as TurnId,
+  messageId: 'question' as MessageId,
+  step: 2,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  policy: { mode: 'ask', rememberedTools: [] },
+} as const;
+
+const call = (status: CallStatus): ToolCall => ({
+  callId: status as string as CallId,
+  name: 'shell',
+  args: { line: 'true' },
+  status,
+  askedHuman: true,
+  ...(status === 'executing' ? { generation: 4 } : {}),
+});
+
+test('a turn that rests or waits for a human owes nothing', () => {
+  expect(pendingWork({ kind: 'idle' })).toEqual([]);
+  expect(pendingWork({ kind: 'done', turnId: running.turnId, stopReason: 'end_turn' })).toEqual([]);
+  expect(pendingWork({ ...running, kind: 'deciding', calls: [call('approved'), call('pending')] })).toEqual(
+    [],
+  );
+});
+
+test('a thinking turn owes one model call, named by its step', () => {
+  expect(pendingWork({ ...running, kind: 'thinking' })).toEqual([
+    { type: 'call-model', key: 'model:turn-1:2', step: 2 },
+  ]);
+});
+
+test('of the calls of an acting turn, those are owed that were approved or run', () => {
+  const owed: Record<CallStatus, boolean> = {
+    pending: false,
+    approved: true,
+    rejected: false,
+    executing: true,
+    completed: false,
+    failed: false,
+  };
+  const calls = (Object.keys(owed) as CallStatus[]).map(call);
+  const keys = pendingWork({ ...running, kind: 'acting', calls }).map(({ key }) => key);
+  expect(keys).toEqual(['tool:turn-1:2:approved', 'tool:turn-1:2:executing']);
+});
+
+test('a call that runs names the sandbox it was started in', () => {
+  expect(pendingWork({ ...running, kind: 'acting', calls: [call('executing')] })).toEqual([
+    {
+      type: 'run-tool',
+      key: 'tool:turn-1:2:executing',
+      callId: 'executing',
+      name: 'shell',
+      args: { line: 'true' },
+      generation: 4,
+    },
+  ]);
+});

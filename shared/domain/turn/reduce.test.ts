@@ -1,0 +1,507 @@
+import { describe, expect, test } from 'vitest';
+import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { pendingWork } from './pending-work.ts';
+import { reduce } from './reduce.ts';
+import type { Acting, Deciding, Thinking, ToolCall, TurnEvent, TurnState, TurnStep } from './turn.ts';
+
+type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
+
+const limits = { stepsMax: 3, callsMax: 4 };
+const id = (text: string) => text as CallId;
+const turnId = 'turn-1' as TurnId;
+const usage = { inputTokens: 10, outputTokens: 5 };
+
+const thinking: Thinking = {
+  kind: 'thinking',
+  turnId,
+  messageId: 'question' as MessageId,
+  step: 1,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  policy: { mode: 'ask', rememberedTools: [] },
+};
+const call = (callId: string, status: ToolCall['status'] = 'pending', name = 'shell'): ToolCall => ({
+  callId: id(callId),
+  name,
+  args: { line: callId },
+  status,
+  askedHuman: true,
+  ...(status === 'executing' ? { generation: 7 } : {}),
+});
+const deciding = (...calls: ToolCall[]): Deciding => ({ ...thinking, kind: 'deciding', calls });
+const acting = (...calls: ToolCall[]): Acting => ({ ...thinking, kind: 'acting', calls });
+const done = (stopReason: 'end_turn' | 'cancelled' = 'end_turn'): TurnState => ({
+  kind: 'done',
+  turnId,
+  stopReason,
+});
+
+const started = (newId = 'turn-2'): EventOf<'started'> => ({
+  type: 'started',
+  at: 1,
+  turnId: newId as TurnId,
+  message: { messageId: 'question' as MessageId, text: 'hello' },
+  policy: { mode: 'ask', rememberedTools: [] },
+});
+const answered = (fields: Partial<EventOf<'model-answered'>> = {}): TurnEvent => ({
+  type: 'model-answered',
+  at: 2,
+  step: 1,
+  messageId: 'answer' as MessageId,
+  text: 'hi',
+  calls: [],
+  end: 'end_turn',
+  usage,
+  ...fields,
+});
+const asks = (...names: string[]) =>
+  names.map((name, index) => ({ callId: id(`c${index + 1}`), name, args: { n: index } }));
+const modelFailed = (code: string, step = 1): TurnEvent => ({
+  type: 'model-failed',
+  at: 2,
+  step,
+  code,
+  message: 'no model',
+});
+const decided = (callId: string, fields: Partial<EventOf<'call-decided'>> = {}): TurnEvent => ({
+  type: 'call-decided',
+  at: 3,
+  callId: id(callId),
+  approved: true,
+  remember: false,
+  ...fields,
+});
+const callsStarted = (...callIds: string[]): TurnEvent => ({
+  type: 'calls-started',
+  at: 4,
+  callIds: callIds.map(id),
+  generation: 7,
+});
+const finished = (callId: string): TurnEvent => ({
+  type: 'call-finished',
+  at: 5,
+  callId: id(callId),
+  content: [{ type: 'text', text: 'out' }],
+  text: 'out',
+  durationMs: 12,
+});
+const failed = (callId: string): TurnEvent => ({
+  type: 'call-failed',
+  at: 5,
+  callId: id(callId),
+  code: 'execution_timeout',
+  message: 'it took too long',
+});
+const cancelled: TurnEvent = { type: 'cancelled', at: 6 };
+
+const statuses = (state: TurnState) =>
+  'calls' in state ? state.calls.map(({ status }) => status) : state.kind;
+/** Carries a state through events and gathers what all of them say. */
+const after = (state: TurnState, ...events: TurnEvent[]): TurnStep =>
+  events.reduce<TurnStep>(
+    (sofar, event) => {
+      const step = reduce(sofar.state, event, limits);
+      expect(step.ignored, event.type).toBeUndefined();
+      return { ...step, log: [...sofar.log, ...step.log], history: [...sofar.history, ...step.history] };
+    },
+    { state, log: [], history: [] },
+  );
+
+describe('the transition table', () => {
+  const states: Record<TurnState['kind'], TurnState> = {
+    idle: { kind: 'idle' },
+    thinking,
+    deciding: deciding(call('c1')),
+    acting: acting(call('c1', 'approved')),
+    done: done(),
+  };
+  const events: Record<TurnEvent['type'], TurnEvent> = {
+    started: started(),
+    'model-answered': answered(),
+    'model-failed': modelFailed('provider_unavailable'),
+    'call-decided': decided('c1'),
+    'calls-started': callsStarted('c1'),
+    'call-finished': finished('c1'),
+    'call-failed': failed('c1'),
+    cancelled,
+  };
+  // biome-ignore format: a table is read by column
+  const table: Record<TurnState['kind'], Record<TurnEvent['type'], TurnState['kind'] | 'ignored'>> = {
+    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'call-decided': 'ignored', 'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'acting',  'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
+    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+  };
+  const cells = Object.entries(table).flatMap(([kind, row]) =>
+    Object.entries(row).map(([type, expected]) => ({ kind, type, expected })),
+  );
+
+  test.each(cells)('$kind, then $type: $expected', ({ kind, type, expected }) => {
+    const state = states[kind as TurnState['kind']];
+    const step = reduce(state, events[type as TurnEvent['type']], limits);
+    if (expected !== 'ignored') {
+      expect(step.ignored).toBeUndefined();
+      expect(step.state.kind).toBe(expected);
+      return;
+    }
+    expect(step.state).toBe(state);
+    expect(step).toEqual({ state, log: [], history: [], ignored: expect.stringMatching(/\w/) });
+  });
+});
+
+describe('guards', () => {
+  test.each([
+    ['an answer of another step', thinking, answered({ step: 2 })],
+    ['a failure of another step', thinking, modelFailed('internal_error', 2)],
+    [
+      'a decision on a call that is not the first that waits',
+      deciding(call('c1'), call('c2')),
+      decided('c2'),
+    ],
+    ['a decision on an unknown call', deciding(call('c1')), decided('c9')],
+    ['a decision on a call that was decided', deciding(call('c1', 'approved'), call('c2')), decided('c1')],
+    ['a start of an unknown call', acting(call('c1', 'approved')), callsStarted('c9')],
+    ['a start of a call that runs', acting(call('c1', 'executing')), callsStarted('c1')],
+    [
+      'a start of a rejected call',
+      acting(call('c1', 'rejected'), call('c2', 'executing')),
+      callsStarted('c1'),
+    ],
+    ['a result of an unknown call', acting(call('c1', 'executing')), finished('c9')],
+    ['a result of a rejected call', acting(call('c1', 'rejected'), call('c2', 'executing')), finished('c1')],
+    ['a result of a finished call', acting(call('c1', 'completed'), call('c2', 'executing')), failed('c1')],
+    ['a result of a failed call', acting(call('c1', 'failed'), call('c2', 'executing')), finished('c1')],
+    ['a start of the turn that has just ended', done(), started('turn-1')],
+  ])('%s is ignored', (_what, state, event) => {
+    const step = reduce(state, event, limits);
+    expect(step.state).toBe(state);
+    expect(step.ignored).toMatch(/\w/);
+    expect([step.log, step.history]).toEqual([[], []]);
+  });
+
+  test('a turn that ended makes room for the next', () => {
+    expect(reduce(done(), started('turn-2'), limits).state).toMatchObject({
+      kind: 'thinking',
+      turnId: 'turn-2',
+    });
+  });
+
+  test('an ignored event never trips an assertion, even on a state older than a lowered limit', () => {
+    const old = { ...deciding(call('c1'), call('c2')), step: 9 };
+    const lowered = { stepsMax: 2, callsMax: 1 };
+    expect(reduce({ ...thinking, step: 9 }, started(), lowered).ignored).toBe('a turn is running');
+    expect(reduce(old, started(), lowered).ignored).toBe('a turn is running');
+    expect(reduce(old, cancelled, lowered).state).toEqual(done('cancelled'));
+    expect(reduce(old, decided('c1'), lowered).state).toMatchObject({ kind: 'deciding', step: 9 });
+    expect(
+      reduce({ ...acting(call('c1', 'executing')), step: 9 }, finished('c1'), lowered).state,
+    ).toMatchObject({
+      stopReason: 'steps_exceeded',
+    });
+  });
+});
+
+describe('a turn without tools', () => {
+  test('a question and its answer are said once each, and the completion is last', () => {
+    const step = after({ kind: 'idle' }, started('turn-1'), answered());
+    expect(step).toEqual({
+      state: { kind: 'done', turnId: 'turn-1', stopReason: 'end_turn' },
+      log: [
+        { type: 'message', data: { messageId: 'question', role: 'user', text: 'hello' } },
+        { type: 'message', data: { messageId: 'answer', role: 'assistant', text: 'hi' } },
+        { type: 'completion', data: { turnId: 'turn-1', stopReason: 'end_turn', text: 'hi', usage } },
+      ],
+      history: [
+        { role: 'user', messageId: 'question', text: 'hello' },
+        { role: 'assistant', messageId: 'answer', text: 'hi', calls: [] },
+      ],
+    });
+  });
+
+  test('an answer that was cut by the token limit says so', () => {
+    expect(after(thinking, answered({ end: 'max_tokens' })).log.at(-1)).toMatchObject({
+      data: { stopReason: 'max_tokens', text: 'hi' },
+    });
+  });
+
+  test('an answer that announces tools and names none ends the turn', () => {
+    expect(after(thinking, answered({ end: 'tool_use' })).state).toEqual(done('end_turn'));
+  });
+
+  test('a refused answer runs none of the calls it asked for', () => {
+    const step = after(thinking, answered({ end: 'refused', calls: asks('shell') }));
+    expect(step.state).toEqual({ kind: 'done', turnId, stopReason: 'refused' });
+    expect(step.history).toEqual([{ role: 'assistant', messageId: 'answer', text: 'hi', calls: [] }]);
+    expect(step.log.map(({ type }) => type)).toEqual(['message', 'completion']);
+  });
+
+  test('an empty answer leaves no empty message behind', () => {
+    const step = after(thinking, answered({ text: '' }));
+    expect(step.history).toEqual([]);
+    expect(step.log).toEqual([
+      { type: 'completion', data: { turnId, stopReason: 'end_turn', text: '', usage } },
+    ]);
+  });
+
+  test('a model that failed is an error to the user, and then the turn completes', () => {
+    expect(after(thinking, modelFailed('provider_unavailable'))).toEqual({
+      state: { kind: 'done', turnId, stopReason: 'error' },
+      log: [
+        { type: 'agent:error', data: { code: 'provider_unavailable', message: 'no model' } },
+        {
+          type: 'completion',
+          data: { turnId, stopReason: 'error', text: '', usage: { inputTokens: 0, outputTokens: 0 } },
+        },
+      ],
+      history: [],
+    });
+  });
+
+  test('content a provider refuses ends the turn as refused', () => {
+    expect(after(thinking, modelFailed('content_refused')).state).toEqual({
+      kind: 'done',
+      turnId,
+      stopReason: 'refused',
+    });
+  });
+});
+
+describe('approvals', () => {
+  const two = after(thinking, answered({ text: '', calls: asks('shell', 'write'), end: 'tool_use' }));
+
+  test('every asked call is announced, and a human is asked for the first of them', () => {
+    expect(two.log).toEqual([
+      { type: 'tool:call', data: { callId: 'c1', name: 'shell', args: { n: 0 } } },
+      { type: 'tool:call', data: { callId: 'c2', name: 'write', args: { n: 1 } } },
+      {
+        type: 'tool:approval_required',
+        data: { callId: 'c1', name: 'shell', args: { n: 0 }, queuePosition: 1, totalInQueue: 2 },
+      },
+    ]);
+    expect(two.history).toEqual([
+      { role: 'assistant', messageId: 'answer', text: '', calls: asks('shell', 'write') },
+    ]);
+    expect(statuses(two.state)).toEqual(['pending', 'pending']);
+    expect(pendingWork(two.state)).toEqual([]);
+  });
+
+  test('an approval asks for the next call, 2 of 2; the last one lets all of them run', () => {
+    const one = after(two.state, decided('c1'));
+    expect(one.log).toEqual([
+      {
+        type: 'tool:approval_required',
+        data: { callId: 'c2', name: 'write', args: { n: 1 }, queuePosition: 2, totalInQueue: 2 },
+      },
+    ]);
+    expect(pendingWork(one.state)).toEqual([]);
+    const both = after(one.state, decided('c2'));
+    expect(both.log).toEqual([]);
+    expect(both.state.kind).toBe('acting');
+    expect(pendingWork(both.state).map(({ key }) => key)).toEqual(['tool:turn-1:1:c1', 'tool:turn-1:1:c2']);
+  });
+
+  test('a rejected call is told to user and model, and only the approved one runs', () => {
+    const step = after(two.state, decided('c1', { approved: false }), decided('c2'));
+    expect(step.log[0]).toEqual({ type: 'tool:rejected', data: { callId: 'c1', name: 'shell' } });
+    expect(step.history).toEqual([
+      {
+        role: 'tool',
+        callId: 'c1',
+        name: 'shell',
+        text: 'The user rejected this call. It did not run.',
+        outcome: 'rejected',
+      },
+    ]);
+    expect(pendingWork(step.state).map(({ key }) => key)).toEqual(['tool:turn-1:1:c2']);
+  });
+
+  test('when all are rejected the model hears so', () => {
+    const step = after(two.state, decided('c1', { approved: false }), decided('c2', { approved: false }));
+    expect(step.state).toMatchObject({ kind: 'thinking', step: 2 });
+    expect(step.history.map((message) => 'outcome' in message && message.outcome)).toEqual([
+      'rejected',
+      'rejected',
+    ]);
+    expect(pendingWork(step.state)).toEqual([{ type: 'call-model', key: 'model:turn-1:2', step: 2 }]);
+  });
+
+  test('remember approves the waiting calls of the same tool, and the later ones', () => {
+    const three = after(thinking, answered({ calls: asks('shell', 'write', 'shell') }));
+    const step = after(three.state, decided('c1', { remember: true }));
+    expect(statuses(step.state)).toEqual(['approved', 'pending', 'approved']);
+    expect(step.log).toMatchObject([{ data: { callId: 'c2', queuePosition: 2, totalInQueue: 3 } }]);
+    const next = after(
+      step.state,
+      decided('c2', { approved: false }),
+      finished('c1'),
+      finished('c3'),
+      answered({ step: 2, calls: asks('shell', 'write') }),
+    );
+    expect(statuses(next.state)).toEqual(['approved', 'pending']);
+    expect(next.log.at(-1)).toMatchObject({ data: { callId: 'c2', queuePosition: 1, totalInQueue: 1 } });
+  });
+
+  test('a rejection with remember is a rejection and remembers nothing', () => {
+    const step = after(two.state, decided('c1', { approved: false, remember: true }));
+    expect(step.state).toMatchObject({ policy: { mode: 'ask', rememberedTools: [] } });
+  });
+
+  test('in auto mode nobody is asked', () => {
+    const auto: Thinking = { ...thinking, policy: { mode: 'auto', rememberedTools: [] } };
+    const step = after(auto, answered({ calls: asks('shell', 'write') }));
+    expect(step.log.map(({ type }) => type)).toEqual(['message', 'tool:call', 'tool:call']);
+    expect(statuses(step.state)).toEqual(['approved', 'approved']);
+  });
+
+  test('calls over the limit are left out of the queue and of the history', () => {
+    const step = after(thinking, answered({ calls: asks('a', 'b', 'c', 'd', 'e') }));
+    expect(statuses(step.state)).toHaveLength(4);
+    expect(step.history).toMatchObject([{ calls: asks('a', 'b', 'c', 'd') }]);
+  });
+
+  test('ids that a provider repeats become different calls', () => {
+    const ids = ['a', 'a-2', 'a', 'a'].map((callId) => ({ callId: id(callId), name: 'shell', args: {} }));
+    const step = after(thinking, answered({ calls: ids }));
+    expect('calls' in step.state && step.state.calls.map(({ callId }) => callId)).toEqual([
+      'a',
+      'a-2',
+      'a-2-2',
+      'a-3',
+    ]);
+    expect(step.history).toMatchObject([
+      { calls: [{ callId: 'a' }, { callId: 'a-2' }, { callId: 'a-2-2' }, { callId: 'a-3' }] },
+    ]);
+  });
+});
+
+describe('running calls', () => {
+  const both = acting(call('c1', 'approved'), call('c2', 'approved'));
+
+  test('started calls know their sandbox, and a retry finds the first one', () => {
+    const step = after(both, callsStarted('c1', 'c9'));
+    expect(statuses(step.state)).toEqual(['executing', 'approved']);
+    expect(pendingWork(step.state)).toEqual([
+      {
+        type: 'run-tool',
+        key: 'tool:turn-1:1:c1',
+        callId: 'c1',
+        name: 'shell',
+        args: { line: 'c1' },
+        generation: 7,
+      },
+      { type: 'run-tool', key: 'tool:turn-1:1:c2', callId: 'c2', name: 'shell', args: { line: 'c2' } },
+    ]);
+    const later = reduce(step.state, { ...callsStarted('c1', 'c2'), generation: 8 } as TurnEvent, limits);
+    expect(pendingWork(later.state)).toMatchObject([{ generation: 7 }, { generation: 8 }]);
+  });
+
+  test('results arrive in any order; the last one calls the model', () => {
+    const one = after(both, callsStarted('c1', 'c2'), finished('c2'));
+    expect(statuses(one.state)).toEqual(['executing', 'completed']);
+    expect(one.log).toEqual([
+      {
+        type: 'tool:output',
+        data: { callId: 'c2', name: 'shell', content: [{ type: 'text', text: 'out' }], durationMs: 12 },
+      },
+    ]);
+    const all = after(one.state, finished('c1'));
+    expect(all.state).toEqual({ ...thinking, step: 2 });
+    expect(all.history).toEqual([
+      { role: 'tool', callId: 'c1', name: 'shell', text: 'out', outcome: 'completed' },
+    ]);
+  });
+
+  test('a failed call is told to user and model, and leaves the others alone', () => {
+    const step = after(both, callsStarted('c1', 'c2'), failed('c1'));
+    expect(statuses(step.state)).toEqual(['failed', 'executing']);
+    expect(step.log).toEqual([
+      {
+        type: 'agent:error',
+        data: { code: 'execution_timeout', message: 'Tool shell failed: it took too long', callId: 'c1' },
+      },
+    ]);
+    expect(step.history).toEqual([
+      {
+        role: 'tool',
+        callId: 'c1',
+        name: 'shell',
+        text: 'Tool shell failed: it took too long',
+        outcome: 'failed',
+      },
+    ]);
+  });
+
+  test('a call that could not be started may fail without having run', () => {
+    expect(after(both, failed('c1'), failed('c2')).state).toEqual({ ...thinking, step: 2 });
+  });
+
+  test('the last permitted step gets its results and then says that the steps are used up', () => {
+    const last = { ...acting(call('c1', 'executing')), step: 3, usage };
+    expect(after(last, finished('c1'))).toEqual({
+      state: { kind: 'done', turnId, stopReason: 'steps_exceeded' },
+      log: [
+        {
+          type: 'tool:output',
+          data: { callId: 'c1', name: 'shell', content: [{ type: 'text', text: 'out' }], durationMs: 12 },
+        },
+        { type: 'completion', data: { turnId, stopReason: 'steps_exceeded', text: '', usage } },
+      ],
+      history: [{ role: 'tool', callId: 'c1', name: 'shell', text: 'out', outcome: 'completed' }],
+    });
+  });
+
+  test('all rejected at the last permitted step ends the turn too', () => {
+    const last = { ...deciding(call('c1')), step: 3 };
+    expect(after(last, decided('c1', { approved: false })).state).toMatchObject({
+      stopReason: 'steps_exceeded',
+    });
+  });
+
+  test('usage of every model call is summed', () => {
+    const step = after({ ...acting(call('c1', 'executing')), usage }, finished('c1'), answered({ step: 2 }));
+    expect(step.log.at(-1)).toMatchObject({ data: { usage: { inputTokens: 20, outputTokens: 10 } } });
+  });
+});
+
+describe('cancelling', () => {
+  const completion = {
+    type: 'completion',
+    data: { turnId, stopReason: 'cancelled', text: '', usage: { inputTokens: 0, outputTokens: 0 } },
+  };
+  const closed = (callId: string, text: string) => ({
+    role: 'tool',
+    callId,
+    name: 'shell',
+    text,
+    outcome: 'failed',
+  });
+  const unrun = 'The user cancelled the turn; this call did not run.';
+  const unknown = 'The user cancelled the turn; this call may have run in part.';
+
+  test('while the model thinks, nothing is left open', () => {
+    expect(after(thinking, cancelled)).toEqual({ state: done('cancelled'), log: [completion], history: [] });
+  });
+
+  test('while a human decides, calls that waited or were approved are told as not run', () => {
+    const state = deciding(call('c1', 'approved'), call('c2', 'rejected'), call('c3'));
+    expect(after(state, cancelled)).toEqual({
+      state: done('cancelled'),
+      log: [completion],
+      history: [closed('c1', unrun), closed('c3', unrun)],
+    });
+  });
+
+  test('while calls run, only those that had started may have run in part', () => {
+    const state = acting(
+      call('c1', 'executing'),
+      call('c2', 'completed'),
+      call('c3', 'failed'),
+      call('c4', 'approved'),
+    );
+    expect(after(state, cancelled)).toEqual({
+      state: done('cancelled'),
+      log: [completion],
+      history: [closed('c1', unknown), closed('c4', unrun)],
+    });
+  });
+});

@@ -1,0 +1,190 @@
+/**
+ * The turn's one decision: `reduce(state, event, limits)` gives the next state and what to say about it.
+ *
+ * Total and pure: time, ids and results arrive inside the event; work leaves as `pendingWork(state)`.
+ * An event that does not apply returns the same state and a reason. Nothing throws for bad timing.
+ * Specification, transition table and invariants T1..T15: docs/spec/turn.md.
+ */
+import { assertNever } from '../assert.ts';
+import type { StopReason } from '../event-log.ts';
+import { addUsage, askedCalls, decideCall, firstApproval, noUsage, resultOf } from './calls.ts';
+import { assertTurn } from './invariants.ts';
+import type {
+  Acting,
+  Deciding,
+  Thinking,
+  ToolCall,
+  TurnEvent,
+  TurnLimits,
+  TurnState,
+  TurnStep,
+} from './turn.ts';
+
+type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
+type Running = Thinking | Deciding | Acting;
+type Resting = Exclude<TurnState, Running>;
+type Said = Pick<TurnStep, 'log' | 'history'>;
+
+export const reduce = (state: TurnState, event: TurnEvent, limits: TurnLimits): TurnStep => {
+  const step = transition(state, event, limits);
+  if (step.state !== state) assertTurn(step.state, limits);
+  return step;
+};
+
+const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): TurnStep => {
+  if (state.kind === 'idle' || state.kind === 'done') return awaken(state, event);
+  switch (event.type) {
+    case 'started':
+      return ignore(state, 'a turn is running');
+    case 'cancelled':
+      return abandon(state, 'cancelled');
+    case 'model-answered':
+      return isCurrent(state, event) ? answered(state, event, limits) : ignore(state, 'a late answer');
+    case 'model-failed':
+      return isCurrent(state, event) ? modelFailed(state, event) : ignore(state, 'a late answer');
+    case 'call-decided':
+      return state.kind === 'deciding' ? decided(state, event, limits) : ignore(state, 'no call waits');
+    case 'calls-started':
+      return state.kind === 'acting' ? callsStarted(state, event) : ignore(state, 'no call runs');
+    case 'call-finished':
+    case 'call-failed':
+      return state.kind === 'acting' ? callEnded(state, event, limits) : ignore(state, 'no call runs');
+    default:
+      return assertNever(event);
+  }
+};
+
+const awaken = (state: Resting, event: TurnEvent): TurnStep => {
+  if (event.type !== 'started') return ignore(state, 'no turn is running');
+  const hasEnded = state.kind === 'done' && state.turnId === event.turnId;
+  return hasEnded ? ignore(state, 'this turn has ended') : begin(event);
+};
+
+/** An event that was taken before, or came too late, changes nothing (T9). */
+const ignore = (state: TurnState, reason: string): TurnStep => ({
+  state,
+  log: [],
+  history: [],
+  ignored: reason,
+});
+
+const isCurrent = (state: Running, event: { readonly step: number }): state is Thinking =>
+  state.kind === 'thinking' && state.step === event.step;
+
+const begin = ({ turnId, message, policy }: EventOf<'started'>): TurnStep => ({
+  state: { kind: 'thinking', turnId, messageId: message.messageId, step: 1, usage: noUsage, policy },
+  log: [{ type: 'message', data: { ...message, role: 'user' } }],
+  history: [{ role: 'user', ...message }],
+});
+
+const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: TurnLimits): TurnStep => {
+  const { messageId, text } = event;
+  const usage = addUsage(state.usage, event.usage);
+  const calls = event.end === 'refused' ? [] : askedCalls(event.calls, state.policy, limits);
+  const asked = calls.map(({ callId, name, args }) => ({ callId, name, args }));
+  const isSilent = text === '' && asked.length === 0;
+  const said: Said = {
+    log: text === '' ? [] : [{ type: 'message', data: { messageId, role: 'assistant', text } }],
+    history: isSilent ? [] : [{ role: 'assistant', messageId, text, calls: asked }],
+  };
+  if (calls.length === 0) {
+    const stopReason = event.end === 'tool_use' ? 'end_turn' : event.end;
+    return then(said, end({ ...state, usage }, stopReason, text));
+  }
+  const asking: Said = {
+    log: [...asked.map((data) => ({ type: 'tool:call' as const, data })), ...firstApproval(calls)],
+    history: [],
+  };
+  return then(said, then(asking, queue({ ...state, kind: 'deciding', usage, calls }, limits)));
+};
+
+const modelFailed = (state: Thinking, { code, message }: EventOf<'model-failed'>): TurnStep =>
+  then(
+    { log: [{ type: 'agent:error', data: { code, message } }], history: [] },
+    end(state, code === 'content_refused' ? 'refused' : 'error', ''),
+  );
+
+const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLimits): TurnStep => {
+  const waiting = state.calls.find((call) => call.status === 'pending');
+  if (waiting === undefined || waiting.callId !== event.callId)
+    return ignore(state, 'this call does not wait');
+  const decision = decideCall(state, waiting, event);
+  const asking = { log: firstApproval(decision.calls), history: [] };
+  return then(
+    decision,
+    then(asking, queue({ ...state, policy: decision.policy, calls: decision.calls }, limits)),
+  );
+};
+
+/** While a call waits for a human the turn decides; then the approved ones run; with none, the model hears so. */
+const queue = (state: Deciding, limits: TurnLimits): TurnStep => {
+  const has = (status: ToolCall['status']): boolean => state.calls.some((call) => call.status === status);
+  if (has('pending')) return silently(state);
+  return has('approved') ? silently({ ...state, kind: 'acting' }) : thinkAgain(state, limits);
+};
+
+/** A call starts once, in one generation: a later `calls-started` of another generation leaves it alone (T13). */
+const callsStarted = (state: Acting, { callIds, generation }: EventOf<'calls-started'>): TurnStep => {
+  const starts = (call: ToolCall): boolean => call.status === 'approved' && callIds.includes(call.callId);
+  if (!state.calls.some(starts)) return ignore(state, 'these calls have started');
+  const calls = state.calls.map((call) =>
+    starts(call) ? { ...call, status: 'executing' as const, generation } : call,
+  );
+  return silently({ ...state, calls });
+};
+
+const callEnded = (
+  state: Acting,
+  event: EventOf<'call-finished'> | EventOf<'call-failed'>,
+  limits: TurnLimits,
+): TurnStep => {
+  const call = state.calls.find(({ callId }) => callId === event.callId);
+  if (call === undefined || (call.status !== 'executing' && call.status !== 'approved'))
+    return ignore(state, 'this call has ended');
+  const result = resultOf(call, event);
+  const calls = state.calls.map((other) => (other === call ? { ...call, status: result.status } : other));
+  const isRunning = calls.some(({ status }) => status === 'approved' || status === 'executing');
+  return then(result, isRunning ? silently({ ...state, calls }) : thinkAgain(state, limits));
+};
+
+/** The queue is emptied before the model is called (T10), so that its next calls start a fresh one. */
+const thinkAgain = (state: Deciding | Acting, limits: TurnLimits): TurnStep => {
+  const { turnId, messageId, step, usage, policy } = state;
+  if (step >= limits.stepsMax) return end(state, 'steps_exceeded', '');
+  return silently({ kind: 'thinking', turnId, messageId, step: step + 1, usage, policy });
+};
+
+const silently = (state: TurnState): TurnStep => ({ state, log: [], history: [] });
+
+/** The one place that says `completion`, and the last thing a turn says (T8). */
+const end = ({ turnId, usage }: Running, stopReason: StopReason, text: string): TurnStep => ({
+  state: { kind: 'done', turnId, stopReason },
+  log: [{ type: 'completion', data: { turnId, stopReason, text, usage } }],
+  history: [],
+});
+
+/** Ends a turn in its middle; calls that have no result yet get one, so that the history stays whole. */
+const abandon = (state: Running, stopReason: StopReason): TurnStep => {
+  const open = state.kind === 'thinking' ? [] : state.calls.filter((call) => !isClosed(call));
+  const history = open.map(({ callId, name, status }) => ({
+    role: 'tool' as const,
+    callId,
+    name,
+    text:
+      status === 'executing'
+        ? 'The user cancelled the turn; this call may have run in part.'
+        : 'The user cancelled the turn; this call did not run.',
+    outcome: 'failed' as const,
+  }));
+  return then({ log: [], history }, end(state, stopReason, ''));
+};
+
+const isClosed = ({ status }: ToolCall): boolean =>
+  status === 'completed' || status === 'failed' || status === 'rejected';
+
+/** What was said first, then what follows from it; the later state counts. */
+const then = (first: Said, second: TurnStep): TurnStep => ({
+  state: second.state,
+  log: [...first.log, ...second.log],
+  history: [...first.history, ...second.history],
+});

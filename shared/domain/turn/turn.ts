@@ -1,0 +1,120 @@
+/**
+ * The turn: one user message, carried to one final answer. Its states, events and effects.
+ *
+ * Only vocabulary: `reduce.ts` decides, `pending-work.ts` says what a state still owes. Specification,
+ * total transition table and invariants T1..T15: docs/spec/turn.md.
+ */
+import type { LogEntry, StopReason, ToolContent } from '../event-log.ts';
+import type { HistoryMessage } from '../history.ts';
+import type { CallId, MessageId, TurnId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import type { AnswerEnd, AskedCall, TokenUsage } from '../model.ts';
+import type { ApprovalMode } from '../session.ts';
+
+export type CallStatus = 'pending' | 'approved' | 'rejected' | 'executing' | 'completed' | 'failed';
+
+export type ToolCall = AskedCall & {
+  readonly status: CallStatus;
+  /** False when a policy allowed the call without a human. */
+  readonly askedHuman: boolean;
+  /** The sandbox generation the call was started in: its outcome lives and dies with it. */
+  readonly generation?: number;
+};
+
+/** Which calls run without asking. */
+export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly rememberedTools: readonly string[] };
+
+type RunningTurn = {
+  readonly turnId: TurnId;
+  /** The user's message. */
+  readonly messageId: MessageId;
+  /** Counts model calls, from 1; a fence against late answers. */
+  readonly step: number;
+  readonly usage: TokenUsage;
+  readonly policy: ApprovalPolicy;
+};
+
+export type Thinking = RunningTurn & { readonly kind: 'thinking' };
+/** At least one call waits for a human. */
+export type Deciding = RunningTurn & { readonly kind: 'deciding'; readonly calls: readonly ToolCall[] };
+/** Every call is decided; approved ones run. */
+export type Acting = RunningTurn & { readonly kind: 'acting'; readonly calls: readonly ToolCall[] };
+
+export type TurnState =
+  | { readonly kind: 'idle' }
+  | Thinking
+  | Deciding
+  | Acting
+  | { readonly kind: 'done'; readonly turnId: TurnId; readonly stopReason: StopReason };
+
+export type TurnEvent = { readonly at: number } & (
+  | {
+      readonly type: 'started';
+      readonly turnId: TurnId;
+      readonly message: { readonly messageId: MessageId; readonly text: string };
+      readonly policy: ApprovalPolicy;
+    }
+  | {
+      readonly type: 'model-answered';
+      readonly step: number;
+      readonly messageId: MessageId;
+      readonly text: string;
+      readonly calls: readonly AskedCall[];
+      readonly end: AnswerEnd;
+      readonly usage: TokenUsage;
+    }
+  | { readonly type: 'model-failed'; readonly step: number; readonly code: string; readonly message: string }
+  | {
+      readonly type: 'call-decided';
+      readonly callId: CallId;
+      readonly approved: boolean;
+      readonly remember: boolean;
+    }
+  | { readonly type: 'calls-started'; readonly callIds: readonly CallId[]; readonly generation: number }
+  | {
+      readonly type: 'call-finished';
+      readonly callId: CallId;
+      readonly content: readonly ToolContent[];
+      /** What the model reads. */
+      readonly text: string;
+      readonly durationMs: number;
+    }
+  | { readonly type: 'call-failed'; readonly callId: CallId; readonly code: string; readonly message: string }
+  | { readonly type: 'cancelled' }
+);
+
+/** Work the shell performs at least once; `key` is the idempotency key all the way down. */
+export type TurnEffect =
+  | { readonly type: 'call-model'; readonly key: string; readonly step: number }
+  | {
+      readonly type: 'run-tool';
+      readonly key: string;
+      readonly callId: CallId;
+      readonly name: string;
+      readonly args: JsonObject;
+      readonly generation?: number;
+    };
+
+export type TurnStep = {
+  readonly state: TurnState;
+  readonly log: readonly LogEntry[];
+  readonly history: readonly HistoryMessage[];
+  /** Why the event changed nothing. */
+  readonly ignored?: string;
+};
+
+/** Everything has a limit; these are data so that a test can shrink them. */
+export type TurnLimits = { readonly stepsMax: number; readonly callsMax: number };
+
+/**
+ * What is stored; a commit names the version it read and writes the next one (T15). The outbox is
+ * `pendingWork(state)`: to commit the one is to commit the other.
+ */
+export type TurnRecord = {
+  readonly version: number;
+  readonly state: TurnState;
+  /** Where the next history message goes. */
+  readonly historyNext: number;
+};
+
+export const noTurn: TurnRecord = { version: 0, state: { kind: 'idle' }, historyNext: 0 };

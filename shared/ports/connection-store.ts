@@ -1,0 +1,26 @@
+/** Open sockets: whose they are, which session they watch; and the single-use tickets browsers open them with. */
+import type { ConnectionId, SessionId } from '../domain/ids.ts';
+import type { Principal } from '../domain/principal.ts';
+
+export type Connection = {
+  readonly id: ConnectionId;
+  readonly sessionId: SessionId;
+  readonly principal: Principal;
+  readonly connectedAt: number;
+  /** Replay the log after this number; absent: no replay. */
+  readonly since?: number;
+};
+
+export interface ConnectionStore {
+  put(connection: Connection): Promise<void>;
+  get(id: ConnectionId): Promise<Connection | undefined>;
+  /** Does nothing when it is gone. */
+  remove(id: ConnectionId): Promise<void>;
+  watchers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
+  putTicket(
+    ticketHash: string,
+    ticket: { readonly principal: Principal; readonly expiresAt: number },
+  ): Promise<void>;
+  /** The principal, once; undefined when used, expired or unknown. */
+  redeemTicket(ticketHash: string, now: number): Promise<Principal | undefined>;
+}

@@ -1,0 +1,10 @@
+/** Time, chance and waiting: what a use case must not reach for by itself. */
+export interface World {
+  /** Epoch milliseconds. */
+  now(): number;
+  uuid(): string;
+  /** SHA-256 in hexadecimal. */
+  sha256(text: string): string;
+  /** Ends early, without an error, when the signal is aborted. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}

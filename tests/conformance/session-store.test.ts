@@ -1,0 +1,293 @@
+/** The session store against a real DynamoDB engine: every lost condition, the log without gaps, the lease with its fence. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import type { LogEntry } from '#shared/domain/event-log.ts';
+import type {
+  ConnectionId,
+  MessageId,
+  OwnerId,
+  ProjectId,
+  SessionId,
+  TurnId,
+  WorkspaceId,
+} from '#shared/domain/ids.ts';
+import { deploymentOwner } from '#shared/domain/principal.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { TurnCommit } from '#shared/ports/session-store.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => ({
+  sessions: makeSessionStore(fixture.table),
+  workspaces: makeWorkspaceStore(fixture.table),
+  connections: makeConnectionStore(fixture.table),
+});
+
+const newSession = (): Session => ({
+  id: crypto.randomUUID() as SessionId,
+  owner: crypto.randomUUID() as OwnerId,
+  project: crypto.randomUUID() as ProjectId,
+  workspace: crypto.randomUUID() as WorkspaceId,
+  kind: 'agent',
+  status: 'created',
+  flavor: 'micro',
+  template: 'python',
+  provider: 'demo',
+  model: 'demo',
+  approvals: 'ask',
+  rememberedTools: [],
+  usage: { inputTokens: 0, outputTokens: 0 },
+  depth: 0,
+  createdAt: 1000,
+  lastActiveAt: 1000,
+  lastSeq: -1,
+  workSeq: 0,
+  lease: { holder: '', fence: 0, until: 0 },
+});
+
+const created = async (): Promise<Session> => {
+  const session = newSession();
+  await stores().sessions.create(session);
+  return session;
+};
+
+const leased = async (id: SessionId, holder = 'a'): Promise<Session> => {
+  const session = await stores().sessions.takeLease(id, { holder, at: 10, until: 1000 });
+  if (session === undefined) throw new Error('the lease was not free');
+  return session;
+};
+
+const note = (text: string): LogEntry => ({ type: 'system', data: { kind: 'note', text } });
+
+const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit => ({
+  session,
+  fence: session.lease.fence,
+  version: 0,
+  state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
+  historyNext: 0,
+  at: 20,
+  log: [note('one')],
+  history: [],
+  release: false,
+  wakes: false,
+  dueAt: 5000,
+  ...change,
+});
+
+const message = (messageId: string, acceptedAt = 5) => ({
+  messageId: messageId as MessageId,
+  text: 'hello',
+  acceptedAt,
+  correlationId: 'c',
+});
+
+test('a session is created once and read back whole', async () => {
+  const session = await created();
+  expect(await stores().sessions.create(session)).toBe('exists');
+  expect(await stores().sessions.get(session.id)).toEqual(session);
+});
+
+test('a lease is taken once, again when it has expired, and each time under the next fence', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  const first = await sessions.takeLease(id, { holder: 'a', at: 10, until: 40 });
+  expect(first?.lease).toEqual({ holder: 'a', fence: 1, until: 40 });
+  expect(await sessions.takeLease(id, { holder: 'b', at: 40, until: 70 })).toBeUndefined();
+  const second = await sessions.takeLease(id, { holder: 'b', at: 41, until: 71 });
+  expect(second?.lease).toEqual({ holder: 'b', fence: 2, until: 71 });
+  expect(await sessions.renewLease(first as Session, 90)).toBe(false);
+  expect(await sessions.renewLease(second as Session, 91)).toBe(true);
+});
+
+test('a holder that lost its lease cannot commit', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  const late = await leased(id);
+  await sessions.takeLease(id, { holder: 'b', at: 2000, until: 3000 });
+  expect(await sessions.commitTurn(commitOf(late))).toEqual({ status: 'stale' });
+  expect((await sessions.get(id))?.lastSeq).toBe(-1);
+});
+
+test('of two commits from one version only one is written', async () => {
+  const { sessions } = stores();
+  const session = await leased((await created()).id);
+  const results = await Promise.all([
+    sessions.commitTurn(commitOf(session)),
+    sessions.commitTurn(commitOf(session)),
+  ]);
+  expect(results.map(({ status }) => status).sort()).toEqual(['committed', 'stale']);
+  const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
+  expect(events.map(({ seq }) => seq)).toEqual([0]);
+});
+
+test('a log that grew during a commit is renumbered, not refused', async () => {
+  const { sessions } = stores();
+  const session = await leased((await created()).id);
+  await sessions.append(session.id, [note('from outside')], 15);
+  const result = await sessions.commitTurn(commitOf(session, { log: [note('a'), note('b')] }));
+  expect(result.status === 'committed' && result.events.map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
+test('fifty writers leave a log without gaps or repeats', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  await Promise.all(
+    Array.from({ length: 50 }, (_, index) => sessions.append(id, [note(String(index))], index)),
+  );
+  const { events } = await sessions.readEvents(id, { since: -1, eventsMax: 100 });
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, index) => index));
+  expect(new Set(events.map(({ data }) => JSON.stringify(data))).size).toBe(50);
+});
+
+test('the log is a ring of a thousand', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  for (let batch = 0; batch < 26; batch += 1)
+    await sessions.append(
+      id,
+      Array.from({ length: 40 }, () => note('x')),
+      batch,
+    );
+  const { events, hasMore } = await sessions.readEvents(id, { since: -1, eventsMax: 1000 });
+  expect([events[0]?.seq, events.at(-1)?.seq, events.length, hasMore]).toEqual([40, 1039, 1000, false]);
+});
+
+test('work that comes meanwhile keeps the lease, and the holder knows', async () => {
+  const { sessions } = stores();
+  const session = await leased((await created()).id);
+  await sessions.accept(session.id, message('m1'));
+  const result = await sessions.commitTurn(commitOf(session, { release: true }));
+  expect(result.status).toBe('kept');
+  expect((await sessions.get(session.id))?.lease).toEqual(session.lease);
+});
+
+test('a commit lets go of the lease together with its state', async () => {
+  const { sessions } = stores();
+  const session = await leased((await created()).id);
+  const result = await sessions.commitTurn(commitOf(session, { release: true }));
+  expect(result.status).toBe('committed');
+  expect((await sessions.get(session.id))?.lease).toEqual({ holder: '', fence: 1, until: 0 });
+});
+
+test('a message is accepted once under its id', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  expect(await sessions.accept(id, message('m1'))).toBe('accepted');
+  expect(await sessions.accept(id, message('m1', 99))).toBe('duplicate');
+  expect((await sessions.loadWork(id)).inbox).toEqual([message('m1')]);
+});
+
+test('a connection has at most five open messages, and a completed one frees a place', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  const of = (messageId: string) => ({ ...message(messageId), connectionId: `c-${id}` as ConnectionId });
+  for (const messageId of ['1', '2', '3', '4', '5'])
+    expect(await sessions.accept(id, of(messageId))).toBe('accepted');
+  expect(await sessions.accept(id, of('6'))).toBe('too-many');
+  const session = await leased(id);
+  await sessions.commitTurn(commitOf(session, { completed: of('1') }));
+  expect(await sessions.accept(id, of('7'))).toBe('accepted');
+  expect((await sessions.loadWork(id)).inbox.map(({ messageId }) => messageId)).toEqual([
+    '2',
+    '3',
+    '4',
+    '5',
+    '7',
+  ]);
+});
+
+test('an ended session takes no message and no commit, and stays ended', async () => {
+  const { sessions } = stores();
+  const session = await leased((await created()).id);
+  expect((await sessions.end(session.id, 'completed', 50))?.status).toBe('completed');
+  expect(await sessions.end(session.id, 'failed', 60)).toBeUndefined();
+  expect(await sessions.accept(session.id, message('m'))).toBe('ended');
+  expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });
+});
+
+test('history and state come back as they were written, and the oldest can be forgotten', async () => {
+  const { sessions } = stores();
+  const session = await leased((await created()).id);
+  const history = ['a', 'b', 'c'].map((text) => ({
+    role: 'user' as const,
+    messageId: text as MessageId,
+    text,
+  }));
+  await sessions.commitTurn(commitOf(session, { history }));
+  const now = (await sessions.get(session.id)) as Session;
+  await sessions.commitTurn(commitOf(now, { version: 1, historyNext: 3, forget: { from: 0, count: 2 } }));
+  const work = await sessions.loadWork(session.id);
+  expect(work.history).toEqual(history.slice(2));
+  expect(work.turn).toEqual({
+    version: 2,
+    historyNext: 3,
+    state: { kind: 'done', turnId: 't', stopReason: 'end_turn' },
+  });
+});
+
+test('only what is due is read, and a session that moved is not put off', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  const session = await leased(id);
+  await sessions.releaseLease(session, 777);
+  const due = await sessions.due(777, 100);
+  expect(due.filter((one) => one.id === id)).toHaveLength(1);
+  expect((await sessions.due(776, 100)).filter((one) => one.id === id)).toEqual([]);
+  await sessions.accept(id, message('m'));
+  expect(await sessions.postpone(session, undefined)).toBe(false);
+});
+
+test('watchers are those who are connected, and a ticket opens once', async () => {
+  const { connections } = stores();
+  const { id: sessionId } = await created();
+  const id = crypto.randomUUID() as ConnectionId;
+  const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
+  await connections.put({ id, sessionId, principal, connectedAt: 1, since: -1 });
+  expect(await connections.watchers(sessionId)).toEqual([id]);
+  expect(await connections.get(id)).toEqual({ id, sessionId, principal, connectedAt: 1, since: -1 });
+  await connections.remove(id);
+  expect(await connections.watchers(sessionId)).toEqual([]);
+  await connections.putTicket(`t-${id}`, { principal, expiresAt: 100 });
+  expect(await connections.redeemTicket(`t-${id}`, 50)).toEqual(principal);
+  expect(await connections.redeemTicket(`t-${id}`, 50)).toBeUndefined();
+});
+
+test('of many who want a sandbox one starts it, and an older generation is refused', async () => {
+  const { workspaces } = stores();
+  const id = crypto.randomUUID() as WorkspaceId;
+  const session = crypto.randomUUID() as SessionId;
+  await workspaces.create({
+    id,
+    owner: deploymentOwner,
+    project: 'p' as ProjectId,
+    createdAt: 1,
+    users: [session],
+  });
+  const sandbox = {
+    generation: 1,
+    state: 'starting' as const,
+    flavor: 'micro' as const,
+    template: 'python' as const,
+    requestedAt: 5,
+  };
+  const claims = await Promise.all(Array.from({ length: 20 }, () => workspaces.claimStart(id, sandbox)));
+  expect(claims.filter(Boolean)).toHaveLength(1);
+  expect(await workspaces.noteAddress(id, 2, 'http://x')).toBe(false);
+  expect(await workspaces.noteAddress(id, 1, 'http://127.0.0.1:1')).toBe(true);
+  expect(await workspaces.markReady(id, 1, 9)).toBe(true);
+  expect(await workspaces.markReady(id, 1, 9)).toBe(false);
+  expect((await workspaces.markStopping(id, 1, 20))?.sandbox?.state).toBe('stopping');
+  expect((await workspaces.markStopped(id, 1, { reason: 'idle', at: 30 }))?.sandbox?.stoppedReason).toBe(
+    'idle',
+  );
+  expect(await workspaces.noteAddress(id, 1, 'http://late')).toBe(false);
+  expect(await workspaces.claimStart(id, { ...sandbox, generation: 2 })).toBe(true);
+  expect((await workspaces.leave(id, session))?.users).toEqual([]);
+});

@@ -1,0 +1,82 @@
+/** The program as a user starts it, in a process of its own on a free port and a data folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type Server = {
+  readonly url: string;
+  readonly token: string;
+  readonly home: string;
+  readonly pid: number;
+  /** Everything it printed so far. */
+  readonly output: () => string;
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
+  /** Ends it as Ctrl-C does; gives the exit code. */
+  readonly stop: () => Promise<number | null>;
+  /** As a power cut: nothing of it can react. */
+  readonly kill: () => Promise<void>;
+};
+
+export type ServerOptions = {
+  readonly home?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+};
+
+const startMsMax = 60_000;
+const main = join(import.meta.dirname, '..', '..', 'local', 'main.ts');
+
+export const makeHomePath = (): Promise<string> => mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
+
+export const startServer = async ({ home, variables = {} }: ServerOptions = {}): Promise<Server> => {
+  const folder = home ?? (await makeHomePath());
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', PORT: '0', SALLYPORT_HOME: folder, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => printed.push(text));
+  const url = await readyUrl(child, printed);
+  const token = /#token=(\S+)/.exec(printed.join(''))?.[1] ?? '';
+  return {
+    url,
+    token,
+    home: folder,
+    pid: child.pid ?? 0,
+    output: () => printed.join(''),
+    request: (path, init = {}) =>
+      fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } }),
+    stop: async () => {
+      child.kill('SIGTERM');
+      return ended(child);
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended(child);
+    },
+  };
+};
+
+const ended = async (child: ChildProcess): Promise<number | null> => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+};
+
+const readyUrl = (child: ChildProcess, printed: readonly string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`${why}: ${printed.join('')}`));
+    const timer = setTimeout(() => fail('not ready in time'), startMsMax);
+    const look = (): void => {
+      const url = /ready at (\S+)[\s\S]*#token=\S+\n/.exec(printed.join(''))?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      resolve(url);
+    };
+    child.stdout?.on('data', look);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      fail('it ended');
+    });
+  });

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { isSource, readRepository, repositoryFolder } from './repository.ts';
+import { runTool } from './run-tool.ts';
+
+const fixtureFolder = fileURLToPath(new URL('./fixtures/boundaries', import.meta.url));
+const config = join(repositoryFolder, '.dependency-cruiser.mjs');
+const folders = ['functions', 'infra', 'local', 'sandbox-task', 'shared', 'tests', 'web'];
+
+type Report = {
+  readonly summary: {
+    readonly totalCruised: number;
+    readonly violations: readonly { readonly rule: { readonly name: string }; readonly from: string }[];
+    readonly ruleSetUsed: { readonly forbidden: readonly { readonly name: string }[] };
+  };
+};
+
+const cruise = async (folder: string) => {
+  const { output } = await runTool('depcruise', ['-c', config, '-T', 'json', ...folders], folder);
+  const { summary } = JSON.parse(output) as Report;
+  return {
+    modules: summary.totalCruised,
+    rules: summary.ruleSetUsed.forbidden.map(({ name }) => name).toSorted(),
+    violations: summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`).toSorted(),
+  };
+};
+
+const expected = [
+  'adapters-are-told: shared/adapters/reads-environment.ts',
+  'adapters-do-not-orchestrate: shared/adapters/orchestrates.ts',
+  'application-uses-ports: shared/application/imports-adapter.ts',
+  'config-stands-alone: shared/config/imports-domain.ts',
+  'contracts-know-only-domain: shared/contracts/imports-port.ts',
+  'domain-is-pure: shared/domain/imports-node.ts',
+  'domain-is-pure: shared/domain/imports-npm.ts',
+  'domain-is-pure: shared/domain/imports-sibling.ts',
+  'functions-stand-alone: functions/turn/imports-local.ts',
+  'infra-names-handlers-by-path: infra/imports-domain.ts',
+  'infra-names-handlers-by-path: infra/imports-handler.ts',
+  'local-is-not-deployed: local/imports-cdk.ts',
+  'no-cycle: shared/domain/cycle-other.ts',
+  'no-cycle: shared/domain/cycle.ts',
+  'no-test-in-production: functions/api/imports-test.ts',
+  'no-unresolved: local/imports-nothing.ts',
+  'one-function-per-folder: functions/turn/imports-function.ts',
+  'ports-are-types: shared/ports/imports-value.ts',
+  'ports-look-down: shared/ports/looks-up.ts',
+  'sandbox-carries-no-control-plane: sandbox-task/imports-application.ts',
+  'sandbox-carries-no-control-plane: sandbox-task/imports-cloud.ts',
+  'shared-knows-no-caller: shared/knows-caller.ts',
+  'web-sees-contracts: web/imports-application.js',
+];
+
+test('each boundary rule forbids what it is there for, and allows what the matrix allows', async () => {
+  const { rules, violations } = await cruise(fixtureFolder);
+  expect(violations).toEqual(expected);
+  expect(new Set(expected.map((line) => line.split(':')[0]))).toEqual(new Set(rules));
+});
+
+test('the repository keeps every rule, and every module of it is looked at', async () => {
+  const { modules, violations } = await cruise(repositoryFolder);
+  expect(violations).toEqual([]);
+  expect(modules).toBeGreaterThanOrEqual(readRepository(repositoryFolder).filter(isSource).length);
+});
+
+test('the npm script looks at the same folders', () => {
+  const { scripts } = JSON.parse(readFileSync(join(repositoryFolder, 'package.json'), 'utf8')) as {
+    readonly scripts: { readonly boundaries: string };
+  };
+  expect(scripts.boundaries.split(' ').slice(1).toSorted()).toEqual(folders);
+});

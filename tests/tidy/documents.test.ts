@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { commandComplaints, decisionComplaints, linkComplaints } from './documents.ts';
+import { brokenRepositoryFolder, readRepository, repositoryFolder } from './repository.ts';
+
+const files = readRepository(repositoryFolder);
+const brokenFiles = readRepository(brokenRepositoryFolder);
+
+test.each([
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+  'README.md',
+  'SECURITY.md',
+  'docs/adr/README.md',
+  'docs/runbook.md',
+])('%s is there', (path) => {
+  expect(files.map((file) => file.path)).toContain(path);
+});
+
+test('every command a document names is an npm script', () => {
+  expect(commandComplaints(files)).toEqual([]);
+});
+
+test('every link from a document to a file leads somewhere', () => {
+  expect(linkComplaints(files)).toEqual([]);
+});
+
+test('every decision record has its number and a status, and is listed', () => {
+  expect(decisionComplaints(files)).toEqual([]);
+});
+
+test('a command that does not exist is found', () => {
+  expect(commandComplaints(brokenFiles)).toEqual([
+    'README.md names the command start, which package.json has not',
+    'README.md names the command fly, which package.json has not',
+  ]);
+});
+
+test('a link that leads nowhere is found', () => {
+  expect(linkComplaints(brokenFiles)).toEqual([
+    'README.md links to docs/missing.md, which is not there',
+    'docs/adr/README.md links to 0009-gone.md, which is not there',
+  ]);
+});
+
+test('a decision record without number, status or listing is found', () => {
+  expect(decisionComplaints(brokenFiles)).toEqual([
+    '0001-status.md has no status',
+    '0003-number.md is not number 0002',
+    '0003-number.md is not listed in docs/adr/README.md',
+    'Notes.md is not number 0003',
+    'Notes.md has no status',
+  ]);
+});

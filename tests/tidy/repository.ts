@@ -1,0 +1,39 @@
+/**
+ * The repository as its checks read it: the path and text of every file that git tracks or would.
+ *
+ * What .gitignore names is no part of it, nor are binary files and fixtures, which are wrong on purpose;
+ * but any folder can be read as if it were the repository, and that is how the checks are tried on fixtures.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export type RepositoryFile = { readonly path: string; readonly text: string };
+
+export const repositoryFolder = fileURLToPath(new URL('../..', import.meta.url));
+export const brokenRepositoryFolder = fileURLToPath(new URL('./fixtures/broken-repository', import.meta.url));
+
+/** A clone may belong to another user than the one who runs the tests; listing its files is harmless. */
+const listFiles = ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+
+export const readRepository = (folder: string): readonly RepositoryFile[] =>
+  execFileSync('git', listFiles, { cwd: folder, encoding: 'utf8' })
+    .split('\0')
+    .filter((path) => path !== '' && !path.split('/').includes('fixtures'))
+    .filter((path) => existsSync(join(folder, path)))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }))
+    .filter(({ text }) => !text.includes('\0'));
+
+const programFolders = /^(?:functions|infra|local|sandbox-task|shared|tests|web)\//;
+
+/** Our programs and their tests; the settings of tools at the root are not among them. */
+export const isSource = ({ path }: RepositoryFile): boolean =>
+  programFolders.test(path) && /\.(?:ts|js)$/.test(path);
+
+export const isTest = ({ path }: RepositoryFile): boolean =>
+  path.startsWith('tests/') || /\.test\.[jt]s$/.test(path);
+
+export const textOf = (files: readonly RepositoryFile[], path: string): string =>
+  files.find((file) => file.path === path)?.text ?? '';

@@ -1,0 +1,62 @@
+/**
+ * What a source file may not be, as far as a pattern can tell; Biome and the compiler say the rest.
+ *
+ * Each rule is tried on a file that breaks it (fixtures/broken-repository), so a pattern that has stopped
+ * matching is noticed. A letter in brackets keeps a pattern from matching this file.
+ */
+import { isSource, isTest, type RepositoryFile } from './repository.ts';
+
+export type SourceRule = {
+  readonly name: string;
+  readonly isBrokenBy: (file: RepositoryFile) => boolean;
+};
+
+const linesMax = 400;
+const bannedName = /(?:^|[/-])(?:utils?|helpers?|common|lib|types)(?:[./]|$)|-(?:manager|service|impl)[./]/;
+const unfinishedWork = /\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b/;
+const decisionRecord = /\badr\/\d{4}-/;
+const programEntry = /^(?:functions\/[^/]+\/handler|infra\/app|(?:.+\/)?main)\.ts$/;
+const machinePath = /(?<![\w.*~$}-])\/(?:home|Users|work|Volumes)\/\w|\b[A-Z]:\\\w/;
+const packageHost =
+  /:\/\/[\w.-]*(?:registry|npmjs|artifactory|verdaccio|pypi|nexus)[\w.-]*[/:]|\b_authToken\b|^registry\s*=/m;
+
+/** A line that only comments is about a word, it does not use it. */
+const codeOf = (text: string): string => text.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+const countOf = (text: string, word: string): number => text.split(word).length - 1;
+
+export const sourceRules: readonly SourceRule[] = [
+  {
+    name: 'a source file opens with a header that says what it is',
+    isBrokenBy: (file) => isSource(file) && !isTest(file) && !/^(?:#!.*\n)?\/\*\*/.test(file.text),
+  },
+  {
+    name: 'a source file is no longer than 400 lines',
+    isBrokenBy: (file) => isSource(file) && !isTest(file) && file.text.split('\n').length > linesMax + 1,
+  },
+  {
+    name: 'a file or folder is named by what it is about, not by the kind of drawer it is',
+    isBrokenBy: ({ path }) => bannedName.test(path),
+  },
+  {
+    name: 'unfinished work is marked only with the decision record that allows it',
+    isBrokenBy: (file) =>
+      isSource(file) &&
+      file.text.split('\n').some((line) => unfinishedWork.test(line) && !decisionRecord.test(line)),
+  },
+  {
+    name: 'the environment is read once, in the entry of a program',
+    isBrokenBy: (file) => {
+      if (!isSource(file) || isTest(file)) return false;
+      const reads = countOf(codeOf(file.text), 'process.env');
+      return reads > (programEntry.test(file.path) ? 1 : 0);
+    },
+  },
+  {
+    name: 'nothing names a place on one machine',
+    isBrokenBy: ({ text }) => machinePath.test(text),
+  },
+  {
+    name: 'nothing names where packages come from',
+    isBrokenBy: ({ text }) => packageHost.test(text),
+  },
+];

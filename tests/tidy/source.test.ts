@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { brokenRepositoryFolder, isSource, readRepository, repositoryFolder } from './repository.ts';
+import { sourceRules } from './source-rules.ts';
+
+const files = readRepository(repositoryFolder);
+const brokenFiles = readRepository(brokenRepositoryFolder);
+
+test('the repository is read', () => {
+  expect(files.map(({ path }) => path)).toContain('tests/tidy/source.test.ts');
+  expect(files.filter(isSource).length).toBeGreaterThan(50);
+});
+
+test.each(sourceRules)('$name', ({ isBrokenBy }) => {
+  expect(files.filter(isBrokenBy).map(({ path }) => path)).toEqual([]);
+});
+
+test('each rule finds the files that break it, and no other', () => {
+  const found = sourceRules.map(({ name, isBrokenBy }) => [
+    name,
+    brokenFiles.filter(isBrokenBy).map(({ path }) => path),
+  ]);
+  expect(Object.fromEntries(found)).toEqual({
+    'a source file opens with a header that says what it is': ['shared/no-header.ts'],
+    'a source file is no longer than 400 lines': ['shared/too-long.ts'],
+    'a file or folder is named by what it is about, not by the kind of drawer it is': [
+      'shared/session-helpers.ts',
+      'shared/session-manager.ts',
+      'shared/types.ts',
+      'shared/utils/text.ts',
+    ],
+    'unfinished work is marked only with the decision record that allows it': ['shared/unfinished.ts'],
+    'the environment is read once, in the entry of a program': [
+      'functions/api/handler.ts',
+      'shared/reads-environment.ts',
+    ],
+    'nothing names a place on one machine': ['docs/machine-path.md'],
+    'nothing names where packages come from': ['npm-settings', 'package-lock.json'],
+  });
+});
