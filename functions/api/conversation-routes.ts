@@ -4,11 +4,18 @@ import { decideCall } from '#shared/application/decide-call.ts';
 import { readEvents } from '#shared/application/read-events.ts';
 import { eventsQuery } from '#shared/contracts/rest.ts';
 import { approval, userMessage } from '#shared/contracts/socket-actions.ts';
+import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { type ApiRoute, json } from './answer.ts';
 import { type ApiEvent, bodyOf, pathValue, queryOf } from './api-request.ts';
 import { found, type SessionPorts } from './session-routes.ts';
 
-export const conversationRoutes = ({ ports }: { readonly ports: SessionPorts }): readonly ApiRoute[] => [
+export const conversationRoutes = ({
+  ports,
+  limits,
+}: {
+  readonly ports: SessionPorts;
+  readonly limits: TurnLimits;
+}): readonly ApiRoute[] => [
   {
     method: 'POST',
     path: '/api/sessions/{id}/messages',
@@ -45,7 +52,13 @@ export const conversationRoutes = ({ ports }: { readonly ports: SessionPorts }):
       const session = await found(ports, event, 'write');
       const callId = decodeURIComponent(pathValue(event, 'callId'));
       const correlationId = event.requestContext.requestId;
-      await decideCall(ports, session, { callId, approved, remember: remember === 'session', correlationId });
+      await decideCall(ports, session, {
+        callId,
+        approved,
+        remember: remember === 'session',
+        correlationId,
+        limits,
+      });
       return json(200, { callId, approved });
     },
   },

@@ -8,6 +8,7 @@ import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
+import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { answerWith } from './answer.ts';
 import type { ApiEvent } from './api-request.ts';
 import { routes } from './routes.ts';
@@ -26,6 +27,8 @@ const settings = {
   ...(environment.MODEL === undefined ? {} : { model: environment.MODEL }),
 };
 
+const limits = { stepsMax: environment.MAX_STEPS_PER_TURN, callsMax: callsPerAnswerMax };
+
 const openPorts = async () => ({
   sessions: makeSessionStore(table),
   connections: makeConnectionStore(table),
@@ -40,5 +43,5 @@ const openPorts = async () => ({
 export const handler = house.streamingHandler<ApiEvent>(async (event, context) => {
   house.follow(event.requestContext.requestId);
   const ports = await openPorts();
-  return answerWith(ports, { event, context }, routes({ ports, settings }));
+  return answerWith(ports, { event, context }, routes({ ports, settings, limits }));
 });

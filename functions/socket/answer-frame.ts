@@ -9,21 +9,24 @@ import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import type { SocketRequest } from './socket-event.ts';
 
 export type FramePorts = AcceptPorts & DecidePorts & EndPorts;
 
+export type FrameSettings = { readonly adminTokenHash: string; readonly limits: TurnLimits };
+
 export const answerFrame = async (
   ports: FramePorts,
   request: SocketRequest,
-  adminTokenHash: string,
+  settings: FrameSettings,
 ): Promise<void> => {
   try {
-    if (!holds(adminTokenHash, request.principal)) throw unauthenticated();
+    if (!holds(settings.adminTokenHash, request.principal)) throw unauthenticated();
     const decoded = decodeJson(socketAction, request.body);
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem, { suggestions: actionNames });
-    await act(ports, request, decoded.value);
+    await act(ports, request, { action: decoded.value, limits: settings.limits });
   } catch (error) {
     if (!isAppError(error)) ports.telemetry.error('a frame failed', { error });
     await post(ports, request, { type: 'error', data: errorBody(error, request.correlationId) });
@@ -36,7 +39,11 @@ const actionNames = [
   `Known actions: ${socketAction.options.map(({ shape }) => shape.action.value).join(', ')}.`,
 ];
 
-const act = async (ports: FramePorts, request: SocketRequest, action: SocketAction): Promise<void> => {
+const act = async (
+  ports: FramePorts,
+  request: SocketRequest,
+  { action, limits }: { readonly action: SocketAction; readonly limits: TurnLimits },
+): Promise<void> => {
   if (action.action === 'ping') return post(ports, request, { type: 'pong', data: {} });
   const { principal, sessionId: id, connectionId, acceptedAt, correlationId } = request;
   const found = await findSession(ports.sessions, { id, principal, intent: 'write' });
@@ -49,7 +56,13 @@ const act = async (ports: FramePorts, request: SocketRequest, action: SocketActi
     }
     case 'tool:approval': {
       const { callId, approved, remember } = action;
-      await decideCall(ports, found, { callId, approved, remember: remember === 'session', correlationId });
+      await decideCall(ports, found, {
+        callId,
+        approved,
+        remember: remember === 'session',
+        correlationId,
+        limits,
+      });
       break;
     }
     case 'session:stop':

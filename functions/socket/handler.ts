@@ -10,6 +10,7 @@ import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
+import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { answerFrame } from './answer-frame.ts';
 import { connect } from './connect.ts';
 import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
@@ -41,6 +42,11 @@ const defaults = {
   ...(environment.MODEL === undefined ? {} : { model: environment.MODEL }),
 };
 
+const frameSettings = {
+  adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+  limits: { stepsMax: environment.MAX_STEPS_PER_TURN, callsMax: callsPerAnswerMax },
+};
+
 type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketContext>;
 
 export const handler = house.handler<SocketEvent, APIGatewayProxyResult>(async (event) => {
@@ -53,7 +59,7 @@ export const handler = house.handler<SocketEvent, APIGatewayProxyResult>(async (
       await ports.connections.remove(request.connectionId);
       break;
     case 'MESSAGE':
-      await answerFrame(ports, request, environment.ADMIN_TOKEN_SHA256);
+      await answerFrame(ports, request, frameSettings);
       break;
   }
   return { statusCode: 200, body: '' };

@@ -28,6 +28,7 @@ export const openAudience = (
   sessionId: SessionId,
   known?: readonly ConnectionId[],
 ): Audience => {
+  const { telemetry } = ports;
   let watchers = known ?? [];
   let readAt = known === undefined ? Number.NEGATIVE_INFINITY : ports.world.now();
   let last: Promise<void> = Promise.resolve();
@@ -45,7 +46,9 @@ export const openAudience = (
   return {
     tell: (frames) => {
       if (frames.length === 0) return last;
-      last = last.then(() => tellNow(frames));
+      last = last
+        .then(() => tellNow(frames))
+        .catch((error: unknown) => telemetry.warn('an audience missed frames', { error }));
       return last;
     },
   };

@@ -5,10 +5,11 @@
  * dropped. Failures become events too; nothing is thrown for what a provider does.
  */
 import { unnumberedFrame } from '../contracts/frames.ts';
+import type { AskedCall } from '../domain/asked-call.ts';
 import { droppedByTruncation } from '../domain/history.ts';
 import type { CallId, MessageId } from '../domain/ids.ts';
-import { answerBytesMax } from '../domain/limits.ts';
-import type { AnswerEnd, AskedCall, ModelChunk, ModelRequest, TokenUsage } from '../domain/model.ts';
+import { answerBytesMax, clientIdCharactersMax } from '../domain/limits.ts';
+import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../domain/model.ts';
 import { utf8Bytes } from '../domain/text.ts';
 import { sandboxTools, systemPrompt } from '../domain/tools.ts';
 import type { Thinking, TurnEvent } from '../domain/turn/turn.ts';
@@ -106,7 +107,7 @@ const take = (answer: Answer, chunk: ModelChunk, now: number): void => {
       answer.bytes += utf8Bytes(chunk.text);
       break;
     case 'call': {
-      const callId = chunk.callId ?? (`call_${now}_${answer.calls.length}` as CallId);
+      const callId = isUsable(chunk.callId) ? chunk.callId : (`call_${now}_${answer.calls.length}` as CallId);
       answer.calls.push({ callId, name: chunk.name, args: chunk.args });
       answer.bytes += utf8Bytes(JSON.stringify(chunk.args));
       break;
@@ -119,3 +120,7 @@ const take = (answer: Answer, chunk: ModelChunk, now: number): void => {
   if (answer.bytes > answerBytesMax)
     throw new AppError('content_refused', `the model's answer is over ${answerBytesMax} bytes`);
 };
+
+/** A client must be able to name the call when it approves it. */
+const isUsable = (callId: CallId | undefined): callId is CallId =>
+  callId !== undefined && callId !== '' && callId.length <= clientIdCharactersMax;

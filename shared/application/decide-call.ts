@@ -20,10 +20,9 @@ export type Decision = {
   readonly approved: boolean;
   readonly remember: boolean;
   readonly correlationId: string;
+  /** A rejection may be the turn's last step. */
+  readonly limits: TurnLimits;
 };
-
-/** A decision adds no step and no call, so it can never meet these; the reducer asks for them. */
-const limits: TurnLimits = { stepsMax: Number.MAX_SAFE_INTEGER, callsMax: Number.MAX_SAFE_INTEGER };
 
 const racesMax = 5;
 
@@ -44,13 +43,17 @@ export const decideCall = async (
 const tryDecide = async (
   ports: DecidePorts,
   { session, turn }: { readonly session: Session; readonly turn: TurnRecord },
-  { callId, approved, remember, correlationId }: Decision,
+  { callId, approved, remember, correlationId, limits }: Decision,
 ): Promise<boolean> => {
   const at = ports.world.now();
   const event = { type: 'call-decided' as const, at, callId: callId as CallId, approved, remember };
   const step = reduce(turn.state, event, limits);
   if (step.ignored !== undefined) throw notPending(session.id, callId);
-  const wakes = pendingWork(step.state).length > 0;
+  const inbox = step.state.kind === 'done' ? (await ports.sessions.loadWork(session.id)).inbox : [];
+  const completed = inbox.find(
+    ({ messageId }) => 'messageId' in turn.state && messageId === turn.state.messageId,
+  );
+  const wakes = pendingWork(step.state).length > 0 || inbox.length > 1;
   const result = await ports.sessions.commitTurn({
     session,
     version: turn.version,
@@ -59,7 +62,8 @@ const tryDecide = async (
     at,
     log: step.log,
     history: step.history,
-    patch: { lastActiveAt: at },
+    completed,
+    patch: { lastActiveAt: at, ...(step.state.kind === 'done' && !wakes ? { status: 'idle' as const } : {}) },
     release: false,
     wakes,
     dueAt: at,

@@ -52,8 +52,10 @@ const failAll = async (
   { effects, code, message }: { effects: readonly ToolEffect[]; code: string; message: string },
 ): Promise<Desk> => {
   let current = desk;
-  for (const { callId } of effects) {
-    const event = { type: 'call-failed' as const, at: ports.world.now(), callId, code, message };
+  for (const { callId, generation } of effects) {
+    const [sayCode, sayMessage] = generation === undefined ? [code, message] : unknownOutcome;
+    const at = ports.world.now();
+    const event = { type: 'call-failed' as const, at, callId, code: sayCode, message: sayMessage };
     current = await advance(ports, { desk: current, event, limits });
   }
   return current;

@@ -45,5 +45,9 @@ export const connectionQuery = z.object({
   project: z.uuid().optional(),
   flavor: z.string().max(64).optional(),
   template: z.string().max(64).optional(),
-  since: z.coerce.number().int().min(-1).optional(),
+  since: z
+    .string()
+    .regex(/^-1$|^\d{1,12}$/, 'must be -1 or a number of the log')
+    .transform(Number)
+    .optional(),
 });

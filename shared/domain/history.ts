@@ -4,8 +4,9 @@
  * Truncation drops whole exchanges, oldest first: an exchange is a user message with every answer and
  * tool result up to the next user message, so a result never stays without its call.
  */
+
+import type { AskedCall } from './asked-call.ts';
 import type { CallId, MessageId } from './ids.ts';
-import type { AskedCall } from './model.ts';
 
 export type HistoryMessage =
   | { readonly role: 'user'; readonly messageId: MessageId; readonly text: string }

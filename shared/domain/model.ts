@@ -50,8 +50,6 @@ export type TokenUsage = { readonly inputTokens: number; readonly outputTokens: 
 /** Why a model ended its answer; `tool_use` when it asks for tools. */
 export type AnswerEnd = 'end_turn' | 'max_tokens' | 'tool_use' | 'refused';
 
-export type AskedCall = { readonly callId: CallId; readonly name: string; readonly args: JsonObject };
-
 export type ModelChunk =
   | { readonly type: 'text'; readonly text: string }
   /** A whole call: arguments are given only when complete. */

@@ -21,6 +21,8 @@ export type Client = {
   readonly untilType: (type: string, place?: number) => Promise<Received>;
   readonly closed: Promise<number>;
   readonly close: () => Promise<void>;
+  /** Goes without a word. */
+  readonly terminate: () => void;
 };
 
 const waitMsMax = 40_000;
@@ -68,6 +70,7 @@ export const connect = async (
       );
     },
     closed,
+    terminate: () => socket.terminate(),
     close: async () => {
       socket.close();
       await closed;

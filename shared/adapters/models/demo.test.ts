@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { AskedCall } from '#shared/domain/asked-call.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId, MessageId } from '#shared/domain/ids.ts';
-import type { AskedCall, ModelChunk } from '#shared/domain/model.ts';
+import type { ModelChunk } from '#shared/domain/model.ts';
 import { demoProvider } from './demo.ts';
 
 const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });

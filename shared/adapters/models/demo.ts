@@ -4,10 +4,12 @@
  *
  * What it can do is what `demo-script.ts` can read; any other message is answered with how to use it.
  */
+
+import type { AskedCall } from '#shared/domain/asked-call.ts';
 import { estimateTokens, type HistoryMessage } from '#shared/domain/history.ts';
 import type { MessageId } from '#shared/domain/ids.ts';
 import { answerBytesMax } from '#shared/domain/limits.ts';
-import type { AskedCall, ModelChunk } from '#shared/domain/model.ts';
+import type { ModelChunk } from '#shared/domain/model.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import type { ModelProvider } from '#shared/ports/model-provider.ts';
 import { describeCall, scriptedCalls } from './demo-script.ts';

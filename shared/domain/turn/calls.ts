@@ -2,10 +2,12 @@
  * The queue of tool calls inside a turn: how asked calls become a queue, how a human's decision moves it,
  * and what an ended call tells the user and the model.
  */
+
+import type { AskedCall } from '../asked-call.ts';
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId } from '../ids.ts';
-import type { AskedCall, TokenUsage } from '../model.ts';
+import type { TokenUsage } from '../model.ts';
 import type { ApprovalPolicy, Deciding, ToolCall, TurnEvent, TurnLimits } from './turn.ts';
 
 type Said = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };

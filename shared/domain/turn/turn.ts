@@ -4,11 +4,13 @@
  * Only vocabulary: `reduce.ts` decides, `pending-work.ts` says what a state still owes. Specification,
  * total transition table and invariants T1..T15: docs/spec/turn.md.
  */
+
+import type { AskedCall } from '../asked-call.ts';
 import type { LogEntry, StopReason, ToolContent } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import type { AnswerEnd, AskedCall, TokenUsage } from '../model.ts';
+import type { AnswerEnd, TokenUsage } from '../model.ts';
 import type { ApprovalMode } from '../session.ts';
 
 export type CallStatus = 'pending' | 'approved' | 'rejected' | 'executing' | 'completed' | 'failed';

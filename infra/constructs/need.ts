@@ -1,0 +1,51 @@
+/**
+ * A need: the variables that name something, and the permission to use it, never one without the other.
+ *
+ * A function's needs must add up to its environment contract, or it does not compile. So a variable can not
+ * be handed out while its permission is forgotten, nor stay behind when its use is gone.
+ */
+import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
+
+export type Need<V extends object> = {
+  readonly variables: V;
+  readonly statements: readonly PolicyStatementProps[];
+};
+
+type All<N extends readonly Need<object>[]> = {
+  [I in keyof N]: N[I] extends Need<infer V> ? (variables: V) => void : never;
+}[number] extends (variables: infer A) => void
+  ? A & object
+  : never;
+
+/** Several needs as one. */
+export const all = <const N extends readonly Need<object>[]>(...needs: N): Need<All<N>> => ({
+  variables: Object.assign({}, ...needs.map(({ variables }) => variables)) as All<N>,
+  statements: needs.flatMap(({ statements }) => statements),
+});
+
+/** Settings: variables that give access to nothing. */
+export const knowing = <V extends object>(variables: V): Need<V> => ({ variables, statements: [] });
+
+/** A permission whose object is named by nothing but itself. */
+export const may = (...statements: readonly PolicyStatementProps[]): Need<object> => ({
+  variables: {},
+  statements,
+});
+
+/** To invoke one function, whole or streamed (https://docs.aws.amazon.com/lambda/latest/api/API_InvokeWithResponseStream.html). */
+export const invoking = <K extends string>(
+  variable: K,
+  target: { readonly functionName: string; readonly functionArn: string },
+): Need<Readonly<Record<K, string>>> => ({
+  variables: { [variable]: target.functionName } as Record<K, string>,
+  statements: [{ actions: ['lambda:InvokeFunction'], resources: [target.functionArn] }],
+});
+
+/** To read one secret, named by its ARN. */
+export const reading = <K extends string>(
+  variable: K,
+  secretArn: string,
+): Need<Readonly<Record<K, string>>> => ({
+  variables: { [variable]: secretArn } as Record<K, string>,
+  statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }],
+});

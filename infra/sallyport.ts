@@ -1,0 +1,47 @@
+/**
+ * The platform: five stacks by how often they change, so that a new handler touches neither data nor network.
+ *
+ * Every stack passes the AwsSolutions rules; a rule that is not followed is acknowledged where it is broken,
+ * with the reason. A bad setting stops the synth with the line the program itself would say.
+ */
+import { type App, Tags, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { operatorSettings, readVariables } from '#shared/config/settings.ts';
+import type { Settings } from './settings.ts';
+import { ComputeStack } from './stacks/compute-stack.ts';
+import { DataStack } from './stacks/data-stack.ts';
+import { EdgeStack } from './stacks/edge-stack.ts';
+import { NetworkStack } from './stacks/network-stack.ts';
+import { ObservabilityStack } from './stacks/observability-stack.ts';
+
+export type Sallyport = {
+  readonly data: DataStack;
+  readonly network: NetworkStack;
+  readonly compute: ComputeStack;
+  readonly edge: EdgeStack;
+  readonly observability: ObservabilityStack;
+};
+
+export const addSallyport = (app: App, settings: Settings): Sallyport => {
+  check(settings);
+  const name = (stack: string): string => `${settings.deployment}-${stack}`;
+  const data = new DataStack(app, name('data'), { settings });
+  const network = new NetworkStack(app, name('network'), { settings });
+  const compute = new ComputeStack(app, name('compute'), { settings, data, network });
+  const edge = new EdgeStack(app, name('edge'), { settings, api: compute.functions.api, socket: compute.socket });
+  const observability = new ObservabilityStack(app, name('observability'), { settings, compute, edge });
+  Tags.of(app).add('deployment', settings.deployment);
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  return { data, network, compute, edge, observability };
+};
+
+const check = ({ model, providerKeyArns, turn, lifetime, sandbox }: Settings): void => {
+  const result = readVariables(operatorSettings, {
+    ...model,
+    ...providerKeyArns,
+    ...turn,
+    ...lifetime,
+    ...sandbox,
+  });
+  if (!result.ok) throw new Error(`infra/settings.ts: ${result.problems.join('; ')}`);
+};

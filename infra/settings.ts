@@ -1,0 +1,72 @@
+/**
+ * What differs between deployments: one record each, and the code reads nothing else.
+ *
+ * No secret stands here. Keys of model providers are named by the ARN of a secret; the hash of the admin
+ * token is a parameter of the compute stack, given at the first deploy.
+ */
+import type {
+  lifetimeSettings,
+  modelSettings,
+  sandboxSettings,
+  turnSettings,
+} from '#shared/config/settings.ts';
+
+type Shaped = { readonly shape: object };
+/** Variables as an operator writes them; what is left out has the default of `shared/config/settings.ts`. */
+type VariablesOf<S extends Shaped> = { readonly [K in keyof S['shape']]?: string };
+
+type ProviderKey = 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY' | 'GEMINI_API_KEY';
+
+export type Settings = {
+  /** Names the stacks, the tasks (`startedBy`) and the task families: unique in an account and region. */
+  readonly deployment: string;
+  readonly model: Omit<VariablesOf<typeof modelSettings>, ProviderKey>;
+  /** Complete ARNs of secrets in this account and region, each holding one key as its text. */
+  readonly providerKeyArns: { readonly [K in ProviderKey]?: string };
+  readonly turn: VariablesOf<typeof turnSettings>;
+  readonly lifetime: VariablesOf<typeof lifetimeSettings>;
+  readonly sandbox: VariablesOf<typeof sandboxSettings>;
+  readonly network: {
+    /** The sandboxes' own address range: nothing routes to it from outside. */
+    readonly cidr: string;
+    /** Each zone costs two interface endpoints. */
+    readonly zones: number;
+  };
+  /** Absent: CloudFront's own name and certificate. The certificate is in us-east-1. */
+  readonly domain?: { readonly name: string; readonly certificateArn: string };
+  /** Whether this deployment sets the account's role for API Gateway logs: one deployment per region does. */
+  readonly ownsApiLogRole: boolean;
+  readonly alarmEmails: readonly string[];
+  readonly requestsPerSecondMax: number;
+  readonly requestBurstMax: number;
+  /** Reserved for the turn function; absent on accounts whose whole quota must stay unreserved. */
+  readonly turnConcurrencyMax?: number;
+};
+
+const production: Settings = {
+  deployment: 'sallyport',
+  model: {},
+  providerKeyArns: {},
+  turn: {},
+  lifetime: {},
+  sandbox: {},
+  network: { cidr: '10.77.0.0/16', zones: 1 },
+  ownsApiLogRole: true,
+  alarmEmails: [],
+  requestsPerSecondMax: 500,
+  requestBurstMax: 1000,
+};
+
+/** Chosen by `cdk deploy -c stage=<name>`. */
+export const stages = {
+  production,
+  staging: { ...production, deployment: 'sallyport-staging', ownsApiLogRole: false },
+} as const satisfies Record<string, Settings>;
+
+export type StageName = keyof typeof stages;
+
+export const settingsOf = (stage: string): Settings => {
+  if (!Object.hasOwn(stages, stage))
+    throw new Error(`there is no stage ${JSON.stringify(stage)}: one of ${Object.keys(stages).join(', ')}`);
+  return stages[stage as StageName];
+};

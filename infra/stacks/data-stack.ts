@@ -1,0 +1,86 @@
+/**
+ * What must outlive every deploy: the table, the secret of the sandboxes, the account's role for API logs.
+ *
+ * Nothing here is deleted with the stack. Everything else can be rebuilt from the repository.
+ */
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnAccount } from 'aws-cdk-lib/aws-apigateway';
+import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../constructs/acknowledge.ts';
+import type { Settings } from '../settings.ts';
+
+const secretCharacters = 64;
+
+export class DataStack extends Stack {
+  readonly table: TableV2;
+  readonly sandboxSecret: Secret;
+
+  constructor(scope: Construct, id: string, { settings }: { readonly settings: Settings }) {
+    super(scope, id, { description: 'Sallyport: the table and what else is kept' });
+    this.table = this.addTable();
+    this.sandboxSecret = this.addSandboxSecret();
+    if (settings.ownsApiLogRole) this.addApiLogRole();
+  }
+
+  private addTable(): TableV2 {
+    return new TableV2(this, 'Table', {
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      sortKey: { name: 'sk', type: AttributeType.STRING },
+      globalSecondaryIndexes: [
+        {
+          indexName: 'due',
+          partitionKey: { name: 'duePk', type: AttributeType.STRING },
+          sortKey: { name: 'dueAt', type: AttributeType.NUMBER },
+        },
+        {
+          indexName: 'owner',
+          partitionKey: { name: 'ownerPk', type: AttributeType.STRING },
+          sortKey: { name: 'ownerSk', type: AttributeType.STRING },
+        },
+      ],
+      billing: Billing.onDemand(),
+      encryption: TableEncryptionV2.awsManagedKey(),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      timeToLiveAttribute: 'ttl',
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+
+  /** The bearers of all sandboxes are derived from it; no sandbox ever sees it. */
+  private addSandboxSecret(): Secret {
+    const secret = new Secret(this, 'SandboxSecret', {
+      description: 'Sallyport: bearers of sandboxes are derived from it',
+      generateSecretString: { passwordLength: secretCharacters, excludePunctuation: true },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    acknowledge(
+      secret,
+      'SMG4',
+      'A new value locks the platform out of every running sandbox. It never leaves two functions, and is changed by hand.',
+    );
+    return secret;
+  }
+
+  /** API Gateway writes logs by one role per account and region (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html). */
+  private addApiLogRole(): void {
+    const role = new Role(this, 'ApiLogRole', {
+      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+      managedPolicies: [
+        ManagedPolicy.fromAwsManagedPolicyName('service-role/AmazonAPIGatewayPushToCloudWatchLogs'),
+      ],
+    });
+    role.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    acknowledge(
+      role,
+      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+      'API Gateway asks for this policy by name; it may only write logs.',
+    );
+    new CfnAccount(this, 'ApiAccount', { cloudWatchRoleArn: role.roleArn }).applyRemovalPolicy(
+      RemovalPolicy.RETAIN,
+    );
+  }
+}
