@@ -40,22 +40,38 @@ export default {
       from: source('shared/ports'),
       to: { pathNot: '^shared/(ports/|domain/|contracts/|errors[.]ts)' },
     }),
-    forbid('application-uses-ports', 'Use cases reach the world through ports, so that a simulator can stand in.', {
-      from: source('shared/application'),
-      to: { pathNot: '^shared/(application/|domain/|contracts/|ports/|errors[.]ts)' },
-    }),
-    forbid('adapters-do-not-orchestrate', 'An adapter implements one port. Order and policy live in application/.', {
-      from: source('shared/adapters'),
-      to: { path: '^shared/application/' },
-    }),
-    forbid('adapters-are-told', 'An adapter takes its settings as arguments; only an entry reads the environment.', {
-      from: source('shared/adapters'),
-      to: { path: '^shared/config/', ...values },
-    }),
-    forbid('config-stands-alone', 'infra reads the environment contract at synth time; it must stay weightless.', {
-      from: source('shared/config'),
-      to: { pathNot: ['^shared/config/', zod] },
-    }),
+    forbid(
+      'application-uses-ports',
+      'Use cases reach the world through ports, so that a simulator can stand in.',
+      {
+        from: source('shared/application'),
+        to: { pathNot: '^shared/(application/|domain/|contracts/|ports/|errors[.]ts)' },
+      },
+    ),
+    forbid(
+      'adapters-do-not-orchestrate',
+      'An adapter implements one port. Order and policy live in application/.',
+      {
+        from: source('shared/adapters'),
+        to: { path: '^shared/application/' },
+      },
+    ),
+    forbid(
+      'adapters-are-told',
+      'An adapter takes its settings as arguments; only an entry reads the environment.',
+      {
+        from: source('shared/adapters'),
+        to: { path: '^shared/config/', ...values },
+      },
+    ),
+    forbid(
+      'config-stands-alone',
+      'infra reads the environment contract at synth time; it must stay weightless.',
+      {
+        from: source('shared/config'),
+        to: { pathNot: ['^shared/config/', zod] },
+      },
+    ),
     forbid('one-function-per-folder', 'Functions share through shared/, never with each other.', {
       from: { path: '^functions/([^/]+)/' },
       to: { path: '^functions/', pathNot: '^functions/$1/' },
@@ -64,17 +80,23 @@ export default {
       from: source('functions'),
       to: { path: '^(infra|sandbox-task|web|local)/' },
     }),
-    forbid('infra-names-handlers-by-path', 'Synth never loads runtime code; of shared/ it needs the environment contract.', {
-      from: source('infra'),
-      to: { path: '^(functions|sandbox-task|web|local)/|^shared/(?!config/)' },
-    }),
+    forbid(
+      'infra-names-handlers-by-path',
+      'Synth never loads runtime code; of shared/ it needs the environment contract.',
+      {
+        from: source('infra'),
+        to: { path: '^(functions|sandbox-task|web|local)/|^shared/(?!config/)' },
+      },
+    ),
     forbid('sandbox-carries-no-control-plane', 'The image runs beside untrusted code.', {
       from: source('sandbox-task'),
       to: { path: `^(infra|functions|web|local)/|^shared/(application|adapters)/|${cloud}` },
     }),
     forbid('web-sees-contracts', 'The browser sees wire shapes and domain types, never the server.', {
       from: source('web'),
-      to: { path: `^(infra|functions|sandbox-task|local)/|^shared/(application|adapters|ports|config)/|${cloud}` },
+      to: {
+        path: `^(infra|functions|sandbox-task|local)/|^shared/(application|adapters|ports|config)/|${cloud}`,
+      },
     }),
     forbid('local-is-not-deployed', 'The embedded cloud replaces AWS; it does not deploy it.', {
       from: source('local'),

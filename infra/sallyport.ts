@@ -28,7 +28,11 @@ export const addSallyport = (app: App, settings: Settings): Sallyport => {
   const data = new DataStack(app, name('data'), { settings });
   const network = new NetworkStack(app, name('network'), { settings });
   const compute = new ComputeStack(app, name('compute'), { settings, data, network });
-  const edge = new EdgeStack(app, name('edge'), { settings, api: compute.functions.api, socket: compute.socket });
+  const edge = new EdgeStack(app, name('edge'), {
+    settings,
+    api: compute.functions.api,
+    socket: compute.socket,
+  });
   const observability = new ObservabilityStack(app, name('observability'), { settings, compute, edge });
   Tags.of(app).add('deployment', settings.deployment);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

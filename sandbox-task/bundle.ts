@@ -1,7 +1,7 @@
 /**
  * The bundler: the container's two programs, each as one file that needs nothing but Node.
  *
- * `node sandbox-task/bundle.ts` writes `dist/sandbox-task/`, which the Dockerfile copies; the local host
+ * `node sandbox-task/bundle.ts` writes `sandbox-task/dist/`, which the Dockerfile copies; the local host
  * calls `bundleSandbox` at its start.
  */
 import { fileURLToPath } from 'node:url';
@@ -26,4 +26,4 @@ export const bundleSandbox = async (folder: string): Promise<void> => {
   });
 };
 
-if (import.meta.main) await bundleSandbox(source('../dist/sandbox-task'));
+if (import.meta.main) await bundleSandbox(source('./dist'));

@@ -4,7 +4,7 @@ import { openSandbox } from '#shared/application/open-sandbox.ts';
 import { filesQuery } from '#shared/contracts/rest.ts';
 import { AppError, isErrorCode } from '#shared/errors.ts';
 import type { ApiRoute } from './answer.ts';
-import { type ApiEvent, pathValue, queryOf } from './api-request.ts';
+import { type ApiEvent, queryOf } from './api-request.ts';
 import { found, type SessionPorts } from './session-routes.ts';
 
 type OpenPorts = Parameters<typeof openSandbox>[0];
@@ -23,7 +23,7 @@ export const fileRoutes = ({ ports }: { readonly ports: FilePorts }): readonly A
     method: 'GET',
     path: '/api/sessions/{id}/files/{proxy+}',
     handler: async (event: ApiEvent) => {
-      const path = decodePath(pathValue(event, 'proxy'));
+      const path = decodePath(event.path.replace(filesPrefix, ''));
       const answer = await fromSandbox(
         ports,
         event,
@@ -35,6 +35,9 @@ export const fileRoutes = ({ ports }: { readonly ports: FilePorts }): readonly A
     },
   },
 ];
+
+/** The gateway's own `proxy` parameter shadows the router's. */
+const filesPrefix = /^\/api\/sessions\/[^/]+\/files\//;
 
 const decodePath = (path: string): string => {
   try {

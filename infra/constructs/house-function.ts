@@ -4,7 +4,7 @@
  * Its role holds its own log group, trace segments and what it needs, and no managed policy. The variables
  * are exactly those of its contract; NODE_OPTIONS is Node's own.
  */
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
@@ -15,7 +15,12 @@ import {
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { type BundlingOptions, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import {
+  type BundlingOptions,
+  NodejsFunction,
+  OutputFormat,
+  SourceMapMode,
+} from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type EnvironmentFor, environments, type FunctionName } from '#shared/config/environment.ts';
@@ -76,7 +81,11 @@ export class HouseFunction<F extends FunctionName> extends Construct {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     for (const statement of needs.statements) role.addToPrincipalPolicy(new PolicyStatement(statement));
-    acknowledge(role, 'IAM5[Resource::*]', 'Trace segments and the network interfaces of a function in a VPC have no ARN to name.');
+    acknowledge(
+      role,
+      'IAM5[Resource::*]',
+      'Trace segments and the network interfaces of a function in a VPC have no ARN to name.',
+    );
     this.lambda = new NodejsFunction(this, 'Function', {
       ...options,
       entry: inRepository(`functions/${name}/handler.ts`),

@@ -4,7 +4,7 @@
  * A function's needs must add up to its environment contract, or it does not compile. So a variable can not
  * be handed out while its permission is forgotten, nor stay behind when its use is gone.
  */
-import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
+import { Effect, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 
 export type Need<V extends object> = {
   readonly variables: V;
@@ -49,3 +49,26 @@ export const reading = <K extends string>(
   variables: { [variable]: secretArn } as Record<K, string>,
   statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }],
 });
+
+const interfaceActions = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+];
+
+/**
+ * To be placed in a VPC: Lambda makes the network interfaces in the function's name, and its code may not
+ * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions).
+ */
+export const beingInVpc: Need<object> = may(
+  { actions: interfaceActions, resources: ['*'] },
+  {
+    effect: Effect.DENY,
+    actions: interfaceActions,
+    resources: ['*'],
+    conditions: { Null: { 'lambda:SourceFunctionArn': 'false' } },
+  },
+);

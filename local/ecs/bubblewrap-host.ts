@@ -96,7 +96,9 @@ const launch = ({ programs, log }: HostSettings, { wish, workspace, socket, uid,
       detached: false,
     },
   );
-  (child.stdio[3] as Writable).end(wall.join('\0'));
+  const options = child.stdio[3] as Writable;
+  options.on('error', () => log(`sandbox ${wish.id} did not read its options`));
+  options.end(wall.join('\0'));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
   child.once('error', (error) => log(`sandbox ${wish.id} did not start: ${error.message}`));
   return child;

@@ -4,6 +4,7 @@
  *
  * The outer wall has no network and sees the system's programs, the server and one socket. The nested one
  * sees neither the server nor the socket. Both have their own user, process, IPC and host name spaces.
+ * Guarantees W1, W2, W3, W4, W5 and W7 of docs/spec/sandbox.md.
  */
 export type SandboxFolders = {
   /** Bound as /workspace. */

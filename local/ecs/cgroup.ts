@@ -2,6 +2,7 @@
  * The cgroup of one sandbox: memory, CPU and process limits held by the kernel, on cgroup v1 or v2.
  *
  * Needs root. Without a hierarchy it may write to there is none, and the limits are best effort.
+ * Guarantee W6 of docs/spec/sandbox.md.
  */
 import {
   accessSync,

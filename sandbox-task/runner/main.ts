@@ -3,7 +3,7 @@
  *
  * It hangs on the server by one inherited duplex pipe (descriptor 3) and ends with it. It decides nothing
  * and guards nothing: user code has its identity and may take it over, which wins only the right to lie
- * about its own sandbox (docs/spec/sandbox.md, S9).
+ * about its own sandbox (docs/spec/sandbox.md, W9).
  */
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';

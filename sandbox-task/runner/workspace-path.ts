@@ -4,6 +4,7 @@
  * Links are followed here and the result is compared with the workspace's own real path, so `..`, an
  * absolute path and a link all meet the same check. A race with user code that swaps a folder for a link
  * gains nothing: the runner holds no right that user code lacks.
+ * Guarantee W8 of docs/spec/sandbox.md.
  */
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';

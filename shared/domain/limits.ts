@@ -11,8 +11,6 @@ export const requestBodyBytesMax = 4 * 1_048_576;
 export const openMessagesPerConnectionMax = 5;
 /** Events kept per session; older ones are purged. */
 export const eventsPerSessionMax = 1000;
-/** Bytes of one event as stored and as `/events` returns it. */
-export const eventBytesMax = 256 * 1024;
 /** Bytes of one event as a socket frame carries it (API Gateway cuts a frame over 32 KB). */
 export const frameBytesMax = 30 * 1024;
 /** Bytes of all events in one answer of `/events`. */

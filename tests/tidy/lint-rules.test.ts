@@ -53,7 +53,6 @@ const expected = [
   'shared/domain/denied-random.ts: lint/nursery/noJsRestrictedProperties',
   'shared/domain/denied-timeout.ts: lint/style/noRestrictedGlobals',
   'shared/domain/no-nodejs-modules.ts: lint/correctness/noNodejsModules',
-  'use-error-cause.ts: lint/style/useErrorCause',
   'use-exhaustive-switch-cases.ts: lint/nursery/useExhaustiveSwitchCases',
   'use-import-extensions.ts: lint/correctness/useImportExtensions',
   'use-import-type.ts: lint/style/useImportType',

@@ -71,6 +71,23 @@ test('results go back beside their calls', async () => {
   });
 });
 
+test('a call of a tool that is offered no more keeps a name the provider takes', async () => {
+  claude.onToolResult('toolu_1', { content: 'Fine.' });
+  await answer([
+    user('look'),
+    {
+      role: 'assistant',
+      messageId: 'a' as MessageId,
+      text: '',
+      calls: [{ callId: 'toolu_1' as CallId, name: 'gone:tool', args: {} }],
+    },
+    { role: 'tool', callId: 'toolu_1' as CallId, name: 'gone:tool', text: 'a', outcome: 'completed' },
+  ]);
+  expect(claude.getLastRequest()?.body).toMatchObject({
+    messages: [{}, {}, { tool_calls: [{ function: { name: 'gone_tool' } }] }, {}],
+  });
+});
+
 test('thinking is not part of the answer', async () => {
   claude.onMessage('think', { content: 'Done.', reasoning: 'Let me see.' });
   const chunks = await answer([user('think')]);

@@ -60,6 +60,7 @@ test('only the newest message is a script', async () => {
     user('thanks'),
   ]);
   expect(chunks.some(({ type }) => type === 'call')).toBe(false);
+  expect(textOf(chunks)).toMatch(/^This is the demo provider/);
 });
 
 test('the answer says each result, and which calls were rejected or failed', async () => {

@@ -1,0 +1,71 @@
+/**
+ * Alarms: one function makes them all, and none without the heading of the runbook that says what to do.
+ *
+ * Who is told is the topic's business; a deployment without subscribers still shows them on its dashboard.
+ */
+import { Duration } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import type { FunctionName } from '#shared/config/environment.ts';
+
+export type AlarmSpecification = {
+  readonly metric: IMetric;
+  readonly says: string;
+  /** A heading of docs/runbook.md, as its anchor. */
+  readonly runbook: string;
+  readonly threshold: number;
+  readonly periods?: number;
+  /** Silence is the fault itself: no data means breaching. */
+  readonly whenSilent?: boolean;
+  readonly below?: boolean;
+};
+
+export class Alarms extends Construct {
+  readonly alarms: Alarm[] = [];
+  private readonly topic: ITopic;
+
+  constructor(scope: Construct, id: string, topic: ITopic) {
+    super(scope, id);
+    this.topic = topic;
+  }
+
+  alarm(id: string, specification: AlarmSpecification): void {
+    const {
+      metric,
+      says,
+      runbook,
+      threshold,
+      periods = 1,
+      whenSilent = false,
+      below = false,
+    } = specification;
+    const alarm = new Alarm(this, id, {
+      metric,
+      alarmDescription: `${says} What to do: docs/runbook.md#${runbook}`,
+      threshold,
+      evaluationPeriods: periods,
+      comparisonOperator: below
+        ? ComparisonOperator.LESS_THAN_THRESHOLD
+        : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: whenSilent ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    });
+    alarm.addAlarmAction(new SnsAction(this.topic));
+    this.alarms.push(alarm);
+  }
+}
+
+/** Metrics of our own, as the functions emit them: one dimension, the function's name. */
+export const ownMetric = (
+  metricName: string,
+  service: FunctionName,
+  { statistic = 'Sum', period = Duration.minutes(5) }: { statistic?: string; period?: Duration } = {},
+): Metric =>
+  new Metric({ namespace: 'Sallyport', metricName, dimensionsMap: { service }, statistic, period });

@@ -1,0 +1,82 @@
+/**
+ * The only way a sandbox's subnet reaches anything: image pulls, through three endpoints of the VPC.
+ *
+ * Each endpoint passes pulls of our own repository by our own account, and nothing else: a credential that
+ * somebody brings into a sandbox is of no use at them.
+ */
+import { DefaultStackSynthesizer, Stack } from 'aws-cdk-lib';
+import {
+  GatewayVpcEndpointAwsService,
+  InterfaceVpcEndpointAwsService,
+  type ISecurityGroup,
+  type SubnetSelection,
+  type Vpc,
+} from 'aws-cdk-lib/aws-ec2';
+import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+
+export type PullEndpointsProps = {
+  readonly vpc: Vpc;
+  readonly subnets: SubnetSelection;
+  readonly securityGroup: ISecurityGroup;
+};
+
+export class PullEndpoints extends Construct {
+  constructor(scope: Construct, id: string, { vpc, subnets, securityGroup }: PullEndpointsProps) {
+    super(scope, id);
+    const { region, partition } = Stack.of(this);
+    const services = {
+      EcrApi: InterfaceVpcEndpointAwsService.ECR,
+      EcrDocker: InterfaceVpcEndpointAwsService.ECR_DOCKER,
+    };
+    for (const [name, service] of Object.entries(services)) {
+      const endpoint = vpc.addInterfaceEndpoint(name, {
+        service,
+        subnets,
+        securityGroups: [securityGroup],
+        open: false,
+        privateDnsEnabled: true,
+      });
+      for (const statement of pulls(Stack.of(this))) endpoint.addToPolicy(statement);
+    }
+    vpc
+      .addGatewayEndpoint('S3', { service: GatewayVpcEndpointAwsService.S3, subnets: [subnets] })
+      .addToPolicy(
+        // ECR keeps layers in this bucket of AWS's own, and the URL it gives carries the permission.
+        new PolicyStatement({
+          principals: [new AnyPrincipal()],
+          actions: ['s3:GetObject'],
+          resources: [`arn:${partition}:s3:::prod-${region}-starport-layer-bucket/*`],
+        }),
+      );
+  }
+}
+
+const pulls = (stack: Stack): PolicyStatement[] => {
+  const ours = { StringEquals: { 'aws:PrincipalAccount': stack.account } };
+  return [
+    new PolicyStatement({
+      principals: [new AnyPrincipal()],
+      actions: ['ecr:GetAuthorizationToken'],
+      // This action knows no resource.
+      resources: ['*'],
+      conditions: ours,
+    }),
+    new PolicyStatement({
+      principals: [new AnyPrincipal()],
+      actions: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+      resources: [imageRepositoryArn(stack)],
+      conditions: ours,
+    }),
+  ];
+};
+
+/** Where `cdk deploy` pushes images: the bootstrap stack's repository. */
+const imageRepositoryArn = (stack: Stack): string => {
+  const qualifier = stack.synthesizer.bootstrapQualifier ?? DefaultStackSynthesizer.DEFAULT_QUALIFIER;
+  return stack.formatArn({
+    service: 'ecr',
+    resource: 'repository',
+    resourceName: `cdk-${qualifier}-container-assets-${stack.account}-${stack.region}`,
+  });
+};

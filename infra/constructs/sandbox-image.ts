@@ -1,0 +1,27 @@
+/**
+ * The sandbox's image as CDK sees it: a Dockerfile's target, and the files it copies and no others.
+ *
+ * The server's bundle is made at synth, so that what is deployed is what the source says. Docker is needed
+ * to deploy, never to synthesise.
+ */
+import { execFileSync } from 'node:child_process';
+import { IgnoreMode, type Stack } from 'aws-cdk-lib';
+import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
+import { inRepository } from './repository.ts';
+
+const copied = ['dist/sandbox-task', 'sandbox-task/Dockerfile'];
+
+export const bundleSandbox = (stack: Stack): void => {
+  if (stack.bundlingRequired) execFileSync(process.execPath, [inRepository('sandbox-task/bundle.ts')]);
+};
+
+export const sandboxImage = (target: string): ContainerImage =>
+  ContainerImage.fromAsset(inRepository('.'), {
+    file: 'sandbox-task/Dockerfile',
+    target,
+    platform: Platform.LINUX_ARM64,
+    assetName: `sandbox-${target}`,
+    ignoreMode: IgnoreMode.DOCKER,
+    exclude: ['*', ...copied.map((path) => `!${path}`)],
+  });

@@ -1,0 +1,205 @@
+/**
+ * The sandboxes as ECS knows them: one cluster, one task definition per template, and who may run them.
+ *
+ * A container beside untrusted code has no role, no log driver, a read-only root, and of the capabilities
+ * only those to become the user and to end its processes. Size and bearer are given per task.
+ */
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import type { Vpc } from 'aws-cdk-lib/aws-ec2';
+import {
+  Capability,
+  type CfnTaskDefinition,
+  Cluster,
+  type ContainerDefinition,
+  CpuArchitecture,
+  FargateTaskDefinition,
+  LinuxParameters,
+  OperatingSystemFamily,
+} from 'aws-cdk-lib/aws-ecs';
+import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import { all, knowing, may, type Need } from './need.ts';
+import { bundleSandbox, sandboxImage } from './sandbox-image.ts';
+
+export type SandboxTasksProps = {
+  readonly vpc: Vpc;
+  readonly deployment: string;
+  readonly port: number;
+};
+
+type TaskVariables = { readonly DEPLOYMENT: string; readonly SANDBOX_CLUSTER: string };
+type RunVariables = TaskVariables & {
+  readonly SANDBOX_TASK_PYTHON: string;
+  readonly SANDBOX_TASK_NODE: string;
+};
+
+/** The smallest flavor; RunTask overrides it (`shared/domain/flavor.ts`). */
+const taskCpuUnits = 512;
+const taskMemoryMib = 1024;
+
+/** From SIGTERM to SIGKILL. */
+const stopSecondsMax = 30;
+
+/** Docker's defaults but SETUID, SETGID and KILL: Fargate can add none of them back, so "all" can not be dropped. */
+const dropped = [
+  Capability.AUDIT_WRITE,
+  Capability.CHOWN,
+  Capability.DAC_OVERRIDE,
+  Capability.FOWNER,
+  Capability.FSETID,
+  Capability.MKNOD,
+  Capability.NET_BIND_SERVICE,
+  Capability.NET_RAW,
+  Capability.SETFCAP,
+  Capability.SETPCAP,
+  Capability.SYS_CHROOT,
+];
+
+const userId = 10_001;
+
+/** Gives user code its identity for good; the kernel takes its processes first when memory is short. */
+const userLauncher = [
+  ...['choom', '-n', '1000', '--'],
+  ...['setpriv', `--reuid=${userId}`, `--regid=${userId}`, '--clear-groups'],
+  ...['--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all', '--'],
+];
+
+/** Writable, on the task's own disk, and gone with it; the image says whose they are. */
+const writableFolders = { workspace: '/workspace', tmp: '/tmp' };
+
+export class SandboxTasks extends Construct {
+  readonly cluster: Cluster;
+  private readonly definitions: {
+    readonly python: FargateTaskDefinition;
+    readonly node: FargateTaskDefinition;
+  };
+  private readonly props: SandboxTasksProps;
+
+  constructor(scope: Construct, id: string, props: SandboxTasksProps) {
+    super(scope, id);
+    this.props = props;
+    this.cluster = new Cluster(this, 'Cluster', { vpc: props.vpc });
+    acknowledge(
+      this.cluster,
+      'ECS4',
+      'Container Insights bills every task; what happens to sandboxes is counted by the platform.',
+    );
+    bundleSandbox(Stack.of(this));
+    this.definitions = { python: this.define('python'), node: this.define('node') };
+  }
+
+  /** To know the cluster, without a right. */
+  get knowing(): Need<TaskVariables> {
+    return knowing({ DEPLOYMENT: this.props.deployment, SANDBOX_CLUSTER: this.cluster.clusterArn });
+  }
+
+  /** To stop sandboxes. */
+  get stopping(): Need<TaskVariables> {
+    return all(
+      this.knowing,
+      may({ actions: ['ecs:StopTask'], resources: [this.taskArns], conditions: this.inCluster }),
+    );
+  }
+
+  /** To find them all, and to stop them: the janitor's. */
+  get sweeping(): Need<TaskVariables> {
+    return all(
+      this.stopping,
+      may(
+        { actions: ['ecs:DescribeTasks'], resources: [this.taskArns], conditions: this.inCluster },
+        // Listing is a right on container instances, of which Fargate has none to name.
+        { actions: ['ecs:ListTasks'], resources: ['*'], conditions: this.inCluster },
+      ),
+    );
+  }
+
+  /** To start sandboxes, and to stop them. */
+  get running(): Need<RunVariables> {
+    const { python, node } = this.definitions;
+    return all(
+      this.stopping,
+      knowing({ SANDBOX_TASK_PYTHON: python.taskDefinitionArn, SANDBOX_TASK_NODE: node.taskDefinitionArn }),
+      may(
+        {
+          actions: ['ecs:RunTask'],
+          resources: [python.taskDefinitionArn, node.taskDefinitionArn],
+          conditions: this.inCluster,
+        },
+        {
+          actions: ['iam:PassRole'],
+          resources: [python.obtainExecutionRole().roleArn, node.obtainExecutionRole().roleArn],
+          conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
+        },
+      ),
+    );
+  }
+
+  private get inCluster() {
+    return { ArnEquals: { 'ecs:cluster': this.cluster.clusterArn } };
+  }
+
+  private get taskArns(): string {
+    return Stack.of(this).formatArn({
+      service: 'ecs',
+      resource: 'task',
+      resourceName: `${this.cluster.clusterName}/*`,
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    });
+  }
+
+  private define(template: 'python' | 'node'): FargateTaskDefinition {
+    const definition = new FargateTaskDefinition(this, template, {
+      family: `${this.props.deployment}-${template}`,
+      cpu: taskCpuUnits,
+      memoryLimitMiB: taskMemoryMib,
+      runtimePlatform: {
+        cpuArchitecture: CpuArchitecture.ARM64,
+        operatingSystemFamily: OperatingSystemFamily.LINUX,
+      },
+      volumes: Object.keys(writableFolders).map((name) => ({ name })),
+    });
+    this.addContainer(definition, template).addMountPoints(
+      ...Object.entries(writableFolders).map(([sourceVolume, containerPath]) => ({
+        sourceVolume,
+        containerPath,
+        readOnly: false,
+      })),
+    );
+    // CDK always makes a task role: an identity that code in the sandbox could take on.
+    const resource = definition.node.defaultChild as CfnTaskDefinition;
+    resource.addPropertyDeletionOverride('TaskRoleArn');
+    definition.node.tryRemoveChild('TaskRole');
+    return definition;
+  }
+
+  private addContainer(definition: FargateTaskDefinition, template: string): ContainerDefinition {
+    const linuxParameters = new LinuxParameters(this, `${template}-linux`, { initProcessEnabled: true });
+    linuxParameters.dropCapabilities(...dropped);
+    acknowledge(
+      definition,
+      'ECS2',
+      'The two variables say where to listen and as whom to run code: no secret.',
+    );
+    acknowledge(
+      definition,
+      'ECS7',
+      'A log driver needs a way out of the network; a sandbox is read through the link instead.',
+    );
+    acknowledge(
+      definition.obtainExecutionRole(),
+      'IAM5[Resource::*]',
+      'ecr:GetAuthorizationToken knows no resource; pulls are limited to the one repository.',
+    );
+    return definition.addContainer('sandbox', {
+      image: sandboxImage(template),
+      user: '0',
+      readonlyRootFilesystem: true,
+      linuxParameters,
+      stopTimeout: Duration.seconds(stopSecondsMax),
+      environment: {
+        SANDBOX_LISTEN: `tcp://0.0.0.0:${this.props.port}`,
+        SANDBOX_USER_LAUNCHER: JSON.stringify(userLauncher),
+      },
+    });
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The WebSocket API: three routes to one function, an authorizer that is asked at every `$connect`.
+ *
+ * A WebSocket URL takes no path after its stage, so the stage is `ws` and stands behind `/ws` of the one
+ * origin. Refusals are not cached: a revoked token fails at once.
+ */
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import { LogGroupLogDestination, WebSocketApi, WebSocketStage } from 'aws-cdk-lib/aws-apigatewayv2';
+import { WebSocketLambdaAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Settings } from '../settings.ts';
+import { acknowledge } from './acknowledge.ts';
+import type { Need } from './need.ts';
+
+const stageName = 'ws';
+
+type SocketVariables = { readonly CONNECTIONS_URL: string };
+
+export type SocketRoutes = { readonly authorizer: IFunction; readonly socket: IFunction };
+
+export class SocketDoor extends Construct {
+  readonly api: WebSocketApi;
+  private readonly stage: WebSocketStage;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    this.api = new WebSocketApi(this, 'Api', { description: `${settings.deployment}: WebSocket` });
+    this.stage = new WebSocketStage(this, 'Stage', {
+      webSocketApi: this.api,
+      stageName,
+      autoDeploy: true,
+      throttle: { rateLimit: settings.requestsPerSecondMax, burstLimit: settings.requestBurstMax },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(
+          new LogGroup(this, 'AccessLogs', {
+            retention: RetentionDays.ONE_MONTH,
+            removalPolicy: RemovalPolicy.DESTROY,
+          }),
+        ),
+        format: AccessLogFormat.custom(JSON.stringify(accessLog)),
+      },
+    });
+  }
+
+  /** To send frames to connections. */
+  get posting(): Need<SocketVariables> {
+    return this.managing('POST');
+  }
+
+  /** To send frames, and to close a connection. */
+  get closing(): Need<SocketVariables> {
+    return this.managing('POST', 'DELETE');
+  }
+
+  route({ authorizer, socket }: SocketRoutes): void {
+    const integration = new WebSocketLambdaIntegration('Socket', socket);
+    for (const route of ['$connect', '$disconnect', '$default'])
+      this.api.addRoute(route, {
+        integration,
+        ...(route === '$connect'
+          ? // Every listed source must be present, and a token comes in a header or in the query: none is listed.
+            { authorizer: new WebSocketLambdaAuthorizer('Authorizer', authorizer, { identitySource: [] }) }
+          : {}),
+      });
+    for (const route of ['$disconnect-Route', '$default-Route'])
+      acknowledge(
+        this.api.node.findChild(route),
+        'APIG4',
+        'API Gateway authorises a WebSocket at $connect alone; every frame is checked again by the function.',
+      );
+  }
+
+  private managing(...methods: readonly string[]): Need<SocketVariables> {
+    const arn = (method: string): string =>
+      Stack.of(this).formatArn({
+        service: 'execute-api',
+        resource: this.api.apiId,
+        resourceName: `${stageName}/${method}/@connections/*`,
+      });
+    return {
+      variables: { CONNECTIONS_URL: this.stage.callbackUrl },
+      statements: [{ actions: ['execute-api:ManageConnections'], resources: methods.map(arn) }],
+    };
+  }
+}
+
+/** No query: it may hold a ticket. */
+const accessLog = {
+  requestId: '$context.requestId',
+  connectionId: '$context.connectionId',
+  route: '$context.routeKey',
+  event: '$context.eventType',
+  status: '$context.status',
+  sourceIp: '$context.identity.sourceIp',
+  requestTimeEpoch: '$context.requestTimeEpoch',
+  authorizerLatencyMs: '$context.authorizer.latency',
+  integrationLatencyMs: '$context.integration.latency',
+  error: '$context.error.message',
+};

@@ -1,0 +1,108 @@
+/**
+ * What runs: the functions, the sandboxes they start, the WebSocket they answer on, and what wakes them.
+ *
+ * The image stands beside the functions because they speak one protocol, and because a task definition's
+ * new revision could not leave a stack of its own while this one imports the old.
+ */
+import { CfnParameter, Duration, Stack } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { HouseFunctions } from '../constructs/house-functions.ts';
+import { SandboxTasks } from '../constructs/sandbox-tasks.ts';
+import { SocketDoor } from '../constructs/socket-door.ts';
+import type { Settings } from '../settings.ts';
+import type { DataStack } from './data-stack.ts';
+import { type NetworkStack, sandboxPort } from './network-stack.ts';
+
+export type ComputeStackProps = {
+  readonly settings: Settings;
+  readonly data: DataStack;
+  readonly network: NetworkStack;
+};
+
+/** The longest SQS keeps a message. */
+const lostDaysMax = 14;
+
+export class ComputeStack extends Stack {
+  readonly functions: HouseFunctions;
+  readonly socket: SocketDoor;
+  /** Invocations of the turn that failed for good. */
+  readonly lostTurns: Queue;
+  /** Task state changes that were never handled. */
+  readonly lostEvents: Queue;
+
+  constructor(scope: Construct, id: string, { settings, data, network }: ComputeStackProps) {
+    super(scope, id, { description: 'Sallyport: functions, sandboxes and the WebSocket' });
+    // API Gateway refuses a stage with logs until the account's role stands.
+    this.addDependency(data);
+    this.lostTurns = this.addLostQueue('LostTurns');
+    this.lostEvents = this.addLostQueue('LostEvents');
+    this.socket = new SocketDoor(this, 'Socket', settings);
+    const tasks = new SandboxTasks(this, 'Sandboxes', {
+      vpc: network.vpc,
+      deployment: settings.deployment,
+      port: sandboxPort,
+    });
+    this.functions = new HouseFunctions(this, 'Functions', {
+      settings,
+      adminTokenHash: this.addAdminTokenHash(),
+      table: data.table,
+      sandboxSecret: data.sandboxSecret,
+      network,
+      tasks,
+      door: this.socket,
+      lostTurns: this.lostTurns,
+      lostEvents: this.lostEvents,
+    });
+    this.socket.route({ authorizer: this.functions.authorizer.lambda, socket: this.functions.socket.lambda });
+    this.addSweep();
+    this.addTaskEvents(tasks);
+  }
+
+  /** `--parameters <stack>:AdminTokenSha256=$(printf %s "$TOKEN" | sha256sum | cut -c1-64)` */
+  private addAdminTokenHash(): string {
+    const parameter = new CfnParameter(this, 'AdminTokenSha256', {
+      description: 'The SHA-256 of the admin token, in hexadecimal; the token itself is stored nowhere',
+      allowedPattern: '[0-9a-f]{64}',
+      constraintDescription: '64 hexadecimal digits in lower case',
+      noEcho: true,
+    });
+    return parameter.valueAsString;
+  }
+
+  private addLostQueue(id: string): Queue {
+    return new Queue(this, id, {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(lostDaysMax),
+    });
+  }
+
+  private addSweep(): void {
+    const target = new LambdaFunction(this.functions.janitor.lambda, { retryAttempts: 0 });
+    new Rule(this, 'EveryMinute', {
+      description: 'The sweep',
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [target],
+    });
+  }
+
+  private addTaskEvents({ cluster }: SandboxTasks): void {
+    const target = new LambdaFunction(this.functions['task-events'].lambda, {
+      deadLetterQueue: this.lostEvents,
+      retryAttempts: 10,
+      maxEventAge: Duration.hours(1),
+    });
+    new Rule(this, 'TaskStateChange', {
+      description: 'What ECS says of the sandboxes',
+      eventPattern: {
+        source: ['aws.ecs'],
+        detailType: ['ECS Task State Change'],
+        detail: { clusterArn: [cluster.clusterArn] },
+      },
+      targets: [target],
+    });
+  }
+}

@@ -1,0 +1,174 @@
+/** Attacks from inside a sandbox, through a real RunTask and the real tools; each guarantee of docs/spec/sandbox.md. */
+import { createHash } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ECSClient } from '@aws-sdk/client-ecs';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
+import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
+import { type EcsEndpoint, start } from '../../local/ecs/start.ts';
+
+const bearer = 'b'.repeat(64);
+let ecs: EcsEndpoint;
+let address = '';
+
+/** The link without its function: what it does is carry a request. */
+const link: SandboxLink = {
+  fetch: (_, { method, path, headers = {}, body, signal }) =>
+    fetch(`${address}${path}`, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${bearer}` },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    }),
+};
+
+type TaskDetail = {
+  readonly containers?: { readonly networkInterfaces: { readonly privateIpv4Address: string }[] }[];
+};
+
+beforeAll(async () => {
+  const running = Promise.withResolvers<string>();
+  ecs = await start({
+    home: await mkdtemp(join(tmpdir(), 'sallyport-escape-')),
+    onTaskEvent: (detail) => {
+      const ip = (detail as TaskDetail).containers?.[0]?.networkInterfaces[0]?.privateIpv4Address;
+      if (ip !== undefined) running.resolve(`http://${ip}:8080`);
+    },
+  });
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const host = makeSandboxHost(new ECSClient({ endpoint: ecs.url, region: 'us-east-1', credentials }), {
+    deployment: 'test',
+    cluster: 'sallyport',
+    taskDefinitions: { python: 'sallyport-python', node: 'sallyport-node' },
+    subnets: ['subnet-1'],
+    securityGroup: 'sg-1',
+  });
+  await host.start({
+    token: 'workspace:1',
+    group: 'workspace/w/1',
+    flavor: 'micro',
+    template: 'python',
+    bearerHash: createHash('sha256').update(bearer).digest('hex'),
+  });
+  address = await running.promise;
+  await vi.waitUntil(isHealthy, { timeout: 20_000, interval: 50 });
+});
+afterAll(() => ecs.stop());
+
+const sandbox = {
+  workspaceId: 'w' as WorkspaceId,
+  generation: 1,
+  address: 'http://sandbox:8080',
+  flavor: 'micro' as const,
+};
+
+const isHealthy = async (): Promise<boolean> => {
+  try {
+    return (await link.fetch(sandbox, { method: 'GET', path: '/health' })).status === 200;
+  } catch {
+    return false;
+  }
+};
+
+let calls = 0;
+const call = (name: string, args: JsonObject) => {
+  calls += 1;
+  return makeSandboxTools(link).call({
+    sandbox,
+    callKey: `call-${calls}`,
+    name,
+    args,
+    correlationId: 'test',
+    onProgress: () => undefined,
+  });
+};
+
+/** What a bash line printed; a failure in words. */
+const run = async (command: string): Promise<string> => {
+  const outcome = await call('execute_command', { command, timeout: 20 });
+  if (outcome.status !== 'finished') return `${outcome.status}: ${outcome.message}`;
+  return outcome.content.map((block) => String(block['text'])).join('');
+};
+
+test('W1: no file of the host can be read', async () => {
+  const text = await run(
+    `cat /etc/shadow /proc/1/root/etc/shadow ${import.meta.filename} 2>&1; ls ${homedir()} ${process.cwd()} /home /var 2>&1; ls /`,
+  );
+  expect(text).not.toMatch(/root:[*$!]|package\.json|Attacks from inside/);
+  expect(text.match(/No such file/g)?.length).toBeGreaterThanOrEqual(5);
+});
+
+test('W2: no process outside can be seen, signalled or traced', async () => {
+  const text = await run(
+    'cat /proc/[0-9]*/cmdline | tr "\\0" " "; kill -9 1 2>&1; ls /opt/sallyport /run 2>&1',
+  );
+  expect(text).not.toContain('server.mjs');
+  expect(await run('echo still here')).toContain('still here');
+});
+
+test('W3: there is no network, not even a name or the loopback of the host', async () => {
+  const probe = `
+import socket
+def attempt(name, work):
+    try: work(); print(name, 'REACHED')
+    except Exception as e: print(name, 'refused')
+attempt('loopback', lambda: socket.create_connection(('${new URL(ecs.url).hostname}', ${new URL(ecs.url).port}), 2))
+attempt('name', lambda: socket.getaddrinfo('example.com', 80))
+attempt('udp', lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('8.8.8.8', 53)))
+attempt('vsock', lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM))
+attempt('packet', lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+attempt('socket of the server', lambda: socket.socket(socket.AF_UNIX).connect('/run/sallyport/sandbox.sock'))
+`;
+  const outcome = await call('execute_code', { code: probe, language: 'python' });
+  const text = JSON.stringify(outcome);
+  expect(text.match(/refused/g)).toHaveLength(6);
+  expect(text).not.toContain('REACHED');
+});
+
+test('W4: nothing of our environment reaches user code', async () => {
+  const text = await run('env; cat /proc/self/environ /proc/1/environ /proc/[0-9]*/environ | tr "\\0" "\\n"');
+  expect(text).not.toMatch(/SANDBOX_|BEARER|AWS_|TOKEN|sallyport-run/);
+});
+
+test('W5: only /workspace and /tmp can be written', async () => {
+  const text = await run(
+    'for d in $(find / -xdev -type d -not -path "/proc/*" 2>/dev/null | head -3000) /dev/shm /proc/sys/kernel; do (: > $d/.probe) 2>/dev/null && echo "$d"; done; (echo x > /proc/sys/kernel/core_pattern) 2>&1 | head -1',
+  );
+  const writable = text.split('\n').filter((line) => line.startsWith('/'));
+  expect(writable.filter((path) => !/^\/(workspace|tmp)/.test(path))).toEqual([]);
+});
+
+test('W6: a call over its memory is killed and says so, and the next one works', async () => {
+  const outcome = await call('execute_command', { command: 'python3 -c "x = bytearray(600 << 20)"' });
+  expect(outcome).toMatchObject({ status: 'failed', code: 'resource_limit_exceeded' });
+  expect(await run('echo alive')).toContain('alive');
+});
+
+test('W7: no privilege can be gained', async () => {
+  const text = await run(
+    'unshare -U id 2>&1; unshare -r id 2>&1; su -c id 2>&1 </dev/null; mount -t tmpfs x /tmp 2>&1; grep -E "NoNewPrivs|CapEff|CapBnd|Seccomp:" /proc/self/status',
+  );
+  expect(text).not.toContain('uid=0');
+  expect(text).toMatch(/CapEff:\s+0+\n[\s\S]*CapBnd:\s+0+\n[\s\S]*NoNewPrivs:\s+1\n[\s\S]*Seccomp:\s+2/);
+});
+
+test('W8: a path stays in the workspace, also through a symlink', async () => {
+  await run('ln -s /etc/passwd out; ln -s / root');
+  for (const path of ['../etc/passwd', '/etc/passwd', 'out', 'root/etc/passwd', '/workspace/../etc/passwd'])
+    expect(await call('read_file', { path })).toMatchObject({
+      status: 'failed',
+      code: 'path_outside_workspace',
+    });
+  expect(await call('write_file', { path: 'root/tmp/x', content: 'x' })).toMatchObject({ status: 'failed' });
+});
+
+test('W9: a killed runner is replaced, and what ran is said to be unknown', async () => {
+  const outcome = await call('execute_command', { command: 'kill -9 $PPID; pkill -9 node; sleep 5' });
+  expect(outcome.status).not.toBe('finished');
+  await expect.poll(() => run('echo back'), { timeout: 15_000 }).toContain('back');
+});
