@@ -1,11 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
+type Options = { readonly seconds: number; readonly globalSetup?: string[] };
+
 const env = { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' };
-const project = (name: string, include: string[], seconds: number) => ({
+const project = (name: string, include: string[], { seconds, globalSetup = [] }: Options) => ({
   test: {
     name,
     include,
     env,
+    globalSetup,
     testTimeout: seconds * 1000,
     hookTimeout: seconds * 1000,
     exclude: ['**/fixtures/**', '**/node_modules/**'],
@@ -19,13 +22,14 @@ export default defineConfig({
       project(
         'unit',
         ['shared/**/*.test.ts', 'functions/**/*.test.ts', 'sandbox-task/**/*.test.ts', 'local/**/*.test.ts'],
-        30,
+        { seconds: 30 },
       ),
-      project('synth', ['infra/**/*.test.ts'], 120),
-      project('tidy', ['tests/tidy/**/*.test.ts'], 60),
-      project('conformance', ['tests/conformance/**/*.test.ts'], 60),
-      project('escape', ['tests/escape/**/*.test.ts'], 120),
-      project('e2e', ['tests/e2e/**/*.test.ts'], 180),
+      project('web', ['web/**/*.test.ts'], { seconds: 30 }),
+      project('synth', ['infra/**/*.test.ts'], { seconds: 120 }),
+      project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
+      project('conformance', ['tests/conformance/**/*.test.ts'], { seconds: 60 }),
+      project('escape', ['tests/escape/**/*.test.ts'], { seconds: 120, globalSetup: ['tests/setup.ts'] }),
+      project('e2e', ['tests/e2e/**/*.test.ts'], { seconds: 180, globalSetup: ['tests/setup.ts'] }),
     ],
   },
 });

@@ -18,7 +18,6 @@ import {
   OriginProtocolPolicy,
   OriginRequestPolicy,
   OriginSslPolicy,
-  PriceClass,
   ResponseHeadersPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
@@ -79,8 +78,6 @@ export class Front extends Construct {
         '/ws': passed(origin(socketDomainName)),
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
-      priceClass: PriceClass.PRICE_CLASS_100,
-      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       ...(domain === undefined ? {} : this.named(domain)),
       enableLogging: true,
       logBucket: logs,
@@ -92,6 +89,7 @@ export class Front extends Construct {
   private named({ name, certificateArn }: NonNullable<Settings['domain']>) {
     return {
       domainNames: [name],
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
     };
   }

@@ -10,23 +10,18 @@ import {
   ApplicationLogLevel,
   Architecture,
   type FunctionOptions,
+  Function as LambdaFunction,
   LoggingFormat,
   Runtime,
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import {
-  type BundlingOptions,
-  NodejsFunction,
-  OutputFormat,
-  SourceMapMode,
-} from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type EnvironmentFor, environments, type FunctionName } from '#shared/config/environment.ts';
-import { acknowledge } from './acknowledge.ts';
-import type { Need } from './need.ts';
-import { inRepository } from './repository.ts';
+import { acknowledgeWildcards } from './acknowledge.ts';
+import { bundledHandler } from './bundle.ts';
+import type { Need, Right } from './need.ts';
 
 export type HouseFunctionProps<F extends FunctionName> = {
   readonly name: F;
@@ -48,28 +43,9 @@ export type HouseFunctionProps<F extends FunctionName> = {
 
 const memoryMibDefault = 512;
 
-/** Some packages still call `require`, which a bundle in ES modules lacks. */
-const banner = "import{createRequire as r}from'node:module';const require=r(import.meta.url);";
-
-const bundling: BundlingOptions = {
-  format: OutputFormat.ESM,
-  target: 'node24',
-  // The default order takes CommonJS builds first, which can not start inside an ES module.
-  mainFields: ['module', 'main'],
-  // The SDK of the runtime is not the version that was tested.
-  externalModules: [],
-  minify: true,
-  keepNames: true,
-  sourceMap: true,
-  sourceMapMode: SourceMapMode.DEFAULT,
-  sourcesContent: false,
-  banner,
-  logLevel: undefined,
-};
-
 export class HouseFunction<F extends FunctionName> extends Construct {
   readonly name: F;
-  readonly lambda: NodejsFunction;
+  readonly lambda: LambdaFunction;
 
   constructor(scope: Construct, { name, needs, memoryMib, ...options }: HouseFunctionProps<F>) {
     super(scope, name);
@@ -80,17 +56,11 @@ export class HouseFunction<F extends FunctionName> extends Construct {
     });
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
-    for (const statement of needs.statements) role.addToPrincipalPolicy(new PolicyStatement(statement));
-    acknowledge(
-      role,
-      'IAM5[Resource::*]',
-      'Trace segments and the network interfaces of a function in a VPC have no ARN to name.',
-    );
-    this.lambda = new NodejsFunction(this, 'Function', {
+    grant(role, needs.statements);
+    this.lambda = new LambdaFunction(this, 'Function', {
       ...options,
-      entry: inRepository(`functions/${name}/handler.ts`),
-      projectRoot: inRepository('.'),
-      depsLockFilePath: inRepository('package-lock.json'),
+      code: bundledHandler(name),
+      handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: memoryMib ?? memoryMibDefault,
@@ -100,12 +70,18 @@ export class HouseFunction<F extends FunctionName> extends Construct {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.WARN,
       tracing: Tracing.ACTIVE,
-      awsSdkConnectionReuse: false,
       environment: { ...contractOf(name, needs.variables), NODE_OPTIONS: '--enable-source-maps' },
-      bundling,
     });
   }
 }
+
+const grant = (role: Role, rights: readonly Right[]): void => {
+  for (const { because, ...statement } of rights) {
+    role.addToPrincipalPolicy(new PolicyStatement(statement));
+    if (because !== undefined) acknowledgeWildcards(role, statement.resources ?? [], because);
+  }
+  acknowledgeWildcards(role, ['*'], 'Trace segments have no resource.');
+};
 
 /** Only the contract's keys, and of those the ones that are set. */
 const contractOf = (name: FunctionName, variables: object): Record<string, string> => {

@@ -6,9 +6,12 @@
  */
 import { Effect, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 
+/** A permission; one that names more than single things says why. */
+export type Right = PolicyStatementProps & { readonly because?: string };
+
 export type Need<V extends object> = {
   readonly variables: V;
-  readonly statements: readonly PolicyStatementProps[];
+  readonly statements: readonly Right[];
 };
 
 type All<N extends readonly Need<object>[]> = {
@@ -27,7 +30,7 @@ export const all = <const N extends readonly Need<object>[]>(...needs: N): Need<
 export const knowing = <V extends object>(variables: V): Need<V> => ({ variables, statements: [] });
 
 /** A permission whose object is named by nothing but itself. */
-export const may = (...statements: readonly PolicyStatementProps[]): Need<object> => ({
+export const may = (...statements: readonly Right[]): Need<object> => ({
   variables: {},
   statements,
 });
@@ -64,7 +67,12 @@ const interfaceActions = [
  * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions).
  */
 export const beingInVpc: Need<object> = may(
-  { actions: interfaceActions, resources: ['*'] },
+  {
+    actions: interfaceActions,
+    resources: ['*'],
+    because:
+      'EC2 knows no resource for interfaces that are yet to be made; the code itself is denied all of it.',
+  },
   {
     effect: Effect.DENY,
     actions: interfaceActions,

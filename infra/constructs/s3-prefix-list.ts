@@ -3,10 +3,11 @@
  *
  * CloudFormation does not tell it, and a lookup at synth would need credentials; so it is asked once at deploy.
  */
-import { Validations } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
+import { acknowledge, acknowledgeWildcards } from './acknowledge.ts';
 
 export class S3PrefixList extends Construct {
   readonly prefixListId: string;
@@ -28,10 +29,16 @@ export class S3PrefixList extends Construct {
         new PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }),
       ]),
     });
-    Validations.of(answer).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'EC2 knows no resource for describing prefix lists; nothing else is allowed.',
-    });
+    acknowledgeWildcards(
+      answer,
+      ['*'],
+      'EC2 knows no resource for describing prefix lists; nothing else is allowed.',
+    );
+    acknowledge(
+      Stack.of(this),
+      `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]`,
+      'The function is made by the CDK, which gives it the right to write logs by the policy of that name.',
+    );
     this.prefixListId = answer.getResponseField('PrefixLists.0.PrefixListId');
   }
 }

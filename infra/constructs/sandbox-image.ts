@@ -10,15 +10,14 @@ import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import { inRepository } from './repository.ts';
 
-const copied = ['dist/sandbox-task', 'sandbox-task/Dockerfile'];
+const copied = ['Dockerfile', 'dist'];
 
 export const bundleSandbox = (stack: Stack): void => {
   if (stack.bundlingRequired) execFileSync(process.execPath, [inRepository('sandbox-task/bundle.ts')]);
 };
 
 export const sandboxImage = (target: string): ContainerImage =>
-  ContainerImage.fromAsset(inRepository('.'), {
-    file: 'sandbox-task/Dockerfile',
+  ContainerImage.fromAsset(inRepository('sandbox-task'), {
     target,
     platform: Platform.LINUX_ARM64,
     assetName: `sandbox-${target}`,

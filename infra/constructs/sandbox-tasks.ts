@@ -55,17 +55,11 @@ const dropped = [
   Capability.SYS_CHROOT,
 ];
 
-const userId = 10_001;
-
-/** Gives user code its identity for good; the kernel takes its processes first when memory is short. */
-const userLauncher = [
-  ...['choom', '-n', '1000', '--'],
-  ...['setpriv', `--reuid=${userId}`, `--regid=${userId}`, '--clear-groups'],
-  ...['--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all', '--'],
-];
-
-/** Writable, on the task's own disk, and gone with it; the image says whose they are. */
-const writableFolders = { workspace: '/workspace', tmp: '/tmp' };
+/**
+ * Writable, on the task's own disk, and gone with it. Whose they are is said by the image's VOLUME
+ * (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/bind-mounts.html).
+ */
+const writableFolders = { workspace: '/workspace', tmp: '/tmp', relay: '/run/sallyport' };
 
 export class SandboxTasks extends Construct {
   readonly cluster: Cluster;
@@ -97,7 +91,12 @@ export class SandboxTasks extends Construct {
   get stopping(): Need<TaskVariables> {
     return all(
       this.knowing,
-      may({ actions: ['ecs:StopTask'], resources: [this.taskArns], conditions: this.inCluster }),
+      may({
+        actions: ['ecs:StopTask'],
+        resources: [this.taskArns],
+        conditions: this.inCluster,
+        because: 'Tasks have ids of their own; those of this cluster are all sandboxes.',
+      }),
     );
   }
 
@@ -106,9 +105,19 @@ export class SandboxTasks extends Construct {
     return all(
       this.stopping,
       may(
-        { actions: ['ecs:DescribeTasks'], resources: [this.taskArns], conditions: this.inCluster },
-        // Listing is a right on container instances, of which Fargate has none to name.
-        { actions: ['ecs:ListTasks'], resources: ['*'], conditions: this.inCluster },
+        {
+          actions: ['ecs:DescribeTasks'],
+          resources: [this.taskArns],
+          conditions: this.inCluster,
+          because: 'Tasks have ids of their own; those of this cluster are all sandboxes.',
+        },
+        {
+          actions: ['ecs:ListTasks'],
+          resources: ['*'],
+          conditions: this.inCluster,
+          because:
+            'Listing is a right on container instances, of which Fargate has none; the cluster is a condition.',
+        },
       ),
     );
   }
@@ -175,11 +184,7 @@ export class SandboxTasks extends Construct {
   private addContainer(definition: FargateTaskDefinition, template: string): ContainerDefinition {
     const linuxParameters = new LinuxParameters(this, `${template}-linux`, { initProcessEnabled: true });
     linuxParameters.dropCapabilities(...dropped);
-    acknowledge(
-      definition,
-      'ECS2',
-      'The two variables say where to listen and as whom to run code: no secret.',
-    );
+    acknowledge(definition, 'ECS2', 'The variable says where to listen, which is no secret.');
     acknowledge(
       definition,
       'ECS7',
@@ -196,10 +201,7 @@ export class SandboxTasks extends Construct {
       readonlyRootFilesystem: true,
       linuxParameters,
       stopTimeout: Duration.seconds(stopSecondsMax),
-      environment: {
-        SANDBOX_LISTEN: `tcp://0.0.0.0:${this.props.port}`,
-        SANDBOX_USER_LAUNCHER: JSON.stringify(userLauncher),
-      },
+      environment: { SANDBOX_LISTEN: `tcp://0.0.0.0:${this.props.port}` },
     });
   }
 }

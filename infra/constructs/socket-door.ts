@@ -83,7 +83,13 @@ export class SocketDoor extends Construct {
       });
     return {
       variables: { CONNECTIONS_URL: this.stage.callbackUrl },
-      statements: [{ actions: ['execute-api:ManageConnections'], resources: methods.map(arn) }],
+      statements: [
+        {
+          actions: ['execute-api:ManageConnections'],
+          resources: methods.map(arn),
+          because: 'Connections come and go; those of this stage are all ours.',
+        },
+      ],
     };
   }
 }

@@ -9,6 +9,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { acknowledge } from '../constructs/acknowledge.ts';
 import { HouseFunctions } from '../constructs/house-functions.ts';
 import { SandboxTasks } from '../constructs/sandbox-tasks.ts';
 import { SocketDoor } from '../constructs/socket-door.ts';
@@ -36,7 +37,7 @@ export class ComputeStack extends Stack {
   constructor(scope: Construct, id: string, { settings, data, network }: ComputeStackProps) {
     super(scope, id, { description: 'Sallyport: functions, sandboxes and the WebSocket' });
     // API Gateway refuses a stage with logs until the account's role stands.
-    this.addDependency(data);
+    this.addStackDependency(data);
     this.lostTurns = this.addLostQueue('LostTurns');
     this.lostEvents = this.addLostQueue('LostEvents');
     this.socket = new SocketDoor(this, 'Socket', settings);
@@ -73,11 +74,13 @@ export class ComputeStack extends Stack {
   }
 
   private addLostQueue(id: string): Queue {
-    return new Queue(this, id, {
+    const queue = new Queue(this, id, {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(lostDaysMax),
     });
+    acknowledge(queue, 'SQS3', 'It is where failed invocations end: nothing reads it but a person.');
+    return queue;
   }
 
   private addSweep(): void {

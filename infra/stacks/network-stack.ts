@@ -4,12 +4,12 @@
  * No internet gateway, no NAT, no route but those inside the VPC and to S3 through an endpoint. Sandboxes
  * speak to the pull endpoints alone; the link speaks to sandboxes alone. Why: docs/adr/0005.
  */
-import { Aws, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
+  type CfnSecurityGroup,
   FlowLogDestination,
   FlowLogTrafficType,
   IpAddresses,
-  Peer,
   Port,
   SecurityGroup,
   SubnetType,
@@ -17,7 +17,6 @@ import {
 } from 'aws-cdk-lib/aws-ec2';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../constructs/acknowledge.ts';
 import { PullEndpoints } from '../constructs/pull-endpoints.ts';
 import { S3PrefixList } from '../constructs/s3-prefix-list.ts';
 import { SandboxDns } from '../constructs/sandbox-dns.ts';
@@ -25,6 +24,7 @@ import type { Settings } from '../settings.ts';
 
 /** Where the sandbox's server listens. */
 export const sandboxPort = 8080;
+const httpsPort = 443;
 
 const isolated = { subnetType: SubnetType.PRIVATE_ISOLATED };
 
@@ -36,23 +36,16 @@ export class NetworkStack extends Stack {
   constructor(scope: Construct, id: string, { settings }: { readonly settings: Settings }) {
     super(scope, id, { description: 'Sallyport: the network of the sandboxes' });
     this.vpc = this.addVpc(settings.network);
-    const endpointGroup = this.addGroup(
-      'EndpointGroup',
-      'The pull endpoints: answers sandboxes, asks nobody',
-    );
     this.sandboxGroup = this.addGroup('SandboxGroup', 'Sandboxes: pull their image, answer the link');
     this.linkGroup = this.addGroup('LinkGroup', 'The link: asks sandboxes, answers nobody');
-    const s3 = new S3PrefixList(this, 'S3PrefixList', { region: this.region });
-    this.sandboxGroup.connections.allowTo(endpointGroup, Port.tcp(443), 'image pulls');
-    this.sandboxGroup.addEgressRule(Peer.prefixList(s3.prefixListId), Port.tcp(443), 'image layers');
-    this.linkGroup.connections.allowTo(this.sandboxGroup, Port.tcp(sandboxPort), 'the door');
+    const endpointGroup = this.addGroup('EndpointGroup', 'The pull endpoints: answer sandboxes, ask nobody');
+    this.addRules(endpointGroup);
     new PullEndpoints(this, 'PullEndpoints', {
       vpc: this.vpc,
       subnets: isolated,
       securityGroup: endpointGroup,
     });
     new SandboxDns(this, 'Dns', { vpc: this.vpc });
-    this.acknowledgeProviders();
   }
 
   private addVpc({ cidr, zones }: Settings['network']): Vpc {
@@ -77,7 +70,38 @@ export class NetworkStack extends Stack {
     return vpc;
   }
 
+  private addRules(endpointGroup: SecurityGroup): void {
+    const s3 = new S3PrefixList(this, 'S3PrefixList', { region: this.region });
+    endpointGroup.addIngressRule(this.sandboxGroup, Port.tcp(httpsPort), 'image pulls');
+    this.sandboxGroup.addIngressRule(this.linkGroup, Port.tcp(sandboxPort), 'the door');
+    onlyTo(this.sandboxGroup, [
+      {
+        ...tcp(httpsPort),
+        destinationSecurityGroupId: endpointGroup.securityGroupId,
+        description: 'image pulls',
+      },
+      { ...tcp(httpsPort), destinationPrefixListId: s3.prefixListId, description: 'image layers' },
+    ]);
+    onlyTo(this.linkGroup, [
+      {
+        ...tcp(sandboxPort),
+        destinationSecurityGroupId: this.sandboxGroup.securityGroupId,
+        description: 'the door',
+      },
+    ]);
+  }
+
   private addGroup(id: string, description: string): SecurityGroup {
     return new SecurityGroup(this, id, { vpc: this.vpc, description, allowAllOutbound: false });
   }
 }
+
+const tcp = (port: number) => ({ ipProtocol: 'tcp', fromPort: port, toPort: port });
+
+/**
+ * A group that is made without rules inside it allows everything out, whatever is attached to it later
+ * (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-securitygroup.html).
+ */
+const onlyTo = (group: SecurityGroup, rules: readonly CfnSecurityGroup.EgressProperty[]): void => {
+  (group.node.defaultChild as CfnSecurityGroup).securityGroupEgress = [...rules];
+};

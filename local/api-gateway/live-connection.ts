@@ -36,6 +36,7 @@ export type LiveOptions = {
 };
 
 const closeGoingAway = 1001;
+/** Assumption A4 of docs/spec/aws.md. */
 const closeUnsupportedData = 1003;
 const closeTooLarge = 1009;
 const closeNoStatus = 1005;

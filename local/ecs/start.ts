@@ -1,6 +1,6 @@
 /**
  * The ECS endpoint: RunTask, StopTask, DescribeTasks and ListTasks for the real `@aws-sdk/client-ecs`, with
- * bubblewrap sandboxes for tasks.
+ * sandboxes for tasks: in bubblewrap, or in Docker where bubblewrap cannot work.
  *
  * Refuses to start where no isolation is to be had: nothing ever runs unisolated.
  */
@@ -13,8 +13,9 @@ import { join, resolve } from 'node:path';
 import { AwsError, answerError } from '../endpoint/aws-error.ts';
 import { listen } from '../endpoint/listen.ts';
 import { readBody } from '../endpoint/request-body.ts';
-import { startSandbox } from './bubblewrap-host.ts';
+import { type HostSettings, type RunningSandbox, type SandboxWish, startSandbox } from './bubblewrap-host.ts';
 import { findHierarchy } from './cgroup.ts';
+import { buildDockerImage, isDockerThere, startDockerSandbox } from './docker-host.ts';
 import { type Operation, operations } from './operations.ts';
 import { writePrograms } from './sandbox-programs.ts';
 import { openTaskRegistry, type TaskRegistry } from './task-registry.ts';
@@ -39,12 +40,12 @@ export const start = async ({
   onTaskEvent,
   log = () => undefined,
 }: EcsOptions): Promise<EcsEndpoint> => {
-  refuseWithoutBubblewrap();
+  const isolation = chooseIsolation();
   const run = await makeRunFolder(home);
-  await writePrograms(run.programs);
   const hierarchy = findHierarchy();
   const settings = { folder: run.tasks, programs: run.programs, hierarchy, log };
-  const tasks = openTaskRegistry({ onTaskEvent, startSandbox: (wish) => startSandbox(settings, wish) });
+  const startSandbox = await isolation(settings);
+  const tasks = openTaskRegistry({ onTaskEvent, startSandbox });
   const server = await listen((request, response) =>
     answerError(response, () => answer(tasks, request, response)),
   );
@@ -73,7 +74,27 @@ const makeRunFolder = async (home: string) => {
   return { folder, tasks, programs: join(folder, 'programs') };
 };
 
-const refuseWithoutBubblewrap = (): void => {
+type Isolation = (settings: HostSettings) => Promise<(wish: SandboxWish) => Promise<RunningSandbox>>;
+
+const bubblewrap: Isolation = async (settings) => {
+  await writePrograms(settings.programs);
+  return (wish) => startSandbox(settings, wish);
+};
+
+const docker: Isolation = async (settings) => {
+  await buildDockerImage();
+  return (wish) => startDockerSandbox(settings, wish);
+};
+
+const chooseIsolation = (): Isolation => {
+  if (isBubblewrapUsable()) return bubblewrap;
+  if (isDockerThere()) return docker;
+  throw new Error(
+    'no sandbox can be isolated here: install bubblewrap ("sudo apt-get install bubblewrap") and allow user namespaces',
+  );
+};
+
+const isBubblewrapUsable = (): boolean => {
   const probe = [
     '--unshare-user',
     '--unshare-pid',
@@ -85,11 +106,7 @@ const refuseWithoutBubblewrap = (): void => {
     '/lib',
   ];
   const rest = ['--symlink', 'usr/lib64', '/lib64', '--proc', '/proc', '--', '/usr/bin/true'];
-  const { status } = spawnSync('bwrap', [...probe, ...rest], { stdio: 'ignore' });
-  if (status !== 0)
-    throw new Error(
-      'no sandbox can be isolated here: install bubblewrap ("sudo apt-get install bubblewrap") and allow user namespaces',
-    );
+  return spawnSync('bwrap', [...probe, ...rest], { stdio: 'ignore' }).status === 0;
 };
 
 const answer = async (

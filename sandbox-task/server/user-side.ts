@@ -40,30 +40,37 @@ const restartDelayMs = 100;
 
 export const openUserSide = (runnerArgv: readonly string[], log: Log): UserSide => {
   let runner = startRunner(runnerArgv, log);
+  let replaced: Promise<void> = Promise.resolve();
   let isStopped = false;
   let lastId = 0;
-  const keepAlive = async (): Promise<void> => {
-    await runner.ended;
-    if (isStopped) return;
+  const replace = async (): Promise<void> => {
     await delay(restartDelayMs);
-    if (isStopped) return;
-    runner = startRunner(runnerArgv, log);
-    void keepAlive();
+    if (!isStopped) watch(startRunner(runnerArgv, log));
   };
-  void keepAlive();
+  const watch = (next: RunnerProcess): void => {
+    runner = next;
+    void next.ended.then(() => {
+      if (!isStopped) replaced = replace();
+    });
+  };
+  watch(runner);
+  /** The one that lives: a dead runner never answers. */
+  const living = async (): Promise<RunnerProcess> => {
+    await replaced;
+    await runner.ready;
+    return runner;
+  };
 
   const nextId = (): number => {
     lastId += 1;
     return lastId;
   };
   const ask = async (request: FileRequest, payload?: Buffer): Promise<Answer> => {
-    await runner.ready;
-    return askRunner(runner, { request: { ...request, id: nextId() }, payload });
+    return askRunner(await living(), { request: { ...request, id: nextId() }, payload });
   };
   return {
     async execute(options) {
-      await runner.ready;
-      return executeOn(runner, nextId(), options);
+      return executeOn(await living(), nextId(), options);
     },
     async readChunk(path, offset, bytesMax) {
       const { message, payload } = await ask({ type: 'read', path, offset, bytesMax });

@@ -36,6 +36,8 @@ export type Desk = {
   readonly lease: 'held' | 'reload' | 'left';
 };
 
+type Done = Extract<TurnState, { kind: 'done' }>;
+
 /** The message the running turn answers. */
 export const currentMessage = ({ turn: { state }, inbox }: Desk): InboxMessage | undefined =>
   'messageId' in state ? inbox.find(({ messageId }) => messageId === state.messageId) : undefined;
@@ -80,6 +82,7 @@ export const advance = async (
     telemetry.count('LeasesLost');
     return { ...desk, lease: 'left' };
   }
+  if (step.state.kind === 'done') count(telemetry, { state: step.state, completed, at: event.at });
   await desk.audience.tell(result.events.map((logged) => eventFrame(desk.session.id, logged)));
   const isReleased = result.status === 'committed' && hasNothingToDo(step.state, inbox);
   const lease = isReleased ? 'left' : result.status === 'kept' ? 'reload' : 'held';
@@ -91,6 +94,14 @@ export const advance = async (
     inbox,
     lease,
   };
+};
+
+const count = (
+  telemetry: Telemetry,
+  { state, completed, at }: { state: Done; completed: InboxMessage | undefined; at: number },
+): void => {
+  telemetry.count(state.stopReason === 'error' ? 'TurnsFailed' : 'TurnsCompleted');
+  if (completed !== undefined) telemetry.duration('TurnDurationMs', at - completed.acceptedAt);
 };
 
 /** A turn that waits for a human, or a finished one with no message after it, keeps no function running. */

@@ -98,7 +98,7 @@ const step = async (
   const { limits, outputTokensMax } = settings;
   if (state.kind === 'thinking') {
     const event = await callModel(ports, { desk, state, limits, outputTokensMax, signal });
-    return advanceAndCount(ports, { desk, event, limits });
+    return advance(ports, { desk, event, limits });
   }
   const tools = pendingWork(state).filter((effect) => effect.type === 'run-tool');
   if (tools.length > 0) return runTools(ports, { desk, limits, correlationId }, tools);
@@ -115,16 +115,6 @@ const step = async (
     policy,
   };
   return advance(ports, { desk, event, limits });
-};
-
-const advanceAndCount = async (
-  ports: TurnPorts,
-  given: { desk: Desk; event: TurnEvent; limits: DeskLimits },
-): Promise<Desk> => {
-  const desk = await advance(ports, given);
-  if (desk.turn.state.kind === 'done')
-    ports.telemetry.count(desk.turn.state.stopReason === 'error' ? 'TurnsFailed' : 'TurnsCompleted');
-  return desk;
 };
 
 const reload = async (ports: TurnPorts, desk: Desk): Promise<Desk> => {

@@ -71,8 +71,6 @@ export const localSettings = z.object({
   ...operatorSettings.shape,
 });
 
-export type LocalSettings = z.output<typeof localSettings>;
-
 /** Raw variables: what a process environment is. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -115,7 +115,7 @@ test('a holder that lost its lease cannot commit', async () => {
   expect((await sessions.get(id))?.lastSeq).toBe(-1);
 });
 
-test('of two commits from one version only one is written', async () => {
+test('T15: of two commits from one version only one is written', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
   const results = await Promise.all([
@@ -135,7 +135,7 @@ test('a log that grew during a commit is renumbered, not refused', async () => {
   expect(result.status === 'committed' && result.events.map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
-test('fifty writers leave a log without gaps or repeats', async () => {
+test('T14: fifty writers leave a log without gaps or repeats', async () => {
   const { sessions } = stores();
   const { id } = await created();
   await Promise.all(
