@@ -129,13 +129,14 @@ export const openConnection = ({ token, sessionId: resumed, onFrame, onLink, ...
   /** @param {ClientAction} action */
   const send = (action) => {
     if (!isReady || socket === undefined || sessionId === null) return false;
-    if (action.action === 'message' && !fitsFrame(action)) sendByRest({ token, sessionId, onFrame }, action);
+    if (action.action === 'message' && !fitsFrame(action))
+      void sendByRest({ token, sessionId, onFrame }, action);
     else socket.send(action);
     return true;
   };
 
   onLink({ kind: 'connecting' });
-  connect();
+  void connect();
   return { send, tryNow: () => (isReady ? heartbeat.check() : retry.now()), close };
 };
 

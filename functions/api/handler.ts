@@ -29,7 +29,7 @@ const settings = {
 
 const limits = { stepsMax: environment.MAX_STEPS_PER_TURN, callsMax: callsPerAnswerMax };
 
-const openPorts = async () => ({
+const ports = {
   sessions: makeSessionStore(table),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
@@ -37,11 +37,11 @@ const openPorts = async () => ({
   telemetry: house.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
-  ...(await openSandboxes(environment, { table, lambda })),
-});
+};
+const sandboxes = openSandboxes(environment, { table, lambda });
 
 export const handler = house.streamingHandler<ApiEvent>(async (event, context) => {
   house.follow(event.requestContext.requestId);
-  const ports = await openPorts();
-  return answerWith(ports, { event, context }, routes({ ports, settings, limits }));
+  const api = { ports: { ...ports, ...(await sandboxes()) }, settings, limits };
+  return answerWith(ports, { event, context }, routes(api));
 });

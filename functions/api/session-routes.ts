@@ -46,10 +46,14 @@ export const sessionRoutes = ({
       method: 'GET',
       path: '/api/sessions',
       handler: async (event: ApiEvent) => {
-        const { after, status } = queryOf(event, listQuery);
+        const { after, status, project } = queryOf(event, listQuery);
         const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
         const { sessions, next } = await ports.sessions.list(principalOf(event).owner, page);
-        const wanted = sessions.filter((session) => status === undefined || session.status === status);
+        const wanted = sessions.filter(
+          (session) =>
+            (status === undefined || session.status === status) &&
+            (project === undefined || session.project === project),
+        );
         const shown = await Promise.all(wanted.map((session) => show(session)));
         return json(200, { sessions: shown, ...(next === undefined ? {} : { next }) });
       },

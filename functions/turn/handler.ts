@@ -36,16 +36,17 @@ const settings = {
 
 type TurnWork = { readonly sessionId: SessionId; readonly correlationId: string };
 
+const ports = {
+  sessions: makeSessionStore(table),
+  connections: makeConnectionStore(table),
+  sockets: openSockets(environment.CONNECTIONS_URL),
+  models,
+  telemetry: house.telemetry,
+  world: systemWorld,
+};
+const sandboxes = openSandboxes(environment, { table, lambda: openLambda() });
+
 export const handler = house.handler<TurnWork, void>(async ({ sessionId, correlationId }) => {
   house.follow(correlationId);
-  const ports = {
-    sessions: makeSessionStore(table),
-    connections: makeConnectionStore(table),
-    sockets: openSockets(environment.CONNECTIONS_URL),
-    models,
-    telemetry: house.telemetry,
-    world: systemWorld,
-    ...(await openSandboxes(environment, { table, lambda: openLambda() })),
-  };
-  await runTurn(ports, { sessionId, settings, correlationId });
+  await runTurn({ ...ports, ...(await sandboxes()) }, { sessionId, settings, correlationId });
 });

@@ -21,28 +21,31 @@ export type SandboxVariables = {
   readonly SANDBOX_SECRET: string;
 };
 
-export const openSandboxes = async (
+/** Called once per environment; what it gives is called once per invocation, so that a changed secret is noticed. */
+export const openSandboxes = (
   variables: SandboxVariables,
   { table, lambda }: { readonly table: Table; readonly lambda: LambdaClient },
 ) => {
-  const secret = await resolveSecret(variables.SANDBOX_SECRET);
-  const link = makeSandboxLink({
-    client: lambda,
-    functionName: variables.SANDBOX_LINK_FUNCTION,
-    bearer: (workspaceId: WorkspaceId, generation: number) => bearerOf(secret, workspaceId, generation),
+  const workspaces = makeWorkspaceStore(table);
+  const host = makeSandboxHost(openEcs(), {
+    deployment: variables.DEPLOYMENT,
+    cluster: variables.SANDBOX_CLUSTER,
+    taskDefinitions: { python: variables.SANDBOX_TASK_PYTHON, node: variables.SANDBOX_TASK_NODE },
+    subnets: variables.SANDBOX_SUBNETS.split(','),
+    securityGroup: variables.SANDBOX_SECURITY_GROUP,
   });
-  return {
-    workspaces: makeWorkspaceStore(table),
-    host: makeSandboxHost(openEcs(), {
-      deployment: variables.DEPLOYMENT,
-      cluster: variables.SANDBOX_CLUSTER,
-      taskDefinitions: { python: variables.SANDBOX_TASK_PYTHON, node: variables.SANDBOX_TASK_NODE },
-      subnets: variables.SANDBOX_SUBNETS.split(','),
-      securityGroup: variables.SANDBOX_SECURITY_GROUP,
-    }),
-    link,
-    tools: makeSandboxTools(link),
-    bearerHash: (workspaceId: WorkspaceId, generation: number) =>
-      bearerHashOf(secret, workspaceId, generation),
+  return async () => {
+    const secret = await resolveSecret(variables.SANDBOX_SECRET);
+    const bearer = (workspaceId: WorkspaceId, generation: number) =>
+      bearerOf(secret, workspaceId, generation);
+    const link = makeSandboxLink({ client: lambda, functionName: variables.SANDBOX_LINK_FUNCTION, bearer });
+    return {
+      workspaces,
+      host,
+      link,
+      tools: makeSandboxTools(link),
+      bearerHash: (workspaceId: WorkspaceId, generation: number) =>
+        bearerHashOf(secret, workspaceId, generation),
+    };
   };
 };
