@@ -4,8 +4,8 @@
  * It holds the only state there is, gives every event to the reducer, and draws the page from what comes out.
  * @import { Connection } from './connection.js'
  * @import { Decision } from './call-state.js'
- * @import { Frame } from './protocol.js'
- * @import { QuestionItem, ViewEvent } from './view-state.js'
+ * @import { ClientAction, Frame } from './protocol.js'
+ * @import { Item, QuestionItem, ViewEvent } from './view-state.js'
  */
 import { openConnection } from './connection.js';
 import { openPage } from './page.js';
@@ -57,10 +57,10 @@ const receive = (frame) => {
 
 /**
  * What the server has not confirmed is sent again: it knows a message by its id and takes it once.
- * @param {ViewEvent | import('./view-state.js').Item} item
+ * @param {Item} item
  * @returns {item is QuestionItem}
  */
-const isUnsent = (item) => 'kind' in item && item.kind === 'question' && item.delivery === 'sending';
+const isUnsent = (item) => item.kind === 'question' && item.delivery === 'sending';
 
 /**
  * @param {string} messageId
@@ -99,7 +99,7 @@ const draw = openPage({
 /**
  * @param {string} callId
  * @param {Decision} decision
- * @returns {import('./protocol.js').ClientAction}
+ * @returns {ClientAction}
  */
 const approvalOf = (callId, decision) => ({
   action: 'tool:approval',

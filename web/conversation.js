@@ -11,24 +11,22 @@ import { element } from './element.js';
 import { blocksOf } from './text-blocks.js';
 
 /**
+ * @typedef {{ readonly item: Item, readonly node: HTMLElement }} DrawnItem
+ * @typedef {Map<string, DrawnItem>} Drawn
+ */
+
+/**
  * @param {HTMLElement} list
  * @param {Decide} decide
  * @returns {(items: ViewState['items']) => void}
  */
 export const conversation = (list, decide) => {
-  /** @type {Map<string, { readonly item: Item, readonly node: HTMLElement }>} */
+  /** @type {Drawn} */
   let drawn = new Map();
   return (items) => {
     const wasAtEnd = isAtEnd();
     const before = drawn;
-    drawn = new Map();
-    for (const item of items) {
-      const old = before.get(item.id);
-      const node =
-        old?.item === item ? old.node : element('li', { 'data-kind': item.kind }, nodeOf(item, decide));
-      if (old !== undefined && old.node !== node) succeed(old.node, node);
-      drawn.set(item.id, { item, node });
-    }
+    drawn = new Map(items.map((item) => [item.id, drawItem(item, before.get(item.id), decide)]));
     for (const [id, { node }] of before) if (!drawn.has(id)) node.remove();
     arrange(
       list,
@@ -37,6 +35,19 @@ export const conversation = (list, decide) => {
     for (const live of list.querySelectorAll('[data-live]')) live.scrollTop = live.scrollHeight;
     if (wasAtEnd) scrollTo({ top: document.documentElement.scrollHeight });
   };
+};
+
+/**
+ * @param {Item} item
+ * @param {DrawnItem | undefined} old
+ * @param {Decide} decide
+ * @returns {DrawnItem}
+ */
+const drawItem = (item, old, decide) => {
+  if (old?.item === item) return old;
+  const node = element('li', { 'data-kind': item.kind }, nodeOf(item, decide));
+  if (old !== undefined) succeed(old.node, node);
+  return { item, node };
 };
 
 /** How far from the end a reader may be and still be taken along, in pixels. */

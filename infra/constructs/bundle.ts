@@ -26,6 +26,15 @@ const options: BuildOptions = {
   logLevel: 'warning',
 };
 
+/** Writes `index.mjs` and its source map into the folder. */
+export const bundleHandler = (name: FunctionName, folder: string): void => {
+  buildSync({
+    ...options,
+    entryPoints: [inRepository(`functions/${name}/handler.ts`)],
+    outfile: `${folder}/index.mjs`,
+  });
+};
+
 export const bundledHandler = (name: FunctionName): AssetCode =>
   Code.fromAsset(inRepository(`functions/${name}`), {
     assetHashType: AssetHashType.OUTPUT,
@@ -34,11 +43,7 @@ export const bundledHandler = (name: FunctionName): AssetCode =>
       image: DockerImage.fromRegistry('scratch'),
       local: {
         tryBundle: (folder) => {
-          buildSync({
-            ...options,
-            entryPoints: [inRepository(`functions/${name}/handler.ts`)],
-            outfile: `${folder}/index.mjs`,
-          });
+          bundleHandler(name, folder);
           return true;
         },
       },

@@ -99,7 +99,8 @@ export class NetworkStack extends Stack {
 const tcp = (port: number) => ({ ipProtocol: 'tcp', fromPort: port, toPort: port });
 
 /**
- * A group that is made without rules inside it allows everything out, whatever is attached to it later
+ * The rules inside a group replace the one EC2 gives every new group, which allows everything out; of rules
+ * attached from outside the documentation does not say so
  * (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-securitygroup.html).
  */
 const onlyTo = (group: SecurityGroup, rules: readonly CfnSecurityGroup.EgressProperty[]): void => {

@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { describe, expect, test } from 'vitest';
+import { environments, type FunctionName } from '#shared/config/environment.ts';
+import { bundleHandler } from './constructs/bundle.ts';
+import { settingsOf } from './settings.ts';
+import { synthesise } from './synthesise.ts';
+
+describe('the whole', () => {
+  test('passes the rules of cdk-nag and of the CloudFormation schema', () => {
+    expect(Object.keys(synthesise({ withSchemaRules: true }))).toEqual([
+      'data',
+      'network',
+      'compute',
+      'edge',
+      'observability',
+    ]);
+  });
+
+  test('is refused when a queue without encryption in transit is added', () => {
+    const alter = (app: Parameters<NonNullable<Parameters<typeof synthesise>[0]>['alter'] & object>[0]) =>
+      new Queue(new Stack(app, 'careless'), 'Queue');
+    expect(() => synthesise({ alter: (app) => void alter(app) })).toThrow(/validation/i);
+  });
+
+  test('is refused when a task has a size that Fargate does not sell', () => {
+    const oddSize = {
+      cpu: '256',
+      memory: '8192',
+      requiresCompatibilities: ['FARGATE'],
+      networkMode: 'awsvpc',
+    };
+    expect(() =>
+      synthesise({
+        withSchemaRules: true,
+        alter: (app) => void new CfnTaskDefinition(new Stack(app, 'odd'), 'Task', oddSize),
+      }),
+    ).toThrow(/validation/i);
+  });
+
+  test('comes out the same twice, byte for byte', () => {
+    expect(JSON.stringify(synthesise())).toBe(JSON.stringify(synthesise()));
+  });
+});
+
+describe('settings', () => {
+  test('a bad value stops the synth with the line the program itself says', () => {
+    expect(() => synthesise({ settings: { turn: { MAX_STEPS_PER_TURN: '501' } } })).toThrow(
+      'infra/settings.ts: MAX_STEPS_PER_TURN="501" is not allowed: set it to a whole number from 1 to 500',
+    );
+  });
+
+  test('an unknown stage is refused with the ones there are', () => {
+    expect(() => settingsOf('test')).toThrow('there is no stage "test": one of production, staging');
+  });
+
+  test('two stages have no name in common', () => {
+    const names = (deployment: string): readonly string[] =>
+      JSON.stringify(synthesise({ settings: { deployment } })).match(
+        /"(FunctionName|Family|TableName|DashboardName|RoleName)":"[^"]+"/g,
+      ) ?? [];
+    expect(names('one')).toEqual([
+      '"Family":"one-python"',
+      '"Family":"one-node"',
+      '"FunctionName":"one-turn"',
+    ]);
+    expect(names('two')).toEqual([
+      '"Family":"two-python"',
+      '"Family":"two-node"',
+      '"FunctionName":"two-turn"',
+    ]);
+  });
+});
+
+describe('a bundle', () => {
+  const valid: Record<string, string> = {
+    ADMIN_TOKEN_SHA256: 'a'.repeat(64),
+    CONNECTIONS_URL: 'https://api.example.com/ws',
+    SANDBOX_ADDRESS_RANGE: '10.77.0.0/16',
+    SANDBOX_SECRET: 's'.repeat(32),
+  };
+  const environmentOf = (name: FunctionName): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(environments[name].shape).flatMap(([key, schema]) =>
+        schema.safeParse(undefined).success ? [] : [[key, valid[key] ?? 'name']],
+      ),
+    );
+  /** What the Lambda runtime defines before it loads a handler. */
+  const runtime =
+    'globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: {} };';
+
+  test.each(Object.keys(environments) as FunctionName[])(
+    'of %s starts in Node with nothing beside it and has a handler',
+    (name) => {
+      const folder = mkdtempSync(join(tmpdir(), 'sallyport-bundle-'));
+      try {
+        bundleHandler(name, folder);
+        writeFileSync(
+          join(folder, 'start.mjs'),
+          `${runtime} const { handler } = await import('./index.mjs'); process.stdout.write(typeof handler);`,
+        );
+        const env = { ...environmentOf(name), AWS_REGION: 'eu-central-1' };
+        expect(execFileSync(process.execPath, [join(folder, 'start.mjs')], { env, encoding: 'utf8' })).toBe(
+          'function',
+        );
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+});

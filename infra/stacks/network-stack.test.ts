@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest';
+import { named, ofType, synthesise } from '../synthesise.ts';
+
+const { network, compute } = synthesise();
+const all = Object.values(network.Resources);
+const group = (prefix: string) => named(network, 'AWS::EC2::SecurityGroup', prefix).Properties;
+const idOf = (prefix: string) => {
+  const id = Object.keys(network.Resources).find((key) => key.startsWith(prefix));
+  return { 'Fn::GetAtt': [id, 'GroupId'] };
+};
+
+describe('there is no way out', () => {
+  test('no gateway of any kind leads to another network', () => {
+    const doors = all
+      .map(({ Type }) => Type)
+      .filter((type) => /Gateway|Peering|CarrierGateway|VPNConnection|EIP|TransitGateway/.test(type));
+    expect(doors).toEqual([]);
+  });
+
+  test('no route is written at all: a subnet has its own network and the S3 endpoint', () => {
+    expect(ofType(network, 'AWS::EC2::Route')).toEqual([]);
+  });
+
+  test('no subnet gives out public addresses', () => {
+    const subnets = ofType(network, 'AWS::EC2::Subnet');
+    expect(subnets.map(({ Properties }) => Properties.MapPublicIpOnLaunch)).toEqual([false]);
+  });
+
+  test('no rule of a security group names the whole internet', () => {
+    expect(JSON.stringify(network)).not.toMatch(/0\.0\.0\.0\/0|::\/0/);
+  });
+
+  test('a sandbox speaks to the pull endpoints and to S3, on 443, by rules inside its group', () => {
+    const { SecurityGroupEgress: egress } = group('SandboxGroup');
+    expect(egress).toEqual([
+      {
+        Description: 'image pulls',
+        DestinationSecurityGroupId: idOf('EndpointGroup'),
+        FromPort: 443,
+        IpProtocol: 'tcp',
+        ToPort: 443,
+      },
+      {
+        Description: 'image layers',
+        DestinationPrefixListId: {
+          'Fn::GetAtt': [expect.stringMatching(/^S3PrefixList/), 'PrefixLists.0.PrefixListId'],
+        },
+        FromPort: 443,
+        IpProtocol: 'tcp',
+        ToPort: 443,
+      },
+    ]);
+  });
+
+  test('the link speaks to sandboxes on 8080 alone', () => {
+    expect(group('LinkGroup').SecurityGroupEgress).toEqual([
+      {
+        Description: 'the door',
+        DestinationSecurityGroupId: idOf('SandboxGroup'),
+        FromPort: 8080,
+        IpProtocol: 'tcp',
+        ToPort: 8080,
+      },
+    ]);
+  });
+
+  test('no egress is attached to a group from outside it', () => {
+    expect(ofType(network, 'AWS::EC2::SecurityGroupEgress')).toEqual([]);
+    expect(ofType(compute, 'AWS::EC2::SecurityGroupEgress')).toEqual([]);
+  });
+});
+
+describe('there is one door in', () => {
+  test('sandboxes answer the link, endpoints answer sandboxes, nobody else is answered', () => {
+    const rules = ofType(network, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties);
+    const rule = ({ to, from, port }: { to: string; from: string; port: number }) => ({
+      Description: expect.any(String),
+      FromPort: port,
+      GroupId: idOf(to),
+      IpProtocol: 'tcp',
+      SourceSecurityGroupId: idOf(from),
+      ToPort: port,
+    });
+    expect(rules).toHaveLength(2);
+    expect(rules).toEqual(
+      expect.arrayContaining([
+        rule({ to: 'SandboxGroup', from: 'LinkGroup', port: 8080 }),
+        rule({ to: 'EndpointGroup', from: 'SandboxGroup', port: 443 }),
+      ]),
+    );
+    for (const { Properties } of ofType(network, 'AWS::EC2::SecurityGroup'))
+      expect(Properties.SecurityGroupIngress).toBeUndefined();
+  });
+
+  test('the default security group is emptied', () => {
+    expect(ofType(network, 'Custom::VpcRestrictDefaultSG')).toHaveLength(1);
+  });
+});
+
+describe('DNS', () => {
+  test('answers the three names of an image pull and no other, and nothing when the firewall is down', () => {
+    const [config] = ofType(network, 'AWS::Route53Resolver::FirewallConfig');
+    expect(config?.Properties.FirewallFailOpen).toBe('DISABLED');
+    const [{ Properties: rules } = { Properties: undefined }] = ofType(
+      network,
+      'AWS::Route53Resolver::FirewallRuleGroup',
+    );
+    const list = (prefix: string) => ({ 'Fn::GetAtt': [expect.stringMatching(`^${prefix}`), 'Id'] });
+    expect(rules.FirewallRules).toEqual([
+      {
+        Action: 'ALLOW',
+        FirewallDomainListId: list('DnsAllowed'),
+        FirewallDomainRedirectionAction: 'TRUST_REDIRECTION_DOMAIN',
+        Priority: 1,
+      },
+      {
+        Action: 'BLOCK',
+        BlockResponse: 'NXDOMAIN',
+        FirewallDomainListId: list('DnsEverything'),
+        Priority: 2,
+      },
+    ]);
+    expect(
+      named(network, 'AWS::Route53Resolver::FirewallDomainList', 'DnsEverything').Properties.Domains,
+    ).toEqual(['*']);
+    const allowed = named(network, 'AWS::Route53Resolver::FirewallDomainList', 'DnsAllowed').Properties
+      .Domains;
+    expect(allowed.map(plain)).toEqual([
+      'api.ecr.REGION.SUFFIX',
+      'ACCOUNT.dkr.ecr.REGION.SUFFIX',
+      'prod-REGION-starport-layer-bucket.s3.REGION.SUFFIX',
+    ]);
+  });
+
+  test('is guarded in the VPC the sandboxes are in', () => {
+    const [association] = ofType(network, 'AWS::Route53Resolver::FirewallRuleGroupAssociation');
+    const [config] = ofType(network, 'AWS::Route53Resolver::FirewallConfig');
+    const vpc = {
+      Ref: Object.keys(network.Resources).find((id) => network.Resources[id]?.Type === 'AWS::EC2::VPC'),
+    };
+    expect(association?.Properties.VpcId).toEqual(vpc);
+    expect(config?.Properties.ResourceId).toEqual(vpc);
+  });
+});
+
+describe('endpoints', () => {
+  const endpoints = ofType(network, 'AWS::EC2::VPCEndpoint').map(({ Properties }) => Properties);
+
+  test('are the three an image pull needs', () => {
+    expect(
+      endpoints.map(({ ServiceName, VpcEndpointType }) => [plain(ServiceName), VpcEndpointType]),
+    ).toEqual([
+      ['com.amazonaws.REGION.ecr.api', 'Interface'],
+      ['com.amazonaws.REGION.ecr.dkr', 'Interface'],
+      ['com.amazonaws.REGION.s3', 'Gateway'],
+    ]);
+  });
+
+  test('pass pulls of our repository by our account, and layers out of the bucket of ECR', () => {
+    const statements = endpoints.map(({ PolicyDocument }) => PolicyDocument.Statement);
+    const ours = { StringEquals: { 'aws:PrincipalAccount': { Ref: 'AWS::AccountId' } } };
+    const [api, docker, s3] = statements;
+    expect(api).toEqual(docker);
+    expect(
+      api.map((statement: Statement) => [statement.Action, plain(statement.Resource), statement.Condition]),
+    ).toEqual([
+      ['ecr:GetAuthorizationToken', '*', ours],
+      [
+        ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+        'arn:PARTITION:ecr:REGION:ACCOUNT:repository/cdk-hnb659fds-container-assets-ACCOUNT-REGION',
+        ours,
+      ],
+    ]);
+    expect(s3.map((statement: Statement) => [statement.Action, plain(statement.Resource)])).toEqual([
+      ['s3:GetObject', 'arn:PARTITION:s3:::prod-REGION-starport-layer-bucket/*'],
+    ]);
+  });
+
+  test('the repository they pass is the one the sandboxes pull from', () => {
+    const [task] = ofType(compute, 'AWS::ECS::TaskDefinition');
+    const image = plain(task?.Properties.ContainerDefinitions[0].Image);
+    expect(image).toMatch(
+      /^ACCOUNT[.]dkr[.]ecr[.]REGION[.]SUFFIX\/cdk-hnb659fds-container-assets-ACCOUNT-REGION:/,
+    );
+  });
+
+  test('one zone has one interface each, three zones have three', () => {
+    const wide = synthesise({ settings: { network: { cidr: '10.0.0.0/16', zones: 3 } } }).network;
+    const subnets = ofType(wide, 'AWS::EC2::VPCEndpoint').map(
+      ({ Properties }) => Properties.SubnetIds?.length,
+    );
+    expect(subnets).toEqual([3, 3, undefined]);
+    expect(endpoints.map(({ SubnetIds }) => SubnetIds?.length)).toEqual([1, 1, undefined]);
+  });
+});
+
+type Statement = { readonly Action: unknown; readonly Resource: unknown; readonly Condition?: unknown };
+
+/** CloudFormation's joins and substitutions as one text. */
+const plain = (value: unknown): string => {
+  const names: Record<string, string> = {
+    'AWS::Region': 'REGION',
+    'AWS::AccountId': 'ACCOUNT',
+    'AWS::URLSuffix': 'SUFFIX',
+    'AWS::Partition': 'PARTITION',
+  };
+  if (typeof value === 'string') return value;
+  const {
+    Ref: ref,
+    'Fn::Join': join,
+    'Fn::Sub': sub,
+  } = value as {
+    Ref?: string;
+    'Fn::Join'?: [string, unknown[]];
+    'Fn::Sub'?: string;
+  };
+  if (ref !== undefined) return names[ref] ?? ref;
+  if (sub !== undefined) return sub.replace(/\$\{([^}]+)\}/g, (_, name) => names[name] ?? name);
+  return join?.[1].map(plain).join(join[0]) ?? '';
+};

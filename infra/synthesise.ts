@@ -1,0 +1,81 @@
+/**
+ * The templates of a stage, made in this process for tests: with the context of `cdk.json`, without bundling.
+ *
+ * The rules of CloudFormation's own schema take most of a synth; only who tests them asks for them.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { inRepository } from './constructs/repository.ts';
+import { addSallyport } from './sallyport.ts';
+import { type Settings, settingsOf } from './settings.ts';
+
+export type Resource = {
+  readonly Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the shape of a resource is CloudFormation's, and each test asserts its own part
+  readonly Properties: any;
+  readonly DeletionPolicy?: string;
+};
+
+export type Template = {
+  readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Parameters?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+};
+
+export type StackName = 'data' | 'network' | 'compute' | 'edge' | 'observability';
+
+export type Synthesised = Readonly<Record<StackName, Template>>;
+
+export type SynthesisOptions = {
+  readonly settings?: Partial<Settings>;
+  readonly withSchemaRules?: boolean;
+  readonly alter?: (app: App) => void;
+};
+
+export const synthesise = ({
+  settings = {},
+  withSchemaRules = false,
+  alter,
+}: SynthesisOptions = {}): Synthesised => {
+  const outdir = mkdtempSync(join(tmpdir(), 'sallyport-synth-'));
+  try {
+    const app = new App({
+      outdir,
+      analyticsReporting: false,
+      context: {
+        ...contextOfCdkJson(),
+        '@aws-cdk/core:validateAgainstDefaultRules': withSchemaRules,
+        'aws:cdk:bundling-stacks': [],
+      },
+    });
+    const stacks = addSallyport(app, { ...settingsOf('production'), ...settings });
+    alter?.(app);
+    const assembly = app.synth();
+    return Object.fromEntries(
+      Object.entries(stacks).map(([name, { stackName }]) => [
+        name,
+        assembly.getStackByName(stackName).template,
+      ]),
+    ) as Synthesised;
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+};
+
+const contextOfCdkJson = (): Record<string, unknown> =>
+  JSON.parse(readFileSync(inRepository('cdk.json'), 'utf8')).context;
+
+export const ofType = (template: Template, type: string): readonly Resource[] =>
+  Object.values(template.Resources).filter((resource) => resource.Type === type);
+
+/** The one resource of a type whose logical id starts so. */
+export const named = (template: Template, type: string, prefix: string): Resource => {
+  const found = Object.entries(template.Resources).filter(
+    ([id, resource]) => resource.Type === type && id.startsWith(prefix),
+  );
+  const [only, ...others] = found;
+  if (only === undefined || others.length > 0)
+    throw new Error(`${found.length} of ${type} start with ${prefix}`);
+  return only[1];
+};
