@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Stack } from 'aws-cdk-lib';
+import { type App, Stack } from 'aws-cdk-lib';
 import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
+import { flavors } from '#shared/domain/flavor.ts';
 import { bundleHandler } from './constructs/bundle.ts';
 import { settingsOf } from './settings.ts';
 import { synthesise } from './synthesise.ts';
@@ -23,24 +24,25 @@ describe('the whole', () => {
   });
 
   test('is refused when a queue without encryption in transit is added', () => {
-    const alter = (app: Parameters<NonNullable<Parameters<typeof synthesise>[0]>['alter'] & object>[0]) =>
-      new Queue(new Stack(app, 'careless'), 'Queue');
-    expect(() => synthesise({ alter: (app) => void alter(app) })).toThrow(/validation/i);
+    const alter = (app: App): void => void new Queue(new Stack(app, 'careless'), 'Queue');
+    expect(() => synthesise({ alter })).toThrow(/validation/i);
+  });
+
+  const size = (cpuUnits: number, memoryMib: number) => (app: App) =>
+    void new CfnTaskDefinition(new Stack(app, 'sized'), 'Task', {
+      cpu: String(cpuUnits),
+      memory: String(memoryMib),
+      requiresCompatibilities: ['FARGATE'],
+      networkMode: 'awsvpc',
+    });
+
+  test.each(Object.entries(flavors))('takes flavor %s: Fargate sells its size', (_, { task }) => {
+    const alter = size(task.cpuUnits, task.memoryMib);
+    expect(() => synthesise({ withSchemaRules: true, alter })).not.toThrow();
   });
 
   test('is refused when a task has a size that Fargate does not sell', () => {
-    const oddSize = {
-      cpu: '256',
-      memory: '8192',
-      requiresCompatibilities: ['FARGATE'],
-      networkMode: 'awsvpc',
-    };
-    expect(() =>
-      synthesise({
-        withSchemaRules: true,
-        alter: (app) => void new CfnTaskDefinition(new Stack(app, 'odd'), 'Task', oddSize),
-      }),
-    ).toThrow(/validation/i);
+    expect(() => synthesise({ withSchemaRules: true, alter: size(512, 8192) })).toThrow(/validation/i);
   });
 
   test('comes out the same twice, byte for byte', () => {
@@ -50,7 +52,7 @@ describe('the whole', () => {
 
 describe('settings', () => {
   test('a bad value stops the synth with the line the program itself says', () => {
-    expect(() => synthesise({ settings: { turn: { MAX_STEPS_PER_TURN: '501' } } })).toThrow(
+    expect(() => synthesise({ settings: { variables: { MAX_STEPS_PER_TURN: '501' } } })).toThrow(
       'infra/settings.ts: MAX_STEPS_PER_TURN="501" is not allowed: set it to a whole number from 1 to 500',
     );
   });

@@ -39,13 +39,7 @@ export const addSallyport = (app: App, settings: Settings): Sallyport => {
   return { data, network, compute, edge, observability };
 };
 
-const check = ({ model, providerKeyArns, turn, lifetime, sandbox }: Settings): void => {
-  const result = readVariables(operatorSettings, {
-    ...model,
-    ...providerKeyArns,
-    ...turn,
-    ...lifetime,
-    ...sandbox,
-  });
+const check = ({ variables, providerKeyArns }: Settings): void => {
+  const result = readVariables(operatorSettings, { ...variables, ...providerKeyArns });
   if (!result.ok) throw new Error(`infra/settings.ts: ${result.problems.join('; ')}`);
 };

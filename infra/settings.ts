@@ -4,28 +4,18 @@
  * No secret stands here. Keys of model providers are named by the ARN of a secret; the hash of the admin
  * token is a parameter of the compute stack, given at the first deploy.
  */
-import type {
-  lifetimeSettings,
-  modelSettings,
-  sandboxSettings,
-  turnSettings,
-} from '#shared/config/settings.ts';
-
-type Shaped = { readonly shape: object };
-/** Variables as an operator writes them; what is left out has the default of `shared/config/settings.ts`. */
-type VariablesOf<S extends Shaped> = { readonly [K in keyof S['shape']]?: string };
+import type { operatorSettings } from '#shared/config/settings.ts';
 
 type ProviderKey = 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY' | 'GEMINI_API_KEY';
+type OperatorVariable = keyof (typeof operatorSettings)['shape'];
 
 export type Settings = {
   /** Names the stacks, the tasks (`startedBy`) and the task families: unique in an account and region. */
   readonly deployment: string;
-  readonly model: Omit<VariablesOf<typeof modelSettings>, ProviderKey>;
+  /** As an operator writes them; what is left out has the default of `shared/config/settings.ts`. */
+  readonly variables: { readonly [K in Exclude<OperatorVariable, ProviderKey>]?: string };
   /** Complete ARNs of secrets in this account and region, each holding one key as its text. */
   readonly providerKeyArns: { readonly [K in ProviderKey]?: string };
-  readonly turn: VariablesOf<typeof turnSettings>;
-  readonly lifetime: VariablesOf<typeof lifetimeSettings>;
-  readonly sandbox: VariablesOf<typeof sandboxSettings>;
   readonly network: {
     /** The sandboxes' own address range: nothing routes to it from outside. */
     readonly cidr: string;
@@ -45,11 +35,8 @@ export type Settings = {
 
 const production: Settings = {
   deployment: 'sallyport',
-  model: {},
+  variables: {},
   providerKeyArns: {},
-  turn: {},
-  lifetime: {},
-  sandbox: {},
   network: { cidr: '10.77.0.0/16', zones: 1 },
   ownsApiLogRole: true,
   alarmEmails: [],

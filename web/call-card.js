@@ -44,7 +44,7 @@ export const callCard = (call, decide) => {
 const statusOf = ({ status, decision, durationMs }) => {
   switch (status) {
     case 'asked':
-      return 'asked for';
+      return 'queued';
     case 'waiting':
       return decision === null ? 'waits for you' : decision === 'reject' ? 'rejecting' : 'approved';
     case 'done':

@@ -76,7 +76,7 @@ export const openConnection = ({ token, sessionId: resumed, onFrame, onLink, ...
     heartbeat.heard();
     if (frame.type === 'system:ready') greet(frame.data);
     if (frame.type === 'error' && !isReady) refusal = frame.data.error.message;
-    if (isLogged(frame)) feed.take(frame);
+    else if (isLogged(frame)) feed.take(frame);
     else onFrame(frame);
   };
 

@@ -33,7 +33,7 @@ export const conversation = (list, decide) => {
       Array.from(drawn.values(), ({ node }) => node),
     );
     for (const live of list.querySelectorAll('[data-live]')) live.scrollTop = live.scrollHeight;
-    if (wasAtEnd) scrollTo({ top: document.documentElement.scrollHeight });
+    if (wasAtEnd && items.length > 0) scrollTo({ top: document.documentElement.scrollHeight });
   };
 };
 
@@ -45,7 +45,9 @@ export const conversation = (list, decide) => {
  */
 const drawItem = (item, old, decide) => {
   if (old?.item === item) return old;
-  const node = element('li', { 'data-kind': item.kind }, nodeOf(item, decide));
+  // A half answer is not read out; the whole one is.
+  const isBusy = item.kind === 'answer' && item.stream !== null;
+  const node = element('li', { 'data-kind': item.kind, 'aria-busy': String(isBusy) }, nodeOf(item, decide));
   if (old !== undefined) succeed(old.node, node);
   return { item, node };
 };
@@ -89,7 +91,7 @@ const nodeOf = (item, decide) => {
     case 'question':
       return question(item);
     case 'answer':
-      return prose(item.text);
+      return element('div', { class: 'answer' }, ...prose(item.text));
     case 'call':
       return callCard(item, decide);
     case 'note':
@@ -115,23 +117,21 @@ const deliveries = { sending: 'sending', accepted: null, refused: 'not sent' };
 const question = ({ text, delivery }) => {
   const state = deliveries[delivery];
   const note = state === null ? null : element('small', {}, state);
-  return element('div', { class: 'question', 'data-delivery': delivery }, element('p', {}, text), note);
+  return element('div', { class: 'question', 'data-delivery': delivery }, ...prose(text), note);
 };
 
 /**
  * @param {string} text
- * @returns {HTMLElement}
+ * @returns {readonly HTMLElement[]}
  */
-const prose = (text) => {
-  const blocks = blocksOf(text).map((block) => {
+const prose = (text) =>
+  blocksOf(text).map((block) => {
     if (block.kind === 'code') return element('pre', { tabindex: '0' }, element('code', {}, block.text));
     const spans = block.spans.map(({ kind, text: part }) =>
       kind === 'text' ? part : element(kind, {}, part),
     );
     return element('p', {}, ...spans);
   });
-  return element('div', { class: 'answer' }, ...blocks);
-};
 
 /** @type {Readonly<Record<EndItem['stopReason'], string>>} */
 const endings = {

@@ -5,7 +5,6 @@
  * @import { Decide } from './call-card.js'
  * @import { Link, Session, ViewState } from './view-state.js'
  */
-import { announce } from './announcer.js';
 import { conversation } from './conversation.js';
 import { element, part } from './element.js';
 import { examplesFor } from './examples.js';
@@ -30,6 +29,9 @@ const linkWords = {
   stopped: 'Not connected',
 };
 
+/** In a preview of an example, the marks around code are noise. */
+const fence = /^```\w*\n?/gm;
+
 const endedStatuses = new Set(['completed', 'failed']);
 
 /**
@@ -46,7 +48,6 @@ export const openPage = (actions) => {
     drawBanner(state, actions);
     drawItems(state.items);
     drawComposer(state);
-    announce(state);
   };
 };
 
@@ -122,14 +123,14 @@ const drawWelcome = ({ link, session, items }, ask) => {
   welcome.dataset['provider'] = provider;
   part('welcome-text', HTMLParagraphElement).textContent =
     provider === 'demo'
-      ? 'The demo provider is no language model: it runs the lines that begin with $ and the code you fence, in an isolated sandbox, after you approve each call.'
+      ? 'The demo provider is no language model. It runs lines that begin with $ and fenced code, in an isolated sandbox, after you approve each call.'
       : 'Its tools run in an isolated sandbox, and you approve each call.';
   const examples = examplesFor(provider).map(({ title, text }) => {
     const button = element(
       'button',
       { type: 'button' },
       element('strong', {}, title),
-      element('code', {}, text),
+      element('code', {}, text.replaceAll(fence, '')),
     );
     button.addEventListener('click', () => {
       ask(text);

@@ -19,6 +19,7 @@ import {
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type EnvironmentFor, environments, type FunctionName } from '#shared/config/environment.ts';
+import type { Variables } from '#shared/config/settings.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import { bundledHandler } from './bundle.ts';
 import type { Need, Right } from './need.ts';
@@ -26,6 +27,8 @@ import type { Need, Right } from './need.ts';
 export type HouseFunctionProps<F extends FunctionName> = {
   readonly name: F;
   readonly needs: Need<EnvironmentFor<F>>;
+  /** The operator's, all of them: the function is given those its contract reads. */
+  readonly settings: Variables;
   readonly timeout: Duration;
   readonly memoryMib?: number;
 } & Pick<
@@ -47,7 +50,7 @@ export class HouseFunction<F extends FunctionName> extends Construct {
   readonly name: F;
   readonly lambda: LambdaFunction;
 
-  constructor(scope: Construct, { name, needs, memoryMib, ...options }: HouseFunctionProps<F>) {
+  constructor(scope: Construct, { name, needs, settings, memoryMib, ...options }: HouseFunctionProps<F>) {
     super(scope, name);
     this.name = name;
     const logGroup = new LogGroup(this, 'Logs', {
@@ -70,7 +73,10 @@ export class HouseFunction<F extends FunctionName> extends Construct {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.WARN,
       tracing: Tracing.ACTIVE,
-      environment: { ...contractOf(name, needs.variables), NODE_OPTIONS: '--enable-source-maps' },
+      environment: {
+        ...contractOf(name, { ...needs.variables }, settings),
+        NODE_OPTIONS: '--enable-source-maps',
+      },
     });
   }
 }
@@ -83,11 +89,11 @@ const grant = (role: Role, rights: readonly Right[]): void => {
   acknowledgeWildcards(role, ['*'], 'Trace segments have no resource.');
 };
 
-/** Only the contract's keys, and of those the ones that are set. */
-const contractOf = (name: FunctionName, variables: object): Record<string, string> => {
+/** What a function needs, and of the settings those its contract names. */
+const contractOf = (name: FunctionName, needed: Variables, settings: Variables): Record<string, string> => {
   const known = Object.keys(environments[name].shape);
-  const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const strangers = set.map(([key]) => key).filter((key) => !known.includes(key));
+  const strangers = Object.keys(needed).filter((key) => !known.includes(key));
   if (strangers.length > 0) throw new Error(`${name} does not read ${strangers.join(', ')}`);
-  return Object.fromEntries(set);
+  const given = { ...settings, ...needed };
+  return Object.fromEntries(known.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]])));
 };

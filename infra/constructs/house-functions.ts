@@ -12,9 +12,10 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EnvironmentFor, FunctionName } from '#shared/config/environment.ts';
+import type { Variables } from '#shared/config/settings.ts';
 import type { Settings } from '../settings.ts';
 import type { NetworkStack } from '../stacks/network-stack.ts';
-import { HouseFunction } from './house-function.ts';
+import { HouseFunction, type HouseFunctionProps } from './house-function.ts';
 import { all, beingInVpc, invoking, knowing, may, type Need, reading } from './need.ts';
 import type { SandboxTasks } from './sandbox-tasks.ts';
 import type { SocketDoor } from './socket-door.ts';
@@ -48,54 +49,61 @@ export class HouseFunctions extends Construct {
   readonly 'task-events': HouseFunction<'task-events'>;
   readonly janitor: HouseFunction<'janitor'>;
   readonly api: HouseFunction<'api'>;
+  private readonly settings: Variables;
 
   constructor(scope: Construct, id: string, props: HouseFunctionsProps) {
     super(scope, id);
+    // Whether a provider has a key is known to all who choose one; only the turn may read it.
+    this.settings = { ...props.settings.variables, ...props.settings.providerKeyArns };
     const { table, tasks, door, lostEvents } = props;
     const shared = sharedNeeds(Stack.of(this), props);
-    const { access, models, turns, choices, lifetime } = shared;
+    const { access, turns } = shared;
     this['sandbox-link'] = this.addLink(props);
     const sandboxes = all(shared.sandboxes, invoking('SANDBOX_LINK_FUNCTION', this['sandbox-link'].lambda));
     this.turn = this.addTurn(props, all(shared.work, sandboxes));
-    this.authorizer = new HouseFunction(this, {
+    this.authorizer = this.add({
       name: 'authorizer',
       needs: all(redeemingTickets(table), access),
       timeout: short,
     });
-    this.greeter = new HouseFunction(this, {
+    this.greeter = this.add({
       name: 'greeter',
-      needs: all(readingFrom(table), door.closing, models),
+      needs: all(readingFrom(table), door.closing),
       timeout: short,
       // A greeting is of no use to a connection that has waited longer.
       maxEventAge: Duration.minutes(1),
     });
     const greeting = invoking('GREETER_FUNCTION', this.greeter.lambda);
     const frames = all(workingOn(table), door.closing, greeting, turns, tasks.stopping);
-    this.socket = new HouseFunction(this, {
+    this.socket = this.add({
       name: 'socket',
-      needs: all(frames, access, models, choices, lifetime),
+      needs: all(frames, access),
       timeout: socketTimeout,
     });
-    this['task-events'] = new HouseFunction(this, {
+    this['task-events'] = this.add({
       name: 'task-events',
       needs: all(workingOn(table), door.posting, tasks.knowing),
       timeout: short,
       retryAttempts: 2,
       onFailure: new SqsDestination(lostEvents),
     });
-    this.janitor = new HouseFunction(this, {
+    this.janitor = this.add({
       name: 'janitor',
-      needs: all(workingOnIndexed(table, 'due'), door.posting, turns, tasks.sweeping, lifetime),
+      needs: all(workingOnIndexed(table, 'due'), door.posting, turns, tasks.sweeping),
       timeout: Duration.minutes(1),
       // The next minute is the retry.
       retryAttempts: 0,
     });
     const requests = all(workingOnIndexed(table, 'owner'), door.posting, turns, sandboxes);
-    this.api = new HouseFunction(this, {
+    this.api = this.add({
       name: 'api',
-      needs: all(requests, access, models, choices, lifetime),
+      needs: all(requests, access),
       timeout: longest,
     });
+  }
+
+  private add<F extends FunctionName>(props: Omit<HouseFunctionProps<F>, 'settings'>): HouseFunction<F> {
+    return new HouseFunction<F>(this, { ...props, settings: this.settings } as HouseFunctionProps<F>);
   }
 
   get all(): readonly HouseFunction<FunctionName>[] {
@@ -103,7 +111,7 @@ export class HouseFunctions extends Construct {
   }
 
   private addTurn({ settings, lostTurns }: HouseFunctionsProps, needs: Need<EnvironmentFor<'turn'>>) {
-    return new HouseFunction(this, {
+    return this.add({
       name: 'turn',
       needs,
       functionName: turnTarget(Stack.of(this), settings).functionName,
@@ -118,7 +126,7 @@ export class HouseFunctions extends Construct {
   }
 
   private addLink({ network }: HouseFunctionsProps): HouseFunction<'sandbox-link'> {
-    return new HouseFunction(this, {
+    return this.add({
       name: 'sandbox-link',
       needs: all(knowing({ SANDBOX_ADDRESS_RANGE: network.vpc.vpcCidrBlock }), beingInVpc),
       timeout: longest,
@@ -134,9 +142,6 @@ const sharedNeeds = (
   stack: Stack,
   { settings, adminTokenHash, table, sandboxSecret, network, tasks, door }: HouseFunctionsProps,
 ) => {
-  // Whether a provider has a key is known to all who choose one; only the turn may read it.
-  const models = knowing({ ...settings.model, ...settings.providerKeyArns });
-  const lifetime = knowing(settings.lifetime);
   const turns = invoking('TURN_FUNCTION', turnTarget(stack, settings));
   const placement = knowing({
     SANDBOX_SUBNETS: network.vpc.isolatedSubnets.map(({ subnetId }) => subnetId).join(','),
@@ -144,20 +149,9 @@ const sharedNeeds = (
   });
   return {
     access: knowing({ ADMIN_TOKEN_SHA256: adminTokenHash }),
-    models,
     turns,
-    lifetime,
-    choices: knowing(settings.sandbox),
     sandboxes: all(tasks.running, reading('SANDBOX_SECRET', sandboxSecret.secretArn), placement),
-    work: all(
-      workingOn(table),
-      door.posting,
-      turns,
-      models,
-      mayReadKeys(settings),
-      knowing(settings.turn),
-      lifetime,
-    ),
+    work: all(workingOn(table), door.posting, turns, mayReadKeys(settings)),
   };
 };
 

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { named, ofType, synthesise } from '../synthesise.ts';
+
+const { compute } = synthesise();
+const tasks = ofType(compute, 'AWS::ECS::TaskDefinition').map(({ Properties }) => Properties);
+const containers = tasks.map(({ ContainerDefinitions }) => ContainerDefinitions);
+
+test('there is one task definition per template', () => {
+  expect(tasks.map(({ Family }) => Family)).toEqual(['sallyport-python', 'sallyport-node']);
+});
+
+describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
+  const task = named(compute, 'AWS::ECS::TaskDefinition', `Sandboxes${template}`).Properties;
+  const [container] = task.ContainerDefinitions;
+
+  test('has no identity in AWS', () => {
+    expect(Object.keys(task)).not.toContain('TaskRoleArn');
+  });
+
+  test('is one container on arm64 Fargate that writes no log of its own', () => {
+    expect(task).toMatchObject({
+      Cpu: '512',
+      Memory: '1024',
+      NetworkMode: 'awsvpc',
+      RequiresCompatibilities: ['FARGATE'],
+      RuntimePlatform: { CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' },
+    });
+    expect(task.ContainerDefinitions).toHaveLength(1);
+    expect(container.Name).toBe('sandbox');
+    expect(container.LogConfiguration).toBeUndefined();
+  });
+
+  test('starts as uid 0 with SETUID, SETGID and KILL of the default capabilities, and none added', () => {
+    expect(container.User).toBe('0');
+    expect(container.Privileged).toBeUndefined();
+    expect(container.LinuxParameters.Capabilities).toEqual({
+      Drop: [
+        'AUDIT_WRITE',
+        'CHOWN',
+        'DAC_OVERRIDE',
+        'FOWNER',
+        'FSETID',
+        'MKNOD',
+        'NET_BIND_SERVICE',
+        'NET_RAW',
+        'SETFCAP',
+        'SETPCAP',
+        'SYS_CHROOT',
+      ],
+    });
+  });
+
+  test('has a read-only root, and three folders on its own disk', () => {
+    expect(container.ReadonlyRootFilesystem).toBe(true);
+    expect(container.MountPoints).toEqual([
+      { ContainerPath: '/workspace', ReadOnly: false, SourceVolume: 'workspace' },
+      { ContainerPath: '/tmp', ReadOnly: false, SourceVolume: 'tmp' },
+      { ContainerPath: '/run/sallyport', ReadOnly: false, SourceVolume: 'relay' },
+    ]);
+    expect(task.Volumes).toEqual([{ Name: 'workspace' }, { Name: 'tmp' }, { Name: 'relay' }]);
+  });
+
+  test('is told where to listen and no secret', () => {
+    expect(container.Environment).toEqual([{ Name: 'SANDBOX_LISTEN', Value: 'tcp://0.0.0.0:8080' }]);
+    expect(container.Secrets).toBeUndefined();
+  });
+
+  test('has half a minute to end', () => {
+    expect(container.StopTimeout).toBe(30);
+  });
+
+  test('is pulled by a role that may pull this image and nothing else', () => {
+    const role = named(compute, 'AWS::IAM::Policy', `Sandboxes${template}ExecutionRole`);
+    const actions = role.Properties.PolicyDocument.Statement.flatMap(
+      ({ Action }: { readonly Action: string | string[] }) => Action,
+    );
+    expect(actions).toEqual([
+      'ecr:BatchCheckLayerAvailability',
+      'ecr:BatchGetImage',
+      'ecr:GetDownloadUrlForLayer',
+      'ecr:GetAuthorizationToken',
+    ]);
+  });
+});
+
+test('no role of the stack is made for tasks to hold', () => {
+  const held = ofType(compute, 'AWS::IAM::Role').filter(({ Properties }) =>
+    JSON.stringify(Properties.AssumeRolePolicyDocument).includes('ecs-tasks'),
+  );
+  expect(held).toHaveLength(containers.length);
+});

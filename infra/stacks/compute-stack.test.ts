@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { named, ofType, synthesise } from '../synthesise.ts';
+
+const { compute } = synthesise();
+
+describe('the WebSocket', () => {
+  const route = (key: string) =>
+    ofType(compute, 'AWS::ApiGatewayV2::Route').find(({ Properties }) => Properties.RouteKey === key)
+      ?.Properties;
+
+  test('is a stage named ws, since a WebSocket URL takes no path after its stage', () => {
+    const stage = named(compute, 'AWS::ApiGatewayV2::Stage', 'SocketStage').Properties;
+    expect(stage).toMatchObject({
+      StageName: 'ws',
+      AutoDeploy: true,
+      DefaultRouteSettings: { ThrottlingBurstLimit: 1000, ThrottlingRateLimit: 500 },
+    });
+    expect(stage.AccessLogSettings.Format).not.toMatch(/querystring|header/i);
+  });
+
+  test('asks the authorizer at every $connect, which remembers nothing and demands no one source', () => {
+    const authorizer = named(compute, 'AWS::ApiGatewayV2::Authorizer', 'SocketApiAuthorizer').Properties;
+    expect(authorizer.AuthorizerType).toBe('REQUEST');
+    expect(authorizer.IdentitySource).toEqual([]);
+    expect(authorizer.AuthorizerResultTtlInSeconds).toBeUndefined();
+    expect(route('$connect')).toMatchObject({
+      AuthorizationType: 'CUSTOM',
+      AuthorizerId: { Ref: expect.stringMatching(/^SocketApiAuthorizer/) },
+    });
+  });
+
+  test('sends every route to the one function', () => {
+    const routes = ofType(compute, 'AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
+    expect(routes).toEqual(['$connect', '$disconnect', '$default']);
+    expect(ofType(compute, 'AWS::ApiGatewayV2::Integration')).toHaveLength(1);
+    expect(JSON.stringify(ofType(compute, 'AWS::ApiGatewayV2::Integration'))).toContain('Functionssocket');
+  });
+});
+
+describe('what wakes functions', () => {
+  const rules = ofType(compute, 'AWS::Events::Rule').map(({ Properties }) => Properties);
+
+  test('the janitor sweeps once a minute, and the next minute is the retry', () => {
+    const sweep = rules.find(({ ScheduleExpression }) => ScheduleExpression !== undefined);
+    expect(sweep.ScheduleExpression).toBe('rate(1 minute)');
+    expect(sweep.Targets[0].Arn).toEqual({
+      'Fn::GetAtt': [expect.stringMatching(/^Functionsjanitor/), 'Arn'],
+    });
+    expect(sweep.Targets[0].RetryPolicy).toEqual({ MaximumRetryAttempts: 0 });
+    expect(named(compute, 'AWS::Lambda::EventInvokeConfig', 'Functionsjanitor').Properties).toMatchObject({
+      MaximumRetryAttempts: 0,
+    });
+  });
+
+  test('task state changes of our cluster are delivered, tried again, and kept when they are lost', () => {
+    const changes = rules.find(({ EventPattern }) => EventPattern !== undefined);
+    expect(changes.EventPattern).toEqual({
+      source: ['aws.ecs'],
+      'detail-type': ['ECS Task State Change'],
+      detail: { clusterArn: [{ 'Fn::GetAtt': [expect.stringMatching(/^SandboxesCluster/), 'Arn'] }] },
+    });
+    expect(changes.Targets[0]).toMatchObject({
+      Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionstaskevents/), 'Arn'] },
+      DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
+      RetryPolicy: { MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 10 },
+    });
+  });
+});
+
+test('the hash of the admin token is a parameter that is never shown', () => {
+  expect(compute.Parameters?.['AdminTokenSha256']).toMatchObject({
+    AllowedPattern: '[0-9a-f]{64}',
+    NoEcho: true,
+  });
+});
+
+test('what is lost is kept two weeks, encrypted', () => {
+  const queues = ofType(compute, 'AWS::SQS::Queue').map(({ Properties }) => Properties);
+  expect(queues).toHaveLength(2);
+  for (const queue of queues)
+    expect(queue).toMatchObject({ MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true });
+});

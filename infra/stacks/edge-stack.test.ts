@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { named, ofType, synthesise } from '../synthesise.ts';
+
+const { edge } = synthesise();
+
+describe('REST', () => {
+  const method = (verb: string) =>
+    ofType(edge, 'AWS::ApiGateway::Method').find(({ Properties }) => Properties.HttpMethod === verb)
+      ?.Properties;
+
+  test('answers under /api are streamed, for up to fifteen minutes', () => {
+    const { ResponseTransferMode, TimeoutInMillis, Type, Uri } = method('ANY').Integration;
+    expect({ ResponseTransferMode, TimeoutInMillis, Type }).toEqual({
+      ResponseTransferMode: 'STREAM',
+      TimeoutInMillis: 900_000,
+      Type: 'AWS_PROXY',
+    });
+    const parts = Uri['Fn::Join'][1];
+    expect(parts).toContain(':lambda:path/2021-11-15/functions/');
+    expect(parts.at(-1)).toBe('/response-streaming-invocations');
+  });
+
+  test('health is answered by API Gateway itself', () => {
+    const { Type, ContentHandling, IntegrationResponses } = method('GET').Integration;
+    expect({ Type, ContentHandling }).toEqual({ Type: 'MOCK', ContentHandling: 'CONVERT_TO_TEXT' });
+    expect(IntegrationResponses).toEqual([
+      { ResponseTemplates: { 'application/json': '{"status":"ok"}' }, StatusCode: '200' },
+    ]);
+  });
+
+  test('paths are /api/{proxy+} and /health, and a body is taken as it is', () => {
+    const paths = ofType(edge, 'AWS::ApiGateway::Resource').map(({ Properties }) => Properties.PathPart);
+    expect(paths).toEqual(['api', '{proxy+}', 'health']);
+    expect(named(edge, 'AWS::ApiGateway::RestApi', 'ApiRest').Properties.BinaryMediaTypes).toEqual(['*/*']);
+  });
+
+  test('the stage limits rates and logs who asked what, never a query', () => {
+    const stage = named(edge, 'AWS::ApiGateway::Stage', 'ApiRest').Properties;
+    expect(stage.MethodSettings).toEqual([
+      {
+        DataTraceEnabled: false,
+        HttpMethod: '*',
+        LoggingLevel: 'ERROR',
+        ResourcePath: '/*',
+        ThrottlingBurstLimit: 1000,
+        ThrottlingRateLimit: 500,
+      },
+    ]);
+    expect(stage.TracingEnabled).toBe(true);
+    expect(stage.AccessLogSetting.Format).not.toMatch(/querystring|header/i);
+  });
+
+  test.each([
+    ['MISSING_AUTHENTICATION_TOKEN', '404', 'not_found'],
+    ['THROTTLED', '429', 'rate_limited'],
+    ['REQUEST_TOO_LARGE', '413', 'payload_too_large'],
+    ['DEFAULT_4XX', '400', 'invalid_request'],
+    ['DEFAULT_5XX', '500', 'internal_error'],
+  ])('a refusal of API Gateway, %s, looks like one of ours', (type, status, code) => {
+    const refusal = ofType(edge, 'AWS::ApiGateway::GatewayResponse').find(
+      ({ Properties }) => Properties.ResponseType === type,
+    )?.Properties;
+    expect(refusal.StatusCode).toBe(status);
+    expect(JSON.parse(refusal.ResponseTemplates['application/json'])).toEqual({
+      error: {
+        code,
+        message: expect.any(String),
+        suggestions: [],
+        recoveryActions: [],
+        requestId: '$context.requestId',
+      },
+    });
+  });
+});
+
+describe('the one origin', () => {
+  const config = named(edge, 'AWS::CloudFront::Distribution', 'Front').Properties.DistributionConfig;
+  const cachingDisabled = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
+  const allButHost = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
+  const originOf = (id: string) => config.Origins.find(({ Id }: { readonly Id: string }) => Id === id);
+  type Behavior = { readonly PathPattern: string; readonly TargetOriginId: string };
+
+  test('passes REST, MCP, health and the WebSocket on, uncached, with every header but Host', () => {
+    const patterns = config.CacheBehaviors.map(({ PathPattern }: Behavior) => PathPattern);
+    expect(patterns).toEqual(['/api/*', '/mcp', '/health', '/ws']);
+    for (const behavior of config.CacheBehaviors)
+      expect(behavior).toMatchObject({
+        AllowedMethods: ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'],
+        CachePolicyId: cachingDisabled,
+        Compress: false,
+        OriginRequestPolicyId: allButHost,
+        ViewerProtocolPolicy: 'https-only',
+      });
+  });
+
+  test('takes the stage of REST as the path of its origin, and that of the WebSocket from the URL', () => {
+    const origins = config.CacheBehaviors.map(({ TargetOriginId }: Behavior) => originOf(TargetOriginId));
+    const [api, mcp, health, ws] = origins;
+    expect(api.OriginPath['Fn::Join'][1][0]).toBe('/');
+    expect([mcp, health]).toEqual([api, api]);
+    expect(ws.OriginPath).toBeUndefined();
+    expect(JSON.stringify(ws.DomainName)).toContain('SocketApi');
+  });
+
+  test('speaks TLS 1.2 to its origins', () => {
+    for (const { CustomOriginConfig: custom } of config.Origins)
+      if (custom !== undefined)
+        expect(custom).toMatchObject({ OriginProtocolPolicy: 'https-only', OriginSSLProtocols: ['TLSv1.2'] });
+  });
+
+  test('speaks at least TLS 1.2 to browsers when it has a name of its own', () => {
+    const certificateArn =
+      'arn:aws:acm:us-east-1:111122223333:certificate/0a0a0a0a-0000-4000-8000-000000000000';
+    const { edge: own } = synthesise({
+      settings: { domain: { name: 'agents.example.com', certificateArn } },
+    });
+    const { Aliases, ViewerCertificate } = named(own, 'AWS::CloudFront::Distribution', 'Front').Properties
+      .DistributionConfig;
+    expect(Aliases).toEqual(['agents.example.com']);
+    expect(ViewerCertificate).toEqual({
+      AcmCertificateArn: certificateArn,
+      MinimumProtocolVersion: 'TLSv1.2_2021',
+      SslSupportMethod: 'sni-only',
+    });
+  });
+
+  test('gives the web app headers under which it loads from its own origin alone', () => {
+    const { SecurityHeadersConfig: headers } = named(edge, 'AWS::CloudFront::ResponseHeadersPolicy', 'Front')
+      .Properties.ResponseHeadersPolicyConfig;
+    expect(headers.ContentSecurityPolicy.ContentSecurityPolicy).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers).toMatchObject({
+      ContentTypeOptions: { Override: true },
+      FrameOptions: { FrameOption: 'DENY' },
+      ReferrerPolicy: { ReferrerPolicy: 'no-referrer' },
+      StrictTransportSecurity: { AccessControlMaxAgeSec: 31_536_000, IncludeSubdomains: true },
+    });
+  });
+});
+
+test('no bucket is public, and the web app is read by CloudFront alone', () => {
+  const buckets = ofType(edge, 'AWS::S3::Bucket').map(({ Properties }) => Properties);
+  expect(buckets).toHaveLength(2);
+  for (const { PublicAccessBlockConfiguration } of buckets)
+    expect(PublicAccessBlockConfiguration).toEqual({
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
+      RestrictPublicBuckets: true,
+    });
+  const { PolicyDocument } = named(edge, 'AWS::S3::BucketPolicy', 'FrontWeb').Properties;
+  const allowed = PolicyDocument.Statement.filter(
+    ({ Effect }: { readonly Effect: string }) => Effect === 'Allow',
+  );
+  expect(allowed).toMatchObject([
+    {
+      Action: 's3:GetObject',
+      Principal: { Service: 'cloudfront.amazonaws.com' },
+      Condition: expect.any(Object),
+    },
+  ]);
+});
