@@ -2,13 +2,13 @@
  * The web app: one session with an agent, in one tab.
  *
  * It holds the only state there is, gives every event to the reducer, and draws the page from what comes out.
- * @import { Connection } from './connection.js'
+ * @import { Connection } from './connection/connection.js'
  * @import { Decision } from './call-state.js'
- * @import { ClientAction, Frame } from './protocol.js'
+ * @import { ClientAction, Frame } from './connection/protocol.js'
  * @import { Item, QuestionItem, ViewEvent } from './view-state.js'
  */
-import { openConnection } from './connection.js';
-import { openPage } from './page.js';
+import { openConnection } from './connection/connection.js';
+import { openPage } from './page/page.js';
 import { rememberedSession, rememberSession, rememberToken, takeToken } from './remembered.js';
 import { initialState, reduce } from './view-state.js';
 

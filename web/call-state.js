@@ -3,7 +3,7 @@
  *
  * Pure; the part of view-state.js that is about calls. A call that this page never saw changes nothing.
  * @import { JsonObject } from '#shared/domain/json.ts'
- * @import { Frame } from './protocol.js'
+ * @import { Frame } from './connection/protocol.js'
  * @import { LiveOutput } from './text-stream.js'
  * @import { Item } from './view-state.js'
  */

@@ -5,7 +5,7 @@
  * like, and are replaced by what the log says. A frame of a kind this page does not know changes nothing.
  * @import { StopReason } from '#shared/domain/event-log.ts'
  * @import { CallItem, Decision } from './call-state.js'
- * @import { Frame } from './protocol.js'
+ * @import { Frame } from './connection/protocol.js'
  * @import { TextStream } from './text-stream.js'
  */
 import { askAgain, decideCall, failCall, reduceCalls } from './call-state.js';

@@ -27,8 +27,6 @@ import type { Need, Right } from './need.ts';
 export type HouseFunctionProps<F extends FunctionName> = {
   readonly name: F;
   readonly needs: Need<EnvironmentFor<F>>;
-  /** The operator's, all of them: the function is given those its contract reads. */
-  readonly settings: Variables;
   readonly timeout: Duration;
   readonly memoryMib?: number;
 } & Pick<
@@ -50,7 +48,12 @@ export class HouseFunction<F extends FunctionName> extends Construct {
   readonly name: F;
   readonly lambda: LambdaFunction;
 
-  constructor(scope: Construct, { name, needs, settings, memoryMib, ...options }: HouseFunctionProps<F>) {
+  /** `settings` are the operator's, all of them: the function is given those its contract reads. */
+  constructor(
+    scope: Construct,
+    { name, needs, memoryMib, ...options }: HouseFunctionProps<F>,
+    settings: Variables,
+  ) {
     super(scope, name);
     this.name = name;
     const logGroup = new LogGroup(this, 'Logs', {

@@ -102,8 +102,8 @@ export class HouseFunctions extends Construct {
     });
   }
 
-  private add<F extends FunctionName>(props: Omit<HouseFunctionProps<F>, 'settings'>): HouseFunction<F> {
-    return new HouseFunction<F>(this, { ...props, settings: this.settings } as HouseFunctionProps<F>);
+  private add<F extends FunctionName>(props: HouseFunctionProps<F>): HouseFunction<F> {
+    return new HouseFunction(this, props, this.settings);
   }
 
   get all(): readonly HouseFunction<FunctionName>[] {

@@ -29,6 +29,8 @@ export type RunningSandbox = {
 };
 
 export type HostSettings = {
+  /** Tells this cloud's control groups from another's. */
+  readonly name: string;
   readonly folder: string;
   readonly programs: string;
   readonly hierarchy: CgroupHierarchy | undefined;
@@ -55,7 +57,7 @@ export const startSandbox = async (settings: HostSettings, wish: SandboxWish): P
     ownFolder(folder, 'workspace', uid),
     ownFolder(folder, 'socket', uid),
   ]);
-  const cgroup = settings.hierarchy?.open(wish.id, { ...wish, processesMax });
+  const cgroup = settings.hierarchy?.open(`${settings.name}-${wish.id}`, { ...wish, processesMax });
   const proxy = await openAddressProxy(join(socket, 'sandbox.sock'));
   const child = launch(settings, { wish, workspace, socket, uid, cgroup });
   const ended = new Promise<SandboxEnd>((resolve) => {

@@ -9,6 +9,7 @@ import {
   constants,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmdirSync,
   writeFileSync,
@@ -31,7 +32,11 @@ export type Cgroup = {
   readonly remove: () => Promise<void>;
 };
 
-export type CgroupHierarchy = { readonly open: (name: string, limits: CgroupLimits) => Cgroup };
+export type CgroupHierarchy = {
+  readonly open: (name: string, limits: CgroupLimits) => Cgroup;
+  /** Removes the empty groups that a killed predecessor left under this prefix. */
+  readonly sweep: (prefix: string) => Promise<void>;
+};
 
 const root = '/sys/fs/cgroup';
 const parent = 'sallyport';
@@ -42,9 +47,9 @@ const removePauseMs = 20;
 export const findHierarchy = (): CgroupHierarchy | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   if (existsSync(join(root, 'cgroup.controllers')))
-    return isWritable(root) ? { open: openUnified } : undefined;
+    return isWritable(root) ? { open: openUnified, sweep: sweep([root]) } : undefined;
   const controllers = ['memory', 'cpu', 'pids'].map((name) => join(root, name));
-  return controllers.every(isWritable) ? { open: openSeparate } : undefined;
+  return controllers.every(isWritable) ? { open: openSeparate, sweep: sweep(controllers) } : undefined;
 };
 
 const isWritable = (folder: string): boolean => {
@@ -119,3 +124,15 @@ const removeAll = async (folders: readonly string[]): Promise<void> => {
     }
   }
 };
+
+const sweep =
+  (hierarchies: readonly string[]) =>
+  async (prefix: string): Promise<void> => {
+    const folders = hierarchies.map((folder) => join(folder, parent)).filter((folder) => existsSync(folder));
+    const left = folders.flatMap((folder) =>
+      readdirSync(folder)
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => join(folder, name)),
+    );
+    await removeAll(left);
+  };

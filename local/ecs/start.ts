@@ -43,7 +43,8 @@ export const start = async ({
   const isolation = chooseIsolation();
   const run = await makeRunFolder(home);
   const hierarchy = findHierarchy();
-  const settings = { folder: run.tasks, programs: run.programs, hierarchy, log };
+  await hierarchy?.sweep(run.name);
+  const settings = { name: run.name, folder: run.tasks, programs: run.programs, hierarchy, log };
   const startSandbox = await isolation(settings);
   const tasks = openTaskRegistry({ onTaskEvent, startSandbox });
   const server = await listen((request, response) =>
@@ -71,7 +72,7 @@ const makeRunFolder = async (home: string) => {
   await mkdir(folder, { mode: 0o711 });
   const tasks = join(folder, 'tasks');
   await mkdir(tasks, { mode: 0o711 });
-  return { folder, tasks, programs: join(folder, 'programs') };
+  return { name, folder, tasks, programs: join(folder, 'programs') };
 };
 
 type Isolation = (settings: HostSettings) => Promise<(wish: SandboxWish) => Promise<RunningSandbox>>;

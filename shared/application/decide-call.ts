@@ -2,7 +2,6 @@
  * Decides one waiting call. The decision is a transition of the turn under its version: made twice, or by
  * two people at once, it counts once.
  */
-import { eventFrame } from '../contracts/frames.ts';
 import type { CallId, SessionId } from '../domain/ids.ts';
 import type { Session } from '../domain/session.ts';
 import { pendingWork } from '../domain/turn/pending-work.ts';
@@ -11,7 +10,8 @@ import type { TurnLimits, TurnRecord } from '../domain/turn/turn.ts';
 import { AppError } from '../errors.ts';
 import type { Invoker } from '../ports/invoker.ts';
 import type { SessionStore } from '../ports/session-store.ts';
-import { type AudiencePorts, openAudience } from './audience.ts';
+import type { AudiencePorts } from './audience.ts';
+import { commitUnleased } from './commit-unleased.ts';
 
 export type DecidePorts = AudiencePorts & { readonly sessions: SessionStore; readonly invoker: Invoker };
 
@@ -54,23 +54,11 @@ const tryDecide = async (
     ({ messageId }) => 'messageId' in turn.state && messageId === turn.state.messageId,
   );
   const wakes = pendingWork(step.state).length > 0 || inbox.length > 1;
-  const result = await ports.sessions.commitTurn({
-    session,
-    version: turn.version,
-    state: step.state,
-    historyNext: turn.historyNext,
-    at,
-    log: step.log,
-    history: step.history,
-    completed,
-    patch: { lastActiveAt: at, ...(step.state.kind === 'done' && !wakes ? { status: 'idle' as const } : {}) },
-    release: false,
-    wakes,
-    dueAt: at,
-  });
-  if (result.status === 'stale') return false;
-  const frames = result.events.map((logged) => eventFrame(session.id, logged));
-  await openAudience(ports, session.id).tell(frames);
+  const patch = {
+    lastActiveAt: at,
+    ...(step.state.kind === 'done' && !wakes ? { status: 'idle' as const } : {}),
+  };
+  if (!(await commitUnleased(ports, { session, turn, step, at, completed, patch, wakes }))) return false;
   if (wakes) await ports.invoker.runTurn(session.id, correlationId);
   return true;
 };

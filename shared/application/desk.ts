@@ -6,6 +6,7 @@
  * holder reads the same pending work.
  */
 import { eventFrame } from '../contracts/frames.ts';
+import { InvariantError } from '../domain/assert.ts';
 import type { LogEntry } from '../domain/event-log.ts';
 import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../domain/history.ts';
 import type { Session } from '../domain/session.ts';
@@ -54,10 +55,8 @@ export const advance = async (
   }: { desk: Desk; event: TurnEvent; limits: DeskLimits; said?: readonly LogEntry[] },
 ): Promise<Desk> => {
   const step = reduce(desk.turn.state, event, limits.turn);
-  if (step.ignored !== undefined) {
-    telemetry.warn('a turn event was ignored', { event: event.type, reason: step.ignored });
-    return desk;
-  }
+  // A holder's own events always apply: one that does not would be performed again without end.
+  if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
   const completed = step.state.kind === 'done' ? currentMessage(desk) : undefined;
   const inbox = desk.inbox.filter((message) => message !== completed);
   const history = [...desk.history, ...step.history];

@@ -1,22 +1,27 @@
 /**
- * Ends a session: its running turn is completed as cancelled, then it is marked ended, then its sandbox is
- * asked to stop unless another session of the workspace still uses it.
+ * Ends a session: its running turn and every waiting message are completed as cancelled, then it is marked
+ * ended, then its sandbox is asked to stop unless another session of the workspace still uses it.
  */
 import { eventFrame } from '../contracts/frames.ts';
-import type { SessionId } from '../domain/ids.ts';
+import type { SessionId, TurnId } from '../domain/ids.ts';
 import { endedStatus, isEnded, type Session } from '../domain/session.ts';
 import { reduce } from '../domain/turn/reduce.ts';
-import type { SessionStore } from '../ports/session-store.ts';
+import type { TurnRecord, TurnStep } from '../domain/turn/turn.ts';
+import type { InboxMessage, SessionStore } from '../ports/session-store.ts';
 import { type AudiencePorts, openAudience } from './audience.ts';
+import { commitUnleased } from './commit-unleased.ts';
 import { type StopPorts, stopSandbox } from './stop-sandbox.ts';
 
 export type EndPorts = AudiencePorts & StopPorts & { readonly sessions: SessionStore };
 
-const racesMax = 5;
+/** Messages that wait, and races with the turn's holder: more than this in one session is beyond its inbox. */
+const cancelsMax = 1000;
+/** A cancellation asks for nothing, so no limit can be met. */
+const limits = { stepsMax: Number.MAX_SAFE_INTEGER, callsMax: Number.MAX_SAFE_INTEGER };
 
 /** False when it had ended before. */
 export const endSession = async (ports: EndPorts, id: SessionId, reason: string): Promise<boolean> => {
-  for (let race = 0; race < racesMax; race += 1) if (await cancelTurn(ports, id)) break;
+  for (let cancel = 0; cancel < cancelsMax; cancel += 1) if (!(await cancelNext(ports, id))) break;
   const found = await ports.sessions.get(id);
   if (found === undefined || isEnded(found.status)) return false;
   const ended = await ports.sessions.end(id, endedStatus(found.kind), ports.world.now());
@@ -27,33 +32,44 @@ export const endSession = async (ports: EndPorts, id: SessionId, reason: string)
   return true;
 };
 
-/** True when no turn runs any more; false when somebody moved it meanwhile. */
-const cancelTurn = async (ports: EndPorts, id: SessionId): Promise<boolean> => {
-  const found = await ports.sessions.getWithTurn(id);
-  if (found === undefined || isEnded(found.session.status)) return true;
-  const { session, turn } = found;
+/** Gives the running turn, or the oldest waiting message, its completion; false when there is none left. */
+const cancelNext = async (ports: EndPorts, id: SessionId): Promise<boolean> => {
+  const session = await ports.sessions.get(id);
+  if (session === undefined || isEnded(session.status)) return false;
+  const { turn, inbox } = await ports.sessions.loadWork(id);
+  const { state } = turn;
+  const isRunning = 'messageId' in state;
+  const completed = isRunning ? inbox.find(({ messageId }) => messageId === state.messageId) : inbox[0];
+  if (!isRunning && completed === undefined) return false;
   const at = ports.world.now();
-  const step = reduce(
-    turn.state,
-    { type: 'cancelled', at },
-    { stepsMax: session.workSeq + 1000, callsMax: 1000 },
-  );
-  if (step.ignored !== undefined) return true;
-  const result = await ports.sessions.commitTurn({
-    session,
-    version: turn.version,
-    state: step.state,
-    historyNext: turn.historyNext,
-    at,
-    log: step.log,
-    history: step.history,
-    release: false,
-    wakes: false,
-    dueAt: at,
-  });
-  if (result.status === 'stale') return false;
-  await openAudience(ports, id).tell(result.events.map((event) => eventFrame(id, event)));
+  const step = isRunning
+    ? reduce(state, { type: 'cancelled', at }, limits)
+    : startedAndCancelled(turn, {
+        message: completed as InboxMessage,
+        at,
+        turnId: ports.world.uuid() as TurnId,
+      });
+  await commitUnleased(ports, { session, turn, step, at, completed, wakes: false });
   return true;
+};
+
+const startedAndCancelled = (
+  { state }: TurnRecord,
+  { message, at, turnId }: { message: InboxMessage; at: number; turnId: TurnId },
+): TurnStep => {
+  const { messageId, text } = message;
+  const policy = { mode: 'ask' as const, rememberedTools: [] };
+  const started = reduce(
+    state,
+    { type: 'started', at, turnId, message: { messageId, text }, policy },
+    limits,
+  );
+  const cancelled = reduce(started.state, { type: 'cancelled', at }, limits);
+  return {
+    state: cancelled.state,
+    log: [...started.log, ...cancelled.log],
+    history: [...started.history, ...cancelled.history],
+  };
 };
 
 const say = async (ports: EndPorts, { id, status }: Session): Promise<void> => {

@@ -1,4 +1,4 @@
-/** A WebSocket client as the protocol describes one: it keeps every frame and waits for what it is told to. */
+/** A WebSocket client as the protocol describes one: it keeps every frame, drops repeats by number, and waits for what it is told to. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Server } from './server.ts';
@@ -38,7 +38,11 @@ export const connect = async (
   });
   const frames: Received[] = [];
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
-  socket.on('message', (bytes) => frames.push(JSON.parse(String(bytes)) as Received));
+  socket.on('message', (bytes) => {
+    const frame = JSON.parse(String(bytes)) as Received;
+    const isRepeated = frame.seq !== null && frames.some(({ seq }) => seq === frame.seq);
+    if (!isRepeated) frames.push(frame);
+  });
   await once(socket, 'open');
 
   const until: Client['until'] = (fits, what = String(fits)) =>

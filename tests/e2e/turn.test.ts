@@ -49,3 +49,21 @@ test('a rejected command is named in the answer, an approved one still runs', as
   expect(client.frames.filter(({ type }) => type === 'tool:rejected')).toHaveLength(1);
   await client.close();
 });
+
+test('a stopped session completes what waits, ends its sandbox and takes no more', async () => {
+  const client = await connect(server);
+  client.send('message', { text: '$ echo first', messageId: 'm1' });
+  await client.untilType('tool:approval_required');
+  client.send('message', { text: '$ echo second', messageId: 'm2' });
+  client.send('ping');
+  await client.untilType('pong');
+  client.send('session:stop');
+  await client.until(({ data }) => data.kind === 'session_status', 'the end');
+  const completions = client.frames.filter(({ type }) => type === 'completion');
+  expect(completions.map(({ data }) => data.stopReason)).toEqual(['cancelled', 'cancelled']);
+  client.send('message', { text: 'more' });
+  expect((await client.untilType('error')).data.error.code).toBe('invalid_session_state');
+  const shown = await server.request(`/api/sessions/${client.sessionId()}`);
+  expect(await shown.json()).toMatchObject({ status: 'completed', sandbox: null });
+  await client.close();
+});

@@ -6,7 +6,7 @@
  * @import { LoggedFrame } from './event-order.js'
  * @import { ClientAction, Frame } from './protocol.js'
  * @import { Socket } from './socket.js'
- * @import { Link } from './view-state.js'
+ * @import { Link } from '../view-state.js'
  */
 import { openEventFeed } from './event-feed.js';
 import { startHeartbeat } from './heartbeat.js';

@@ -3,7 +3,7 @@
  *
  * The reader's place is kept: the page follows new text only while its end is in view, and a focus that sat
  * in a replaced element goes on to its successor.
- * @import { EndItem, Item, QuestionItem, ViewState } from './view-state.js'
+ * @import { EndItem, Item, QuestionItem, ViewState } from '../view-state.js'
  * @import { Decide } from './call-card.js'
  */
 import { callCard } from './call-card.js';

@@ -3,7 +3,7 @@
  *
  * It is drawn from the state alone, and tells its owner what a person does; it decides nothing.
  * @import { Decide } from './call-card.js'
- * @import { Link, Session, ViewState } from './view-state.js'
+ * @import { Link, Session, ViewState } from '../view-state.js'
  */
 import { conversation } from './conversation.js';
 import { element, part } from './element.js';
@@ -97,7 +97,7 @@ const drawBar = ({ link, session }) => {
  * @returns {string}
  */
 const modelWords = ({ provider, model }) =>
-  provider === 'demo' ? 'Demo provider, no language model' : `${provider} · ${model}`;
+  provider === 'demo' ? 'Demo: no language model' : `${provider} · ${model}`;
 
 /** @param {Link} link */
 const drawSignIn = (link) => {

@@ -1,10 +1,11 @@
 /**
  * One tool call as a card: what it does, where it stands, what to decide, what came out.
- * @import { CallItem, Decision } from './call-state.js'
+ * @import { CallItem, Decision } from '../call-state.js'
  */
+
+import { inSeconds } from '../view-state.js';
 import { summarizeCall } from './call-summary.js';
 import { element } from './element.js';
-import { inSeconds } from './view-state.js';
 
 /** Escape sequences of terminals: colours and cursor movements, which this page has no use for. */
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-?]*[ -/]*[@-~]|[@-Z\\\\-_])`, 'g');

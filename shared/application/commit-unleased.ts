@@ -1,0 +1,42 @@
+/**
+ * Commits a step of a turn for a handler that holds no lease: a decision, a cancellation. Only the turn's
+ * version guards it, so a holder that moved the turn meanwhile wins and the caller reads again.
+ */
+import { eventFrame } from '../contracts/frames.ts';
+import type { Session } from '../domain/session.ts';
+import type { TurnRecord, TurnStep } from '../domain/turn/turn.ts';
+import type { InboxMessage, SessionPatch, SessionStore } from '../ports/session-store.ts';
+import { type AudiencePorts, openAudience } from './audience.ts';
+
+export type UnleasedStep = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly step: TurnStep;
+  readonly at: number;
+  readonly completed?: InboxMessage | undefined;
+  readonly patch?: SessionPatch;
+  /** The turn function has something to do after it. */
+  readonly wakes: boolean;
+};
+
+/** False when somebody else moved the turn: nothing was written. */
+export const commitUnleased = async (
+  ports: AudiencePorts & { readonly sessions: SessionStore },
+  { session, turn, step, at, ...rest }: UnleasedStep,
+): Promise<boolean> => {
+  const result = await ports.sessions.commitTurn({
+    session,
+    version: turn.version,
+    state: step.state,
+    historyNext: turn.historyNext,
+    at,
+    log: step.log,
+    history: step.history,
+    release: false,
+    dueAt: at,
+    ...rest,
+  });
+  if (result.status === 'stale') return false;
+  await openAudience(ports, session.id).tell(result.events.map((event) => eventFrame(session.id, event)));
+  return true;
+};

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { acceptFrames, emptyOrder, expectUpTo, hasGap, type LoggedFrame, skipTo } from './event-order.js';
+
+const frame = (seq: number) => ({ seq, type: 'system', at: '', data: { kind: 'x' } }) satisfies LoggedFrame;
+
+/** The numbers that leave when these come in, one after the other. */
+const leaving = (...numbers: readonly number[]) => {
+  let order = emptyOrder;
+  const left = numbers.map((seq) => {
+    const accepted = acceptFrames(order, [frame(seq)]);
+    order = accepted.order;
+    return accepted.ready.map((ready) => ready.seq);
+  });
+  return { left: left.flat(), isWaiting: hasGap(order), lastSeq: order.lastSeq };
+};
+
+test.each([
+  [
+    [0, 1, 2],
+    [0, 1, 2],
+  ],
+  [
+    [2, 1, 0],
+    [0, 1, 2],
+  ],
+  [
+    [0, 0, 1, 0, 1, 2, 2],
+    [0, 1, 2],
+  ],
+  [
+    [1, 0, 3, 2],
+    [0, 1, 2, 3],
+  ],
+])('frames %j leave as %j', (numbers, left) => {
+  expect(leaving(...numbers)).toEqual({ left, isWaiting: false, lastSeq: left.length - 1 });
+});
+
+test('what comes early waits for what is missing', () => {
+  expect(leaving(0, 2, 3)).toEqual({ left: [0], isWaiting: true, lastSeq: 0 });
+});
+
+test('an order that was told of more is waiting for it', () => {
+  expect(hasGap(expectUpTo(emptyOrder, 4))).toBe(true);
+  expect(hasGap(expectUpTo(emptyOrder, -1))).toBe(false);
+});
+
+test('what is gone for good is skipped, and the rest follows', () => {
+  const { order } = acceptFrames(emptyOrder, [frame(7), frame(8)]);
+  const accepted = acceptFrames(skipTo(order, 7), []);
+  expect(accepted.ready.map(({ seq }) => seq)).toEqual([7, 8]);
+  expect(hasGap(accepted.order)).toBe(false);
+});
