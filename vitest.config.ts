@@ -1,14 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
-type Options = { readonly seconds: number; readonly globalSetup?: string[] };
+/** `isolate: false` loads a large library once for all files of a project. */
+type Options = { readonly seconds: number; readonly globalSetup?: string[]; readonly isolate?: boolean };
 
 const env = { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' };
-const project = (name: string, include: string[], { seconds, globalSetup = [] }: Options) => ({
+const project = (
+  name: string,
+  include: string[],
+  { seconds, globalSetup = [], isolate = true }: Options,
+) => ({
   test: {
     name,
     include,
     env,
     globalSetup,
+    isolate,
     testTimeout: seconds * 1000,
     hookTimeout: seconds * 1000,
     exclude: ['**/fixtures/**', '**/node_modules/**'],
@@ -25,7 +31,7 @@ export default defineConfig({
         { seconds: 30 },
       ),
       project('web', ['web/**/*.test.ts'], { seconds: 30 }),
-      project('synth', ['infra/**/*.test.ts'], { seconds: 120 }),
+      project('synth', ['infra/**/*.test.ts'], { seconds: 120, isolate: false }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
       project('conformance', ['tests/conformance/**/*.test.ts'], { seconds: 60 }),
       project('escape', ['tests/escape/**/*.test.ts'], { seconds: 120, globalSetup: ['tests/setup.ts'] }),

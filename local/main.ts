@@ -75,13 +75,13 @@ const explain = (cause: unknown, port: number): never => {
 };
 
 const greet = (cloud: Cloud, { home, token }: { readonly home: string; readonly token: string }): void => {
-  say(`Sallyport is ready at ${cloud.url}`);
-  say(`Open ${cloud.url}/#token=${token}`);
-  if (cloud.limits === 'best effort')
-    say('The limits of sandboxes are best effort here: no cgroup is writable.');
-  say(
+  const lines = [
+    `Sallyport is ready at ${cloud.url}`,
+    `Open ${cloud.url}/#token=${token}`,
     `Data is in ${home}; what functions print is in ${join(home, 'logs', 'functions.log')}. Stop with Ctrl-C.`,
-  );
+  ];
+  // One write: who waits for the first line finds the others behind it.
+  say(lines.join('\n'));
 };
 
 // biome-ignore lint/style/noProcessEnv: the one read of this program's environment.

@@ -102,12 +102,12 @@ export class HouseFunctions extends Construct {
     });
   }
 
-  private add<F extends FunctionName>(props: HouseFunctionProps<F>): HouseFunction<F> {
-    return new HouseFunction(this, props, this.settings);
-  }
-
   get all(): readonly HouseFunction<FunctionName>[] {
     return this.node.children.filter((child) => child instanceof HouseFunction);
+  }
+
+  private add<F extends FunctionName>(props: HouseFunctionProps<F>): HouseFunction<F> {
+    return new HouseFunction(this, props, this.settings);
   }
 
   private addTurn({ settings, lostTurns }: HouseFunctionsProps, needs: Need<EnvironmentFor<'turn'>>) {

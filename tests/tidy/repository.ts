@@ -5,7 +5,7 @@
  * but any folder can be read as if it were the repository, and that is how the checks are tried on fixtures.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,7 +21,7 @@ export const readRepository = (folder: string): readonly RepositoryFile[] =>
   execFileSync('git', listFiles, { cwd: folder, encoding: 'utf8' })
     .split('\0')
     .filter((path) => path !== '' && !path.split('/').includes('fixtures'))
-    .filter((path) => existsSync(join(folder, path)))
+    .filter((path) => statSync(join(folder, path), { throwIfNoEntry: false })?.isFile())
     .toSorted()
     .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }))
     .filter(({ text }) => !text.includes('\0'));

@@ -71,3 +71,12 @@ test('a fetch without an answer is made again until the feed is stopped', async 
   await vi.advanceTimersByTimeAsync(60_000);
   expect(seen).toEqual(['fetch after -1', 'fetch after -1']);
 });
+
+test('a feed that was stopped delivers nothing of a fetch that was under way', async () => {
+  const { feed, seen } = openFeed({ [-1]: page(0) });
+  feed.expect(0);
+  vi.advanceTimersByTime(1000);
+  feed.stop();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(seen).toEqual(['fetch after -1']);
+});

@@ -11,7 +11,7 @@ const leaving = (...numbers: readonly number[]) => {
     order = accepted.order;
     return accepted.ready.map((ready) => ready.seq);
   });
-  return { left: left.flat(), isWaiting: hasGap(order), lastSeq: order.lastSeq };
+  return { left: left.flat(), isWaiting: hasGap(order), early: [...order.early.keys()] };
 };
 
 test.each([
@@ -32,11 +32,11 @@ test.each([
     [0, 1, 2, 3],
   ],
 ])('frames %j leave as %j', (numbers, left) => {
-  expect(leaving(...numbers)).toEqual({ left, isWaiting: false, lastSeq: left.length - 1 });
+  expect(leaving(...numbers)).toEqual({ left, isWaiting: false, early: [] });
 });
 
 test('what comes early waits for what is missing', () => {
-  expect(leaving(0, 2, 3)).toEqual({ left: [0], isWaiting: true, lastSeq: 0 });
+  expect(leaving(0, 2, 3)).toEqual({ left: [0], isWaiting: true, early: [2, 3] });
 });
 
 test('an order that was told of more is waiting for it', () => {

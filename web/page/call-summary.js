@@ -31,8 +31,10 @@ export const showHidden = (text) =>
  * @returns {CallSummary}
  */
 export const summarizeCall = (name, args) => {
-  const { title, details } = describe(name, args);
-  return { title: showHidden(title), details: showHidden(details) };
+  const { timeout, ...acts } = args;
+  const { title, details } = typeof timeout === 'number' ? describe(name, acts) : describe(name, args);
+  const limit = typeof timeout === 'number' ? `, ${timeout} s at most` : '';
+  return { title: showHidden(title + limit), details: showHidden(details) };
 };
 
 /**

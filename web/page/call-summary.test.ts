@@ -17,7 +17,14 @@ test('an argument that a summary would hide makes all of them visible', () => {
     title: 'Call execute_command',
     details: '{\n  "command": "ls",\n  "args": [\n    "-l",\n    "/"\n  ]\n}',
   });
-  expect(summarizeCall('read_file', { path: 'a', timeout: 9 }).title).toBe('Call read_file');
+  expect(summarizeCall('read_file', { path: 'a', encoding: 'x' }).title).toBe('Call read_file');
+});
+
+test('a time limit is told beside', () => {
+  expect(summarizeCall('execute_command', { command: 'ls', timeout: 9 })).toEqual({
+    title: 'Run a command, 9 s at most',
+    details: 'ls',
+  });
 });
 
 test('what cannot be seen is shown by its number', () => {

@@ -162,7 +162,6 @@ const drawBanner = ({ link, session }, { tryNow, leaveSession }) => {
 const drawComposer = ({ link, session, items, openQuestions }) => {
   const isEnded = session !== null && endedStatuses.has(session.status);
   part('composer', HTMLFormElement).hidden = link.kind === 'signed-out' || link.kind === 'stopped' || isEnded;
-  part('send', HTMLButtonElement).disabled = link.kind !== 'connected';
   const isWaiting = items.some(
     (item) => item.kind === 'call' && item.status === 'waiting' && item.decision === null,
   );
