@@ -81,7 +81,7 @@ const streamAnswer = async (
   },
 ): Promise<Answer> => {
   const { audience, session } = desk;
-  const relay = openTextRelay({ audience, world }, (id: MessageId, piece) =>
+  const relay = openTextRelay({ audience, world, lengthOf: (text) => text.length }, (id: MessageId, piece) =>
     unnumberedFrame('delta', { sessionId: session.id, at: world.now(), data: { messageId: id, ...piece } }),
   );
   const provider = await models.open(session.provider);

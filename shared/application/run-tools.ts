@@ -9,7 +9,7 @@ import type { LogEntry, ToolContent } from '../domain/event-log.ts';
 import type { CallId } from '../domain/ids.ts';
 import { toolResultCharactersMax } from '../domain/limits.ts';
 import type { LiveSandbox } from '../domain/sandbox.ts';
-import { cutMiddle } from '../domain/text.ts';
+import { cutMiddle, utf8Bytes } from '../domain/text.ts';
 import { isSandboxTool } from '../domain/tools.ts';
 import type { TurnEffect, TurnEvent } from '../domain/turn/turn.ts';
 import { isAppError } from '../errors.ts';
@@ -81,7 +81,7 @@ const runInside = async (
     if (desk.lease === 'left') return desk;
   }
   const relay = openTextRelay<`${CallId} ${ToolProgress['stream']}`>(
-    { audience: desk.audience, world: ports.world },
+    { audience: desk.audience, world: ports.world, lengthOf: utf8Bytes },
     (key, piece) => {
       const [callId = '', stream = ''] = key.split(' ');
       const data = { callId, stream, ...piece };

@@ -13,21 +13,32 @@ import type { Audience } from './audience.ts';
 /** UTF-8 bytes of text one frame carries; JSON escapes may grow them and a frame is at most 32 KB. */
 const frameTextBytesMax = 8 * 1024;
 
+type Piece = { readonly offset: number; readonly text: string };
+
+export type RelayOptions = {
+  readonly audience: Audience;
+  readonly world: World;
+  /** In the unit that offsets count: characters of a delta, bytes of a program's output. */
+  readonly lengthOf: (text: string) => number;
+};
+
 export type TextRelay<Key extends string> = {
-  readonly push: (key: Key, piece: { readonly offset: number; readonly text: string }) => void;
+  readonly push: (key: Key, piece: Piece) => void;
   /** Everything pushed so far has been sent. */
   readonly flush: () => Promise<void>;
 };
 
 export const openTextRelay = <Key extends string>(
-  { audience, world }: { readonly audience: Audience; readonly world: World },
-  frame: (key: Key, piece: { readonly offset: number; readonly text: string }) => Frame,
+  { audience, world, lengthOf }: RelayOptions,
+  frame: (key: Key, piece: Piece) => Frame,
 ): TextRelay<Key> => {
   const waiting = new Map<Key, { offset: number; text: string }>();
   let sending: Promise<void> | undefined;
 
   const takeBatch = (): readonly Frame[] => {
-    const batch = [...waiting].flatMap(([key, piece]) => slices(piece).map((slice) => frame(key, slice)));
+    const batch = [...waiting].flatMap(([key, piece]) =>
+      slices(piece, lengthOf).map((slice) => frame(key, slice)),
+    );
     waiting.clear();
     return batch;
   };
@@ -59,9 +70,9 @@ export const openTextRelay = <Key extends string>(
   };
 };
 
-const slices = (piece: { offset: number; text: string }): readonly { offset: number; text: string }[] => {
-  const head = cutBytes(piece.text, frameTextBytesMax);
-  if (head.length === piece.text.length) return [piece];
-  const rest = { offset: piece.offset + head.length, text: piece.text.slice(head.length) };
-  return [{ offset: piece.offset, text: head }, ...slices(rest)];
+const slices = (piece: Piece, lengthOf: (text: string) => number): readonly Piece[] => {
+  const text = cutBytes(piece.text, frameTextBytesMax);
+  if (text.length === piece.text.length) return [piece];
+  const rest = { offset: piece.offset + lengthOf(text), text: piece.text.slice(text.length) };
+  return [{ offset: piece.offset, text }, ...slices(rest, lengthOf)];
 };
