@@ -9,18 +9,25 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
+/** Later marks are lower, since an interpreter takes a new one with each call and could not raise it. */
+export const markOf = (callId: number): number => markTop - callId;
+const markTop = 2_000_000_000;
 export const markOption = (mark: number): string => `--locks=${mark}:${mark}`;
 
 /** How long a killed call may need to vanish, in milliseconds. */
 const vanishMsMax = 2000;
 const retryMs = 5;
 
-/** True when none is left. They are stopped before they are killed, so that a fork bomb cannot outrun the walk. */
-export const killMarked = async (mark: number): Promise<boolean> => {
+/**
+ * True when none is left but `spared`. They are stopped before they are killed, so that a fork bomb cannot
+ * outrun the walk.
+ */
+export const killMarked = async (mark: number, spared?: number): Promise<boolean> => {
   const deadline = performance.now() + vanishMsMax;
+  const find = (): readonly number[] => findMarked(mark).filter((pid) => pid !== spared);
   for (;;) {
-    stopAll(mark, deadline);
-    const pids = findMarked(mark);
+    stopAll(find, deadline);
+    const pids = find();
     if (pids.length === 0) return true;
     signalAll(pids, 'SIGKILL');
     if (performance.now() > deadline) return false;
@@ -28,10 +35,10 @@ export const killMarked = async (mark: number): Promise<boolean> => {
   }
 };
 
-const stopAll = (mark: number, deadline: number): void => {
+const stopAll = (find: () => readonly number[], deadline: number): void => {
   const stopped = new Set<number>();
   for (;;) {
-    const fresh = findMarked(mark).filter((pid) => !stopped.has(pid));
+    const fresh = find().filter((pid) => !stopped.has(pid));
     if (fresh.length === 0 || performance.now() > deadline) return;
     signalAll(fresh, 'SIGSTOP');
     for (const pid of fresh) stopped.add(pid);
@@ -48,7 +55,7 @@ const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
   }
 };
 
-export const findMarked = (mark: number): readonly number[] =>
+const findMarked = (mark: number): readonly number[] =>
   allPids().filter((pid) => readMark(pid) === mark && !isZombie(pid));
 
 export const allPids = (): readonly number[] =>

@@ -9,15 +9,16 @@ import { lstat, mkdir, open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FileEntry, FileKind } from '../wire/messages.ts';
 import { FileRefusal } from './file-refusal.ts';
-import { resolveInWorkspace } from './workspace-path.ts';
+import { isPartial } from './partial-name.ts';
+import { type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 export const listedEntriesMax = 10_000;
 
 export type ReadRange = { readonly offset: number; readonly bytesMax: number };
 export type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
 
-export const readChunk = async (workspace: string, path: string, range: ReadRange): Promise<FileChunk> => {
-  const place = await resolveInWorkspace(workspace, path);
+export const readChunk = async (roots: Roots, path: string, range: ReadRange): Promise<FileChunk> => {
+  const place = await resolveInWorkspace(roots, path);
   await using file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   const stat = await file.stat();
   if (!stat.isFile()) throw new FileRefusal('invalid_request', `${path} is not a file`);
@@ -26,17 +27,25 @@ export const readChunk = async (workspace: string, path: string, range: ReadRang
   return { bytes: buffer.subarray(0, bytesRead), size: stat.size, modifiedAt: stat.mtime.toISOString() };
 };
 
-export const writeWhole = async (workspace: string, path: string, content: Buffer): Promise<void> => {
-  const place = await resolveInWorkspace(workspace, path);
+export type Written = { readonly isNew: boolean; readonly size: number };
+
+/** A file that is there keeps its mode and its other names. */
+export const writeWhole = async (roots: Roots, path: string, content: Buffer): Promise<Written> => {
+  const place = await resolveInWorkspace(roots, path);
   await mkdir(dirname(place), { recursive: true });
+  const isNew = (await lstat(place).catch(() => undefined)) === undefined;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
   await using file = await open(place, flags | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   await file.writeFile(content);
+  return { isNew, size: content.length };
 };
 
-export const listFolder = async (workspace: string, path: string): Promise<readonly FileEntry[]> => {
-  const place = await resolveInWorkspace(workspace, path);
-  const names = (await readdir(place)).sort().slice(0, listedEntriesMax);
+export const listFolder = async (roots: Roots, path: string): Promise<readonly FileEntry[]> => {
+  const place = await resolveInWorkspace(roots, path);
+  const names = (await readdir(place))
+    .filter((name) => !isPartial(name))
+    .sort()
+    .slice(0, listedEntriesMax);
   const entries = await Promise.all(names.map((name) => describe(place, name)));
   return entries.filter((entry) => entry !== undefined);
 };

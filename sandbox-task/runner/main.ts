@@ -7,49 +7,87 @@
  */
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { createFrameReader, encodeFrame } from '../wire/frame.ts';
+import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.ts';
 import type { RunnerRequest, RunnerSettings } from '../wire/messages.ts';
-import { type Call, type Send, startCall } from './call.ts';
+import { type Call, startCall } from './call.ts';
+import type { Send } from './call-report.ts';
+import { createCodeRunner } from './code-call.ts';
 import { toFileRefusal } from './file-refusal.ts';
 import { listFolder, readChunk, writeWhole } from './files.ts';
 import { watchProcesses } from './process-watch.ts';
+import { removePath } from './removal.ts';
+import { createTransfers } from './transfers.ts';
+import { writePart } from './uploads.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '') as RunnerSettings;
-const { workspace } = settings;
 const pipe = new Socket({ fd: 3, readable: true, writable: true });
 const calls = new Map<number, Call>();
+const transfers = createTransfers(settings);
+const runCode = createCodeRunner(settings);
+const checkLimits = watchProcesses(settings, () => [...calls.values()]);
 
 const send: Send = (message, payload) => {
   pipe.write(encodeFrame(message, payload));
 };
 
+/** For a payload that stays as it is until the server asks again. */
+const sendUncopied: Send = (message, payload) => {
+  pipe.cork();
+  pipe.write(encodeFrameStart(message, payload?.length ?? 0));
+  if (payload !== undefined) pipe.write(payload);
+  pipe.uncork();
+};
+
 const serve = async (request: RunnerRequest, payload: Buffer): Promise<void> => {
   switch (request.type) {
-    case 'start': {
-      const call = startCall({ ...request, workspace }, send);
-      calls.set(request.id, call);
-      await call.ended;
-      calls.delete(request.id);
-      return;
-    }
+    case 'start':
+      return follow(request.id, startCall({ ...request, ...settings, checkLimits }, send));
+    case 'run-code':
+      return follow(request.id, runCode({ ...request, code: payload, checkLimits }, send));
     case 'kill':
       calls.get(request.id)?.kill(request.cause);
       return;
     case 'read': {
-      const { bytes, size, modifiedAt } = await readChunk(workspace, request.path, request);
+      const { bytes, size, modifiedAt } = await readChunk(settings, request.path, request);
       send({ type: 'chunk', id: request.id, size, modifiedAt }, bytes);
       return;
     }
     case 'write':
-      await writeWhole(workspace, request.path, payload);
-      send({ type: 'written', id: request.id });
+      send({
+        type: 'written',
+        id: request.id,
+        ...(await writeWhole(settings, request.path, payload)),
+      });
+      return;
+    case 'write-part': {
+      const outcome = await writePart(settings, request, payload);
+      if ('received' in outcome) send({ type: 'received', id: request.id, bytes: outcome.received });
+      else send({ type: 'written', id: request.id, ...outcome });
+      return;
+    }
+    case 'remove':
+      await removePath(settings, request.path);
+      send({ type: 'done', id: request.id });
       return;
     case 'list':
       send(
         { type: 'listed', id: request.id },
-        Buffer.from(JSON.stringify(await listFolder(workspace, request.path))),
+        Buffer.from(JSON.stringify(await listFolder(settings, request.path))),
       );
       return;
+    default: {
+      const { message, payload: answer } = await transfers.serve(request, payload);
+      sendUncopied({ ...message, id: request.id }, answer);
+    }
+  }
+};
+
+const follow = async (id: number, call: Call): Promise<void> => {
+  calls.set(id, call);
+  try {
+    await call.ended;
+  } finally {
+    calls.delete(id);
   }
 };
 
@@ -69,5 +107,4 @@ pipe.on('close', () => process.exit(0));
 pipe.on('error', () => process.exit(1));
 
 writeFileSync('/proc/self/oom_score_adj', '500');
-watchProcesses(settings, () => [...calls.values()]);
 send({ type: 'ready' });

@@ -1,29 +1,33 @@
 /**
  * The watch over what the kernel does not report: a sandbox full of processes and, where no cgroup
- * limits it, its memory. The call that holds most of it is killed.
+ * limits it, its memory. The processes of one mark that hold most of it are killed: a running call, or what an
+ * earlier one left in the background.
  *
- * It looks only while calls run. User code could blind it, being of the same identity; the kernel's own
- * limits stand behind it.
+ * It looks while calls run and as each ends, since one that met the kernel's limit may be over before the next
+ * look. User code could blind it, being of the same identity; the kernel's own limits stand behind it.
  */
 import type { KillCause, RunnerSettings } from '../wire/messages.ts';
 import type { Call } from './call.ts';
-import { allPids, readMark, statFields } from './call-processes.ts';
+import { allPids, killMarked, readMark, statFields } from './call-processes.ts';
 
 const watchMs = 200;
 /** The call is killed a little below the kernel's limit, so that there is room to say why. */
 const processesReserve = 24;
 const pageBytes = 4096;
 
-export const watchProcesses = (settings: RunnerSettings, calls: () => readonly Call[]): void => {
-  setInterval(() => {
+/** Gives the look itself, for a call that ends. */
+export const watchProcesses = (settings: RunnerSettings, calls: () => readonly Call[]): (() => void) => {
+  const tasksMax = settings.processesMax - processesReserve;
+  const bytesMax = (settings.memoryMbMax ?? Number.POSITIVE_INFINITY) * 1_048_576;
+  const look = (): void => {
     const running = calls();
     if (running.length === 0) return;
     const usage = readUsage();
-    const tasksMax = settings.processesMax - processesReserve;
-    const bytesMax = (settings.memoryMbMax ?? Number.POSITIVE_INFINITY) * 1_048_576;
     if (sum(usage, 'tasks') >= tasksMax) killLargest(running, usage, { by: 'tasks', cause: 'processes' });
     if (sum(usage, 'bytes') >= bytesMax) killLargest(running, usage, { by: 'bytes', cause: 'memory' });
-  }, watchMs).unref();
+  };
+  setInterval(look, watchMs).unref();
+  return look;
 };
 
 type Measure = 'tasks' | 'bytes';
@@ -50,10 +54,16 @@ const killLargest = (
   usage: readonly Usage[],
   { by, cause }: { by: Measure; cause: KillCause },
 ): void => {
-  const held = (call: Call): number =>
-    sum(
-      usage.filter(({ mark }) => mark === call.mark),
-      by,
-    );
-  calls.reduce((largest, call) => (held(call) > held(largest) ? call : largest)).kill(cause);
+  const mark = largestMark(usage, by);
+  if (mark === undefined) return;
+  const call = calls.find((running) => running.mark === mark);
+  if (call === undefined) void killMarked(mark);
+  else call.kill(cause);
+};
+
+const largestMark = (usage: readonly Usage[], by: Measure): number | undefined => {
+  const groups = Object.entries(Object.groupBy(usage, ({ mark }) => mark ?? 'none'));
+  const marked = groups.filter(([mark]) => mark !== 'none');
+  const held = marked.map(([mark, group = []]) => ({ mark: Number(mark), held: sum(group, by) }));
+  return held.toSorted((one, other) => other.held - one.held)[0]?.mark;
 };

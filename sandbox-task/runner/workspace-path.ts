@@ -1,7 +1,8 @@
 /**
- * The workspace path: a name somebody gave, as the real place inside the workspace, or a refusal.
+ * The workspace path: a name somebody gave, as the real place inside the workspace or the shared folder,
+ * or a refusal.
  *
- * Links are followed here and the result is compared with the workspace's own real path, so `..`, an
+ * Links are followed here and the result is compared with the folders' own real paths, so `..`, an
  * absolute path and a link all meet the same check. A race with user code that swaps a folder for a link
  * gains nothing: the runner holds no right that user code lacks.
  * Guarantee W8 of docs/spec/sandbox.md.
@@ -13,16 +14,34 @@ import { FileRefusal } from './file-refusal.ts';
 /** The bound of the kernel (path_resolution(7)). */
 const linksMax = 40;
 
-export const resolveInWorkspace = async (workspace: string, path: string): Promise<string> => {
+/** Where files may be named; a relative path starts at the workspace. */
+export type Roots = { readonly workspace: string; readonly sharedPath?: string | undefined };
+
+export const resolveInWorkspace = async (roots: Roots, path: string): Promise<string> => {
   if (path.includes('\0')) throw new FileRefusal('invalid_request', 'a path has no NUL character');
-  const wanted = resolve(workspace, path);
-  const root = await realpath(workspace);
+  const wanted = resolve(roots.workspace, path);
+  const named = rootFolders(roots);
+  const real = await Promise.all(named.map((folder) => realpath(folder)));
+  const isAllowed = (folders: readonly string[], place: string): boolean =>
+    folders.some((folder) => isInside(folder, place));
   // A path that already leaves by its letters is refused without a look at the disk.
-  if (!isInside(workspace, wanted) && !isInside(root, wanted)) throw outside(path);
-  const real = await realPlace(wanted, linksMax);
-  if (!isInside(root, real)) throw outside(path);
-  return real;
+  if (!isAllowed([...named, ...real], wanted)) throw outside(path);
+  const place = await realPlace(wanted, linksMax);
+  if (!isAllowed(real, place)) throw outside(path);
+  return place;
 };
+
+/** The place of a name that is not itself followed, because it is to be removed; never one of the roots. */
+export const resolveName = async (roots: Roots, path: string): Promise<string> => {
+  const wanted = resolve(roots.workspace, path);
+  if (rootFolders(roots).includes(wanted)) {
+    throw new FileRefusal('invalid_request', `${JSON.stringify(path)} is the workspace itself`);
+  }
+  return join(await resolveInWorkspace(roots, dirname(wanted)), basename(wanted));
+};
+
+const rootFolders = ({ workspace, sharedPath }: Roots): readonly string[] =>
+  sharedPath === undefined ? [workspace] : [workspace, sharedPath];
 
 export const isInside = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);

@@ -42,6 +42,8 @@ export const environment = z.object({
   /** Where the cgroup of user code shows its memory counters; without it the runner counts. */
   SANDBOX_CGROUP: absolutePath.optional(),
   SANDBOX_WORKSPACE: absolutePath.default('/workspace'),
+  /** A mounted folder that user code shares with its owner's other sandboxes. */
+  SANDBOX_SHARED_PATH: absolutePath.optional(),
 });
 
 export type Environment = z.output<typeof environment>;

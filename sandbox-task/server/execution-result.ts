@@ -28,12 +28,20 @@ export const toExecutionResult = (
   signalNumbers: Readonly<Record<string, number>>,
 ): CallToolResult => {
   const stdoutBytes = exit.stdout.headBytes + exit.stdout.tailBytes;
+  const streamBytes = stdoutBytes + exit.stderr.headBytes + exit.stderr.tailBytes;
   const stdout = joinStream(exit.stdout, payload.subarray(0, stdoutBytes));
-  const stderr = joinStream(exit.stderr, payload.subarray(stdoutBytes));
+  const stderr = joinStream(exit.stderr, payload.subarray(stdoutBytes, streamBytes));
+  const errorLine = exit.errorLine ?? (exit.signal === null ? undefined : lastWords(stderr));
   const error = findError(exit, circumstances);
   const exitCode = error?.isKill ? null : exitCodeOf(exit, signalNumbers);
   return {
-    content: [{ type: 'text', text: readable({ stdout, stderr, exitCode, error: error?.error }) }],
+    content: [
+      {
+        type: 'text',
+        text: readable({ stdout, stderr, exitCode, error: error?.error, stateLost: exit.stateLost }),
+      },
+      ...displayedOf(exit, payload.subarray(streamBytes)),
+    ],
     structuredContent: {
       stdout,
       stderr,
@@ -41,11 +49,37 @@ export const toExecutionResult = (
       execution_time_ms: exit.durationMs,
       ...(isCut(exit.stdout) ? { stdout_truncated: true } : {}),
       ...(isCut(exit.stderr) ? { stderr_truncated: true } : {}),
+      // Of its first process and what that waited for; parallel calls are not in it (runner/call.ts).
       cpu_ms: exit.cpuMs,
+      // Of the whole sandbox while it ran, parallel and background processes included (memory-counters.ts).
       ...(circumstances.memoryPeakMb === undefined ? {} : { memory_peak_mb: circumstances.memoryPeakMb }),
+      ...(exit.stateLost ? { state_lost: true } : {}),
+      // What the failure is decided from (shared/domain/classification.ts).
+      ...(exit.signal === null ? {} : { signal: exit.signal }),
+      ...(errorLine === undefined ? {} : { error_line: errorLine }),
       ...(error ? { error: error.error } : {}),
     },
   };
+};
+
+/** What V8 says before it aborts: it has no time for an exception. */
+const lastWords = (stderr: string): string | undefined => stderr.match(/^FATAL ERROR: .{1,500}$/gm)?.at(-1);
+
+const displayedOf = (
+  { displays, displaysLeftOut }: Exit,
+  payload: Buffer,
+): readonly CallToolResult['content'][number][] => {
+  let at = 0;
+  const shown = displays.map(({ mimeType, bytes }) => {
+    const content = payload.subarray(at, at + bytes);
+    at += bytes;
+    return mimeType.startsWith('text/')
+      ? { type: 'text' as const, text: content.toString() }
+      : { type: 'image' as const, data: content.toString('base64'), mimeType };
+  });
+  if (displaysLeftOut === 0) return shown;
+  const text = `[${displaysLeftOut} displayed left out: one call shows at most 8 things and 4 MB]`;
+  return [...shown, { type: 'text', text }];
 };
 
 const isCut = ({ bytes, headBytes, tailBytes }: StreamSummary): boolean => bytes > headBytes + tailBytes;
@@ -61,12 +95,22 @@ const joinStream = (summary: StreamSummary, kept: Buffer): string => {
   return `${before}\n[... ${left} bytes left out ...]\n${after}`;
 };
 
+/** Why it was killed, if one of its limits was the reason. */
+export const limitKillOf = (exit: Exit, circumstances: Circumstances): string | undefined => {
+  const found = findError(exit, circumstances);
+  return found?.isKill && found.error.type !== 'cancelled' ? found.error.message : undefined;
+};
+
 const findError = (
   exit: Exit,
   circumstances: Circumstances,
 ): { readonly error: ExecutionError; readonly isKill: boolean } | undefined => {
   const killedFor = circumstances.isOutOfMemory ? 'memory' : exit.killedFor;
-  if (killedFor !== null) return { error: describeKill(killedFor, circumstances), isKill: true };
+  if (killedFor !== null) {
+    const { type, message } = describeKill(killedFor, circumstances);
+    const lost = exit.stateLost ? '; its interpreter was killed, and what was defined in it is lost' : '';
+    return { error: { type, message: `${message}${lost}` }, isKill: true };
+  }
   if (exit.startFailure === null) return undefined;
   return {
     error: { type: 'system_error', message: `could not be started: ${exit.startFailure}` },
@@ -101,11 +145,13 @@ type Readable = {
   readonly stderr: string;
   readonly exitCode: number | null;
   readonly error: ExecutionError | undefined;
+  readonly stateLost: boolean;
 };
 
-const readable = ({ stdout, stderr, exitCode, error }: Readable): string => {
+const readable = ({ stdout, stderr, exitCode, error, stateLost }: Readable): string => {
   const last = error ? `Error: ${error.message}` : exitCode === 0 ? '' : `Exit code: ${exitCode}`;
-  return [stdout, stderr, last]
+  const lost = stateLost && !error ? '[What was defined in this language before is lost.]' : '';
+  return [stdout, stderr, last, lost]
     .filter((part) => part !== '')
     .map((part, index, parts) => (index < parts.length - 1 && !part.endsWith('\n') ? `${part}\n` : part))
     .join('');

@@ -6,12 +6,14 @@
  */
 import { constants } from 'node:os';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { toExecutionResult } from './execution-result.ts';
+import { limitKillOf, toExecutionResult } from './execution-result.ts';
+import { createLanguageQueue } from './language-queue.ts';
+import { createLineSplitter, type LogRing } from './log-ring.ts';
 import type { MemoryCounters } from './memory-counters.ts';
-import type { Exit, OutputPiece, RunningExecution, UserSide } from './user-side.ts';
+import type { Exit, OutputPiece, RunningExecution, UserSide, Work } from './user-side.ts';
 
 export type Limits = { readonly memoryMbMax: number; readonly processesMax: number };
-export type Program = { readonly argv: readonly string[]; readonly timeoutSeconds: number };
+export type Program = { readonly work: Work; readonly timeoutSeconds: number };
 export type ExecutionContext = {
   readonly signal: AbortSignal;
   readonly onOutput: (piece: OutputPiece) => void;
@@ -21,37 +23,58 @@ export type Executor = (program: Program, context: ExecutionContext) => Promise<
 const memoryWatchMs = 100;
 const killedExitCode = 137;
 
-export const createExecutor = (
-  userSide: UserSide,
-  limits: Limits,
-  counters: MemoryCounters | undefined,
-): Executor => {
+export type ExecutorParts = {
+  readonly userSide: UserSide;
+  readonly limits: Limits;
+  readonly counters: MemoryCounters | undefined;
+  readonly logRing: LogRing;
+};
+
+export const createExecutor = ({ userSide, limits, counters, logRing }: ExecutorParts): Executor => {
   const running = new Set<RunningExecution>();
-  return async ({ argv, timeoutSeconds }, { signal, onOutput }) => {
+  const queue = createLanguageQueue();
+  const run: Executor = async ({ work, timeoutSeconds }, { signal, onOutput }) => {
     signal.throwIfAborted();
     const oomKillsBefore = counters?.oomKills() ?? 0;
     const isOomRisen = (): boolean => (counters?.oomKills() ?? 0) > oomKillsBefore;
     const peak = counters?.measurePeak();
-    const execution = await userSide.execute({ argv, timeoutMs: timeoutSeconds * 1000, onOutput });
+    const stderr = createLineSplitter((line) => logRing.add('stderr', line));
+    const takeOutput = (piece: OutputPiece): void => {
+      if (piece.stream === 'stderr') stderr.push(piece);
+      onOutput(piece);
+    };
+    const timeoutMs = timeoutSeconds * 1000;
+    const execution = await userSide.execute({ work, timeoutMs, onOutput: takeOutput });
     running.add(execution);
     const cancel = (): void => execution.kill('cancelled');
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     const watch = setInterval(() => {
+      peak?.look();
       if (running.size === 1 && isOomRisen()) execution.kill('memory');
     }, memoryWatchMs);
     try {
       const ended = await execution.ended;
       const isOutOfMemory = isOomRisen() && (running.size === 1 || isKilled(ended.exit));
       const circumstances = { ...limits, timeoutSeconds, isOutOfMemory, memoryPeakMb: peak?.readMb() };
+      const kill = limitKillOf(ended.exit, circumstances);
+      if (kill !== undefined) logRing.add('lifecycle', `a call was killed: ${kill}`);
       return toExecutionResult(ended, circumstances, constants.signals);
+    } catch (cause) {
+      logRing.add('lifecycle', 'all processes of the sandbox were killed while a call ran');
+      throw cause;
     } finally {
+      stderr.end();
       clearInterval(watch);
       signal.removeEventListener('abort', cancel);
       running.delete(execution);
       peak?.end();
     }
   };
+  return (program, context) =>
+    'language' in program.work
+      ? queue.run(program.work.language, context.signal, () => run(program, context))
+      : run(program, context);
 };
 
 const isKilled = ({ signal, exitCode }: Exit): boolean => signal === 'SIGKILL' || exitCode === killedExitCode;

@@ -1,36 +1,67 @@
 /**
- * The files endpoint: a file's bytes as a stream, or one folder's list.
+ * The files endpoint: a file's bytes as a stream, one folder's list, a file written whole or in parts, removed.
  *
  * A piece is fetched from the runner when the last one has gone out, so a large file costs one piece of
  * memory. A file that changes length on the way breaks the response off rather than lie about it.
  */
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseContentRange } from './content-range.ts';
+import { sendJson } from './json-response.ts';
+import { endPaced, writePaced } from './paced-write.ts';
 import { Refusal } from './refusal.ts';
+import { readBody } from './request-body.ts';
+import { listFolder, readChunk, removePath, writeFile, writePart } from './user-files.ts';
 import type { UserSide } from './user-side.ts';
 
 const pieceBytesMax = 256 * 1024;
+/** Of one request; a larger file comes in parts. */
+const bodyBytesMax = 4 * 1_048_576;
 
-export const listFiles = async (
-  userSide: UserSide,
-  path: string,
-  response: ServerResponse,
-): Promise<void> => {
-  const files = await userSide.listFolder(path);
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ files }));
+export type FileExchange = {
+  readonly userSide: UserSide;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 };
 
-export const sendFile = async (userSide: UserSide, path: string, response: ServerResponse): Promise<void> => {
-  const first = await userSide.readChunk(path, 0, pieceBytesMax);
-  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': first.size });
+export const listFiles = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
+  sendJson(response, { files: await listFolder(userSide, path) });
+};
+
+export const sendFile = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
+  const first = await readChunk(userSide, path, { offset: 0, bytesMax: pieceBytesMax });
+  response.writeHead(200, {
+    'content-type': 'application/octet-stream',
+    'content-length': first.size,
+    'x-sallyport-modified-at': first.modifiedAt,
+  });
   let { bytes } = first;
   let sent = 0;
   for (;;) {
     sent += bytes.length;
-    if (!response.write(bytes)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    if (sent >= first.size || response.destroyed) break;
-    ({ bytes } = await userSide.readChunk(path, sent, Math.min(pieceBytesMax, first.size - sent)));
+    await writePaced(response, bytes);
+    if (sent >= first.size) break;
+    const range = { offset: sent, bytesMax: Math.min(pieceBytesMax, first.size - sent) };
+    ({ bytes } = await readChunk(userSide, path, range));
     if (bytes.length === 0) throw new Refusal('internal_error', `${path} became shorter while it was read`);
   }
-  response.end();
+  await endPaced(response);
+};
+
+export const receiveFile = async (
+  { userSide, request, response }: FileExchange,
+  path: string,
+): Promise<void> => {
+  const body = await readBody(request, bodyBytesMax);
+  const header = request.headers['content-range'];
+  const written =
+    header === undefined
+      ? await writeFile(userSide, path, body)
+      : await writePart(userSide, { path, ...parseContentRange(header, body.length) }, body);
+  if ('received' in written) sendJson(response, { received: written.received }, 202);
+  else sendJson(response, { path, size: written.size }, written.isNew ? 201 : 200);
+};
+
+export const deleteFile = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
+  await removePath(userSide, path);
+  response.writeHead(204).end();
 };

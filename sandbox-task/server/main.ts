@@ -5,19 +5,27 @@
  * user itself. What it guarantees is in docs/spec/sandbox.md.
  */
 import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createBearer } from './bearer.ts';
 import { createCallRegistry } from './call-registry.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 import { createExecutor } from './executor.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
+import { createLogRing } from './log-ring.ts';
 import { createMcpEndpoint } from './mcp-endpoint.ts';
 import { openMemoryCounters } from './memory-counters.ts';
 import { openUserSide } from './user-side.ts';
+import { createWorkQueue } from './work-queue.ts';
 
 /** What a call registry may hold: the control plane repeats a call within minutes, not days. */
 const rememberedCallsMax = 1000;
 const rememberedBytesMax = 16 * 1_048_576;
+const logBounds = { linesMax: 1000, bytesMax: 256 * 1024 };
+const waitingTransfersMax = 16;
+/** How long checkpoints may go on once the sandbox is to stop; ECS kills ten seconds later. */
+const stopMsMax = 20_000;
 /** The runner lives on the memory of user code: small heaps, few threads. */
 const runnerFlags = ['--max-old-space-size=64', '--max-semi-space-size=1', '--v8-pool-size=1'];
 
@@ -30,35 +38,37 @@ const main = (environment: Environment): void => {
   };
   const settings = JSON.stringify({
     workspace: environment.SANDBOX_WORKSPACE,
+    sharedPath: environment.SANDBOX_SHARED_PATH,
     processesMax: limits.processesMax,
     memoryMbMax: counters === undefined ? limits.memoryMbMax : undefined,
   });
   const runner = [process.execPath, ...runnerFlags, runnerPath(), settings];
   const userSide = openUserSide([...environment.SANDBOX_USER_LAUNCHER, ...runner], log);
   const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
+  const logRing = createLogRing(logBounds);
+  const transfers = createWorkQueue(waitingTransfersMax);
   const mcp = createMcpEndpoint({
     userSide,
-    execute: createExecutor(userSide, limits, counters),
+    execute: createExecutor({ userSide, limits, counters, logRing }),
     registry,
     log,
   });
-  const server = createHttpServer({
-    bearerSha256: environment.SANDBOX_BEARER_SHA256,
-    mcp,
-    userSide,
-    registry,
-    log,
-  });
+  const bearer = createBearer(environment.SANDBOX_BEARER_SHA256);
+  const hasSharedVolume = environment.SANDBOX_SHARED_PATH !== undefined;
+  const parts = { bearer, mcp, userSide, registry, logRing, transfers, hasSharedVolume };
+  const server = createHttpServer(parts, log);
   server.listen(environment.SANDBOX_LISTEN, () => log.info('listening'));
 
-  const stop = (): void => {
+  // Guarantee W11 of docs/spec/sandbox.md: what is being saved is saved, and only then user processes end.
+  const stop = async (): Promise<void> => {
     log.info('stopping');
-    userSide.stop();
-    server.close(() => process.exit(0));
-    server.closeAllConnections();
+    server.stopAccepting();
+    await Promise.race([transfers.idle(), delay(stopMsMax)]);
+    await userSide.stop();
+    process.exit(0);
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  process.once('SIGTERM', () => void stop());
+  process.once('SIGINT', () => void stop());
 };
 
 /** Beside the bundle in the image; in the source tree its neighbour. */

@@ -10,44 +10,104 @@ import { join } from 'node:path';
 
 export type MemoryCounters = {
   readonly oomKills: () => number;
-  /** Starts a measurement of the peak; it reads from here where the kernel lets us reset, else from the sandbox's start. */
+  /**
+   * Starts a measurement of the peak: of all user code, calls at the same time included, since they share
+   * the cgroup. Where the kernel does not let us reset its own, that one counts when it rises meanwhile, and
+   * otherwise the most that was seen at a look.
+   */
   readonly measurePeak: () => PeakMeasurement;
 };
-export type PeakMeasurement = { readonly readMb: () => number | undefined; readonly end: () => void };
+export type PeakMeasurement = {
+  /** Where the kernel's own peak cannot be reset, the peak is what was seen. */
+  readonly look: () => void;
+  readonly readMb: () => number | undefined;
+  readonly end: () => void;
+};
 
 const versions = [
-  { events: 'memory.oom_control', peak: 'memory.max_usage_in_bytes' },
-  { events: 'memory.events', peak: 'memory.peak' },
+  {
+    events: 'memory.oom_control',
+    peak: 'memory.max_usage_in_bytes',
+    current: 'memory.usage_in_bytes',
+  },
+  { events: 'memory.events', peak: 'memory.peak', current: 'memory.current' },
 ] as const;
 
-export const openMemoryCounters = (folder: string | undefined): MemoryCounters | undefined => {
+/** Whether the kernel's peak may be set back is found out, unless it is given. */
+export const openMemoryCounters = (
+  folder: string | undefined,
+  { canReset = true }: { readonly canReset?: boolean } = {},
+): MemoryCounters | undefined => {
   if (folder === undefined) return undefined;
   const version = versions.find(({ events }) => readQuietly(join(folder, events)) !== undefined);
   if (version === undefined) return undefined;
   const events = join(folder, version.events);
   return {
     oomKills: () => Number(/^oom_kill (\d+)/m.exec(readQuietly(events) ?? '')?.[1] ?? 0),
-    measurePeak: () => measurePeak(join(folder, version.peak)),
+    measurePeak: createPeakMeter({
+      path: join(folder, version.peak),
+      currentPath: join(folder, version.current),
+      flags: canReset ? 'r+' : 'r',
+    }),
   };
 };
 
-/** Writing resets it: for all on v1, for this one descriptor on v2 since Linux 6.12. */
-const measurePeak = (path: string): PeakMeasurement => {
-  const descriptor = openQuietly(path, 'r+') ?? openQuietly(path, 'r');
-  if (descriptor === undefined) return { readMb: () => undefined, end: () => undefined };
+type PeakFiles = { readonly path: string; readonly currentPath: string; readonly flags: string };
+
+type RunningMeasurement = {
+  readonly descriptor: number;
+  /** The kernel's peak when it could not be reset: only more than that is of this measurement. */
+  readonly oldBytes: number;
+  bytesMax: number;
+};
+
+/**
+ * Writing resets it: for all on v1, for this one descriptor on v2 since Linux 6.12. A reset would take from
+ * the measurements that run what they have seen, so they look first.
+ */
+const createPeakMeter = ({ path, currentPath, flags }: PeakFiles): (() => PeakMeasurement) => {
+  const running = new Set<RunningMeasurement>();
+  const look = (measurement: RunningMeasurement): void => {
+    const { descriptor, oldBytes, bytesMax } = measurement;
+    const peak = readNumber(descriptor);
+    const current = Number(readQuietly(currentPath) ?? 0);
+    measurement.bytesMax = Math.max(bytesMax, current, peak > oldBytes ? peak : 0);
+  };
+  return () => {
+    const descriptor = openQuietly(path, flags) ?? openQuietly(path, 'r');
+    if (descriptor === undefined)
+      return { look: () => undefined, readMb: () => undefined, end: () => undefined };
+    for (const other of running) look(other);
+    const measurement = { descriptor, oldBytes: reset(descriptor), bytesMax: 0 };
+    running.add(measurement);
+    return {
+      look: () => look(measurement),
+      readMb: () => {
+        look(measurement);
+        return Math.ceil(measurement.bytesMax / 1_048_576);
+      },
+      end: () => {
+        running.delete(measurement);
+        closeSync(descriptor);
+      },
+    };
+  };
+};
+
+/** What is still counted of the past. */
+const reset = (descriptor: number): number => {
   try {
     writeSync(descriptor, '0', 0);
+    return 0;
   } catch {
-    // Read-only or an older kernel: the peak is the sandbox's.
+    // Read-only or an older kernel.
+    return readNumber(descriptor);
   }
+};
+
+const readNumber = (descriptor: number): number => {
   const buffer = Buffer.alloc(32);
-  return {
-    readMb: () => {
-      const bytes = Number(buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0)));
-      return Math.ceil(bytes / 1_048_576);
-    },
-    end: () => closeSync(descriptor),
-  };
+  return Number(buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0)));
 };
 
 const readQuietly = (path: string): string | undefined => {

@@ -12,7 +12,9 @@ const statuses = {
   unauthenticated: 401,
   not_found: 404,
   file_not_found: 404,
+  conflict: 409,
   payload_too_large: 413,
+  resource_limit_exceeded: 413,
   internal_error: 500,
   sandbox_unavailable: 503,
   tool_outcome_unknown: 503,
@@ -20,13 +22,18 @@ const statuses = {
 
 export type RefusalCode = keyof typeof statuses;
 
+/** `status` where the code's own would say the wrong thing to a proxy. */
+export type RefusalOptions = ErrorOptions & { readonly status?: number };
+
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;
+  readonly status: number;
 
-  constructor(code: RefusalCode, message: string, options?: ErrorOptions) {
+  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, options);
     this.code = code;
+    this.status = options.status ?? statuses[code];
   }
 }
 
@@ -35,8 +42,8 @@ const toRefusal = (cause: unknown): Refusal =>
   cause instanceof Refusal ? cause : new Refusal('internal_error', 'the sandbox failed', { cause });
 
 export const toErrorResponse = (cause: unknown): { readonly status: number; readonly body: string } => {
-  const { code, message } = toRefusal(cause);
-  return { status: statuses[code], body: JSON.stringify({ error: { code, message } }) };
+  const { code, message, status } = toRefusal(cause);
+  return { status, body: JSON.stringify({ error: { code, message } }) };
 };
 
 export const toErrorResult = (cause: unknown): CallToolResult => {

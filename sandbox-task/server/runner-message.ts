@@ -4,12 +4,14 @@
  * User code can take the runner over, so these shapes are all it can reach in the server.
  */
 import * as z from 'zod';
-import type { FileEntry, RunnerMessage } from '../wire/messages.ts';
+import { displaysMax } from '../wire/interpreter-messages.ts';
+import type { FileEntry, MissingEntry, RunnerMessage } from '../wire/messages.ts';
 
 const count = z.number().int().nonnegative();
 const id = count;
 /** A signal's name and a start failure; longer ones are forged. */
 const word = z.string().max(2000);
+const displayable = /^(?:image|text)\/[\w.+-]{1,100}$/;
 const summary = z.object({ bytes: count, headBytes: count, tailBytes: count });
 
 const message = z.discriminatedUnion('type', [
@@ -27,14 +29,28 @@ const message = z.discriminatedUnion('type', [
     stdout: summary,
     stderr: summary,
     startFailure: word.nullable(),
+    stateLost: z.boolean(),
+    errorLine: word.nullable(),
+    displays: z.array(z.object({ mimeType: z.string().regex(displayable), bytes: count })).max(displaysMax),
+    displaysLeftOut: count,
   }),
   z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
-  z.object({ type: z.literal('written'), id }),
+  z.object({ type: z.literal('written'), id, isNew: z.boolean(), size: count }),
+  z.object({ type: z.literal('received'), id, bytes: count }),
+  z.object({ type: z.literal('done'), id }),
+  z.object({ type: z.literal('piece'), id, isLast: z.boolean() }),
+  z.object({ type: z.literal('restored'), id, files: count }),
   z.object({ type: z.literal('listed'), id }),
   z.object({
     type: z.literal('refused'),
     id,
-    failure: z.enum(['path_outside_workspace', 'file_not_found', 'invalid_request']),
+    failure: z.enum([
+      'path_outside_workspace',
+      'file_not_found',
+      'invalid_request',
+      'conflict',
+      'resource_limit_exceeded',
+    ]),
     message: z.string().max(10_000),
   }),
 ]);
@@ -48,6 +64,10 @@ const entries = z.array(
   }),
 );
 
+const missing = z.array(z.object({ path: z.string().max(5000), reason: z.string().max(5000) }));
+
 export const parseRunnerMessage = (header: unknown): RunnerMessage => message.parse(header);
 export const parseFileEntries = (payload: Buffer): readonly FileEntry[] =>
   entries.parse(JSON.parse(payload.toString()));
+export const parseMissing = (payload: Buffer): readonly MissingEntry[] =>
+  missing.parse(JSON.parse(payload.toString()));

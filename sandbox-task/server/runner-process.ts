@@ -40,6 +40,7 @@ export const startRunner = (argv: readonly string[], log: Log): RunnerProcess =>
   const pipe = child.stdio[3] as Duplex;
   const listeners = new Map<number, AnswerListener>();
   let userUid: number | undefined;
+  let isEnded = false;
   const ready = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);
@@ -69,9 +70,9 @@ export const startRunner = (argv: readonly string[], log: Log): RunnerProcess =>
   const end = (code: number | null, signal: string | null): void => {
     endProcessesOf(userUid);
     log.warn('runner ended', { code, signal, complaint: complaint() });
-    const cause = new Refusal('tool_outcome_unknown', lost);
+    isEnded = true;
     ready.reject(new Refusal('sandbox_unavailable', 'the sandbox could not start its runner'));
-    for (const listener of listeners.values()) listener.fail(cause);
+    for (const listener of listeners.values()) listener.fail(new Refusal('tool_outcome_unknown', lost));
     listeners.clear();
     pipe.destroy();
     ended.resolve();
@@ -85,10 +86,12 @@ export const startRunner = (argv: readonly string[], log: Log): RunnerProcess =>
     ready: ready.promise,
     ended: ended.promise,
     send: (request, payload) => {
-      pipe.write(encodeFrame(request, payload));
+      if (!isEnded) pipe.write(encodeFrame(request, payload));
     },
     listen: (id, listener) => {
-      listeners.set(id, listener);
+      // Whoever held on to this runner must hear that it will not answer.
+      if (isEnded) queueMicrotask(() => listener.fail(new Refusal('tool_outcome_unknown', lost)));
+      else listeners.set(id, listener);
       return () => listeners.delete(id);
     },
     kill,

@@ -1,21 +1,25 @@
 /**
- * The user's side of the sandbox as the server sees it: calls and files, through a runner that may die.
+ * The user's side of the sandbox as the server sees it: calls and requests, through a runner that may die.
  *
  * A dead runner is replaced; what waited for it fails and is not repeated. The server keeps its own
  * deadline for each call, because user code can stop the runner that should keep it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FileEntry, KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
+import type { Language } from '../wire/interpreter-messages.ts';
+import type { KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
 import type { Log } from './log.ts';
 import { Refusal } from './refusal.ts';
-import { parseFileEntries } from './runner-message.ts';
 import { type Answer, type RunnerProcess, startRunner } from './runner-process.ts';
 
 export type Exit = Extract<RunnerMessage, { type: 'exit' }>;
 export type OutputPiece = { readonly stream: StreamName; readonly offset: number; readonly text: string };
 export type Execution = { readonly exit: Exit; readonly payload: Buffer };
+/** A program of its own, or code for the interpreter that keeps the state of its language. */
+export type Work =
+  | { readonly argv: readonly string[] }
+  | { readonly language: Language; readonly code: string };
 export type ExecuteOptions = {
-  readonly argv: readonly string[];
+  readonly work: Work;
   readonly timeoutMs: number;
   readonly onOutput: (piece: OutputPiece) => void;
 };
@@ -23,20 +27,25 @@ export type RunningExecution = {
   readonly ended: Promise<Execution>;
   readonly kill: (cause: KillCause) => void;
 };
-export type FileChunk = { readonly bytes: Buffer; readonly size: number };
+/** One question, one answer; a refusal of the runner is thrown. */
+export type Ask = (request: PlainRequest, payload?: Buffer) => Promise<Answer>;
 
 export type UserSide = {
   readonly execute: (options: ExecuteOptions) => Promise<RunningExecution>;
-  readonly readChunk: (path: string, offset: number, bytesMax: number) => Promise<FileChunk>;
-  readonly writeFile: (path: string, content: Buffer) => Promise<void>;
-  readonly listFolder: (path: string) => Promise<readonly FileEntry[]>;
-  readonly stop: () => void;
+  readonly ask: Ask;
+  /** Asks only the runner that lives now: what it remembers of a transfer its successor does not. */
+  readonly pin: () => Promise<Ask>;
+  /** Resolves when no user process is left. */
+  readonly stop: () => Promise<void>;
 };
 
 /** How much later than the runner the server loses patience, in milliseconds. */
 const graceMs = 4000;
+/** An interpreter is asked to stop before it is killed (runner/code-call.ts). */
+const codeGraceMs = 7000;
 const fileOperationMsMax = 60_000;
 const restartDelayMs = 100;
+const stopMsMax = 2000;
 
 export const openUserSide = (runnerArgv: readonly string[], log: Log): UserSide => {
   let runner = startRunner(runnerArgv, log);
@@ -61,39 +70,58 @@ export const openUserSide = (runnerArgv: readonly string[], log: Log): UserSide 
     return runner;
   };
 
+  const memory = createStateMemory();
   const nextId = (): number => {
     lastId += 1;
     return lastId;
   };
-  const ask = async (request: FileRequest, payload?: Buffer): Promise<Answer> => {
-    return askRunner(await living(), { request: { ...request, id: nextId() }, payload });
-  };
+  const askOf =
+    (pinned: RunnerProcess): Ask =>
+    (request, payload) =>
+      askRunner(pinned, { request: { ...request, id: nextId() }, payload });
   return {
     async execute(options) {
-      return executeOn(await living(), nextId(), options);
+      const now = await living();
+      return withLoss(executeOn(now, nextId(), options), memory.note(options.work, now));
     },
-    async readChunk(path, offset, bytesMax) {
-      const { message, payload } = await ask({ type: 'read', path, offset, bytesMax });
-      if (message.type !== 'chunk') throw unexpected(message.type);
-      return { bytes: payload, size: message.size };
+    async ask(request, payload) {
+      return askOf(await living())(request, payload);
     },
-    async writeFile(path, content) {
-      await ask({ type: 'write', path }, content);
+    async pin() {
+      return askOf(await living());
     },
-    async listFolder(path) {
-      const { message, payload } = await ask({ type: 'list', path });
-      if (message.type !== 'listed') throw unexpected(message.type);
-      return parseFileEntries(payload);
-    },
-    stop() {
+    async stop() {
       isStopped = true;
       runner.kill('the server stops');
+      await Promise.race([runner.ended, delay(stopMsMax)]);
     },
   };
 };
 
+/** In which runner each language has its state: it dies with that one, and the next does not know. */
+const createStateMemory = () => {
+  const runnerOf = new Map<Language, RunnerProcess>();
+  return {
+    /** True when what the language knew was lost with a runner before this one. */
+    note: (work: Work, runner: RunnerProcess): boolean => {
+      if (!('language' in work)) return false;
+      const before = runnerOf.get(work.language);
+      runnerOf.set(work.language, runner);
+      return before !== undefined && before !== runner;
+    },
+  };
+};
+
+const withLoss = (execution: RunningExecution, isLost: boolean): RunningExecution => ({
+  ...execution,
+  ended: execution.ended.then(({ exit, payload }) => ({
+    exit: { ...exit, stateLost: exit.stateLost || isLost },
+    payload,
+  })),
+});
+
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-type FileRequest = WithoutId<Extract<RunnerRequest, { type: 'read' | 'write' | 'list' }>>;
+export type PlainRequest = WithoutId<Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'kill' }>>;
 type Asked = { readonly request: RunnerRequest; readonly payload: Buffer | undefined };
 
 const askRunner = (runner: RunnerProcess, { request, payload }: Asked): Promise<Answer> =>
@@ -121,7 +149,9 @@ const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): 
   const { promise, resolve, reject } = Promise.withResolvers<Execution>();
   const patience = (waitMs: number): NodeJS.Timeout =>
     setTimeout(() => runner.kill('a call did not end in time'), waitMs);
-  let deadline = patience(options.timeoutMs + graceMs);
+  const { work, timeoutMs } = options;
+  const killMsMax = 'language' in work ? codeGraceMs : graceMs;
+  let deadline = patience(timeoutMs + killMsMax);
   const settle = (): void => {
     clearTimeout(deadline);
     letGo();
@@ -135,7 +165,9 @@ const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): 
       resolve({ exit: message, payload });
     } else {
       settle();
-      reject(unexpected(message.type));
+      reject(
+        message.type === 'refused' ? new Refusal(message.failure, message.message) : unexpected(message.type),
+      );
     }
   };
   const fail = (cause: Error): void => {
@@ -143,13 +175,24 @@ const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): 
     reject(cause);
   };
   const letGo = runner.listen(id, { take, fail });
-  runner.send({ type: 'start', id, argv: options.argv, timeoutMs: options.timeoutMs });
+  if ('language' in work) {
+    runner.send({ type: 'run-code', id, language: work.language, timeoutMs }, Buffer.from(work.code));
+  } else runner.send({ type: 'start', id, argv: work.argv, timeoutMs });
   const kill = (cause: KillCause): void => {
     clearTimeout(deadline);
-    deadline = patience(graceMs);
+    deadline = patience(killMsMax);
     runner.send({ type: 'kill', id, cause });
   };
   return { ended: promise, kill };
+};
+
+/** The answer that fits the question; the runner may be somebody else and say another. */
+export const expectAnswer = <Type extends Answer['message']['type']>(
+  { message }: Answer,
+  type: Type,
+): Extract<Answer['message'], { type: Type }> => {
+  if (message.type !== type) throw unexpected(message.type);
+  return message as Extract<Answer['message'], { type: Type }>;
 };
 
 const unexpected = (type: string): Error => new Error(`the runner answered ${type}`);

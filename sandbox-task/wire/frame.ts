@@ -13,12 +13,16 @@ export const payloadBytesMax = 8 * 1_048_576;
 
 const empty = Buffer.alloc(0);
 
-export const encodeFrame = (header: object, payload: Buffer = empty): Buffer => {
+export const encodeFrame = (header: object, payload: Buffer = empty): Buffer =>
+  Buffer.concat([encodeFrameStart(header, payload.length), payload]);
+
+/** All of a frame but its payload, for a payload that is not to be copied. */
+export const encodeFrameStart = (header: object, payloadBytes: number): Buffer => {
   const head = Buffer.from(JSON.stringify(header));
   const prefix = Buffer.allocUnsafe(prefixBytes);
   prefix.writeUInt32BE(head.length, 0);
-  prefix.writeUInt32BE(payload.length, 4);
-  return Buffer.concat([prefix, head, payload]);
+  prefix.writeUInt32BE(payloadBytes, 4);
+  return Buffer.concat([prefix, head]);
 };
 
 /** Gives back a function that takes the bytes as they come and calls `deliver` per whole frame; it throws on a frame that breaks the bounds. */

@@ -4,12 +4,16 @@
  * Types only. The runner believes the server; the server parses what the runner says
  * (server/runner-message.ts), because user code can put words into the runner's mouth.
  */
+import type { Language } from './interpreter-messages.ts';
+
 export type StreamName = 'stdout' | 'stderr';
 export const streamNames: readonly StreamName[] = ['stdout', 'stderr'];
 
 /** What the runner is told when it starts, as JSON in its one argument: its environment stays empty. */
 export type RunnerSettings = {
   readonly workspace: string;
+  /** A second folder that file tools may name, and that user code is told of. */
+  readonly sharedPath?: string | undefined;
   /** Processes and threads of the whole sandbox. */
   readonly processesMax: number;
   /** Given only where no cgroup limits the memory: the runner then counts it itself. */
@@ -23,6 +27,13 @@ export type RunnerRequest =
       readonly argv: readonly string[];
       readonly timeoutMs: number;
     }
+  /** The payload is the code, for the interpreter of its language. */
+  | {
+      readonly type: 'run-code';
+      readonly id: number;
+      readonly language: Language;
+      readonly timeoutMs: number;
+    }
   | { readonly type: 'kill'; readonly id: number; readonly cause: KillCause }
   | {
       readonly type: 'read';
@@ -33,7 +44,52 @@ export type RunnerRequest =
     }
   /** The payload is the whole content. */
   | { readonly type: 'write'; readonly id: number; readonly path: string }
-  | { readonly type: 'list'; readonly id: number; readonly path: string };
+  | { readonly type: 'list'; readonly id: number; readonly path: string }
+  /** The payload is bytes `start` and following of a file that will have `total`. */
+  | {
+      readonly type: 'write-part';
+      readonly id: number;
+      readonly path: string;
+      readonly start: number;
+      readonly total: number;
+    }
+  | { readonly type: 'remove'; readonly id: number; readonly path: string }
+  | TransferRequest;
+
+/** Which of the two folders is saved or restored. */
+export type VolumeName = 'workspace' | 'shared';
+
+/** A checkpoint is pulled piece by piece and a restore acknowledged piece by piece: neither end holds more than one. */
+export type TransferRequest =
+  | {
+      readonly type: 'checkpoint-open';
+      readonly id: number;
+      readonly transfer: string;
+      readonly volume: VolumeName;
+      readonly checkpoint: string;
+      /** Of the workspace alone: the shared volume knows its own. */
+      readonly base: string;
+    }
+  | { readonly type: 'checkpoint-read'; readonly id: number; readonly transfer: string }
+  | {
+      readonly type: 'restore-open';
+      readonly id: number;
+      readonly transfer: string;
+      readonly volume: VolumeName;
+      readonly checkpoint: string;
+    }
+  /** The payload is frames of shared/contracts/archive.ts, cut anywhere. */
+  | { readonly type: 'restore-write'; readonly id: number; readonly transfer: string }
+  | { readonly type: 'restore-end'; readonly id: number; readonly transfer: string }
+  /** What a checkpoint of the shared volume sent is stored: the next one says what changed since. */
+  | {
+      readonly type: 'checkpoint-settle';
+      readonly id: number;
+      readonly transfer: string;
+      readonly checkpoint: string;
+    }
+  /** Forgets it, finished or not. */
+  | { readonly type: 'transfer-close'; readonly id: number; readonly transfer: string };
 
 export type KillCause = 'timeout' | 'cancelled' | 'memory' | 'processes';
 
@@ -46,7 +102,14 @@ export type FileEntry = {
   readonly modifiedAt: string;
 };
 
-export type FileFailure = 'path_outside_workspace' | 'file_not_found' | 'invalid_request';
+export type FileFailure =
+  | 'path_outside_workspace'
+  | 'file_not_found'
+  | 'invalid_request'
+  | 'conflict'
+  | 'resource_limit_exceeded';
+
+export type MissingEntry = { readonly path: string; readonly reason: string };
 
 /** How much of one stream came, and how many bytes of its head and its tail the payload holds. */
 export type StreamSummary = {
@@ -59,7 +122,7 @@ export type RunnerMessage =
   | { readonly type: 'ready' }
   /** New output of a running call, for progress: the payload, from byte `offset` of its stream. */
   | { readonly type: 'output'; readonly id: number; readonly stream: StreamName; readonly offset: number }
-  /** The end of a call. The payload is stdout's head and tail, then stderr's head and tail. */
+  /** The end of a call. The payload is stdout's head and tail, then stderr's, then what was displayed. */
   | {
       readonly type: 'exit';
       readonly id: number;
@@ -74,9 +137,22 @@ export type RunnerMessage =
       readonly stderr: StreamSummary;
       /** Why the program could not be started at all. */
       readonly startFailure: string | null;
+      /** What earlier code in its language defined is gone, or what this one did. */
+      readonly stateLost: boolean;
+      /** The interpreter's own last words on an error that nobody caught: `ValueError: no`. */
+      readonly errorLine: string | null;
+      readonly displays: readonly { readonly mimeType: string; readonly bytes: number }[];
+      readonly displaysLeftOut: number;
     }
   | { readonly type: 'chunk'; readonly id: number; readonly size: number; readonly modifiedAt: string }
-  | { readonly type: 'written'; readonly id: number }
+  | { readonly type: 'written'; readonly id: number; readonly isNew: boolean; readonly size: number }
+  /** A part came, and it was not the last: how many bytes there are. */
+  | { readonly type: 'received'; readonly id: number; readonly bytes: number }
+  | { readonly type: 'done'; readonly id: number }
+  /** The payload is whole frames of shared/contracts/archive.ts. */
+  | { readonly type: 'piece'; readonly id: number; readonly isLast: boolean }
+  /** The payload is a JSON list of `MissingEntry`. */
+  | { readonly type: 'restored'; readonly id: number; readonly files: number }
   /** The payload is the list as JSON: a folder may hold more names than a header may. */
   | { readonly type: 'listed'; readonly id: number }
   | {

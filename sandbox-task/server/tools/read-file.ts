@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { Refusal } from '../refusal.ts';
+import { readChunk } from '../user-files.ts';
 import { defineTool, textResult, workspacePath } from './tool.ts';
 
 const fileBytesMax = 1_048_576;
@@ -15,7 +16,7 @@ export const readFileTool = defineTool({
   description: 'Reads a text file of the workspace, at most 1 MB.',
   input: z.object({ path: workspacePath }),
   run: async ({ path }, { userSide }) => {
-    const { bytes, size } = await userSide.readChunk(path, 0, fileBytesMax);
+    const { bytes, size } = await readChunk(userSide, path, { offset: 0, bytesMax: fileBytesMax });
     if (size > fileBytesMax) {
       throw new Refusal(
         'payload_too_large',

@@ -1,6 +1,7 @@
 /** `write_file`: replaces a file by a text of at most 4 MB, making its folders. It ends with its request. */
 import * as z from 'zod';
 import { Refusal } from '../refusal.ts';
+import { writeFile } from '../user-files.ts';
 import { defineTool, textResult, workspacePath } from './tool.ts';
 
 const contentBytesMax = 4 * 1_048_576;
@@ -17,7 +18,7 @@ export const writeFileTool = defineTool({
         `the content has ${bytes.length} bytes; at most ${contentBytesMax}`,
       );
     }
-    await userSide.writeFile(path, bytes);
+    await writeFile(userSide, path, bytes);
     return textResult(`Successfully wrote to ${path}`);
   },
 });

@@ -1,0 +1,59 @@
+/**
+ * The Node interpreter of a sandbox: runs one piece of code after another in one global scope.
+ *
+ * It speaks frames with the runner over descriptor 3 and hides nothing from the code it runs: who writes
+ * there himself lies about his own sandbox only. Output is whatever reaches descriptors 1 and 2 between two
+ * marks that the runner chose. Guarantee W12 of docs/spec/sandbox.md.
+ */
+import { Socket } from 'node:net';
+import { createFrameReader, encodeFrame } from '../../wire/frame.ts';
+import type { InterpreterMessage, InterpreterRequest } from '../../wire/interpreter-messages.ts';
+import { watchTimers } from './call-timers.ts';
+import { hideOwnFrames } from './describe-error.ts';
+import { createDisplay } from './display.ts';
+import { exitProcess, runCode } from './run-code.ts';
+import { prepareScope } from './scope.ts';
+
+const channel = new Socket({ fd: 3, readable: true, writable: true });
+const send = (message: InterpreterMessage, payload?: Buffer): void => {
+  channel.write(encodeFrame(message, payload));
+};
+
+/** Bound before user code can replace them. */
+const streams = [process.stdout, process.stderr];
+const writers = streams.map((stream) => stream.write.bind(stream));
+const markStreams = async (mark: string): Promise<void> => {
+  await Promise.all(
+    writers.map(
+      (write) =>
+        new Promise<void>((resolve) => {
+          write(mark, () => resolve());
+        }),
+    ),
+  );
+};
+
+const serve = async ({ number, begin, end }: InterpreterRequest, code: string): Promise<void> => {
+  await markStreams(begin);
+  // While code runs, only what it started itself keeps the event loop going.
+  channel.unref();
+  const { exitCode, errorText, errorLine } = await runCode(code, `node-${number}`);
+  channel.ref();
+  if (errorText !== '') writers[1]?.(errorText);
+  await markStreams(end);
+  send({ type: 'done', exitCode, errorLine });
+};
+
+channel.on(
+  'data',
+  createFrameReader(({ header, payload }) => {
+    void serve(header as InterpreterRequest, payload.toString());
+  }),
+);
+channel.on('close', () => exitProcess(0));
+channel.on('error', () => exitProcess(1));
+
+watchTimers();
+hideOwnFrames();
+prepareScope(createDisplay(send));
+send({ type: 'ready' });

@@ -1,0 +1,199 @@
+/**
+ * The code call: one piece of code in the interpreter of its language, which keeps its state for the next.
+ *
+ * Over its time or cancelled it is interrupted, and its other processes are killed; an interpreter that does
+ * not come to the end of the call within two seconds is killed too, as at once over a memory or process limit.
+ * Guarantee W12 of docs/spec/sandbox.md.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { InterpreterMessage, Language } from '../wire/interpreter-messages.ts';
+import type { KillCause } from '../wire/messages.ts';
+import type { Call } from './call.ts';
+import { killMarked, markOf } from './call-processes.ts';
+import { openReport, type Send } from './call-report.ts';
+import { createDisplays } from './displays.ts';
+import { FileRefusal } from './file-refusal.ts';
+import { type Interpreter, type InterpreterEnd, startInterpreter } from './interpreter.ts';
+import type { UserPlace } from './user-process.ts';
+
+export type CodeStart = {
+  readonly id: number;
+  readonly language: Language;
+  readonly timeoutMs: number;
+  readonly code: Buffer;
+  /** Called as the code ends: kills the call if it is what fills the sandbox. */
+  readonly checkLimits: () => void;
+};
+export type CodeRunner = (start: CodeStart, send: Send) => Call;
+
+/** How long an interrupted interpreter may take, and how often it is interrupted meanwhile, in milliseconds. */
+const interruptMsMax = 2000;
+const interruptEveryMs = 500;
+/** The marks lie in the pipes when the interpreter says that it is done. */
+const lastOutputMsMax = 1000;
+
+export const createCodeRunner = (place: UserPlace): CodeRunner => {
+  const shelf = createShelf(place);
+  return (start, send) => startCodeCall(start, shelf, send);
+};
+
+type Taken = {
+  readonly interpreter: Interpreter;
+  /** The one before it is gone, with a state that nobody was told the loss of. */
+  readonly isSuccessor: boolean;
+};
+type Shelf = {
+  readonly take: (language: Language, mark: number) => Promise<Taken>;
+  readonly giveBack: (language: Language) => void;
+  /** Its death was told. */
+  readonly bury: (language: Language) => void;
+};
+
+/** The living interpreters, one of a language at most. */
+const createShelf = (place: UserPlace): Shelf => {
+  const living = new Map<Language, Interpreter>();
+  const lost = new Set<Language>();
+  const busy = new Set<Language>();
+  const start = (language: Language, mark: number): Interpreter => {
+    const interpreter = startInterpreter(language, place, mark);
+    living.set(language, interpreter);
+    void interpreter.died.then(() => {
+      if (living.get(language) !== interpreter) return;
+      living.delete(language);
+      if (interpreter.hasStarted()) lost.add(language);
+    });
+    return interpreter;
+  };
+  return {
+    take: async (language, mark) => {
+      if (busy.has(language)) throw new FileRefusal('conflict', `${language} runs other code`);
+      busy.add(language);
+      const kept = living.get(language);
+      // One that hides behind a lower mark could not be found when it is to be killed.
+      const isMarked = kept === undefined || (await kept.takeMark(mark));
+      if (!isMarked) {
+        kept?.signal('SIGKILL');
+        await kept?.died;
+      }
+      const interpreter = living.get(language) ?? start(language, mark);
+      return { interpreter, isSuccessor: lost.delete(language) };
+    },
+    giveBack: (language) => busy.delete(language),
+    bury: (language) => lost.delete(language),
+  };
+};
+
+const startCodeCall = (start: CodeStart, shelf: Shelf, send: Send): Call => {
+  const { id, language, timeoutMs } = start;
+  const mark = markOf(id);
+  const isOver = Promise.withResolvers<void>();
+  let interpreter: Interpreter | undefined;
+  let killedFor: KillCause | null = null;
+  let gone: Promise<boolean> = Promise.resolve(true);
+  const kill = (cause: KillCause): void => {
+    if (killedFor !== null) return;
+    killedFor = cause;
+    if (interpreter !== undefined) gone = end(interpreter, { cause, mark, isOver: isOver.promise });
+  };
+  const run = async (): Promise<void> => {
+    const startedAt = performance.now();
+    const taken = await shelf.take(language, mark);
+    interpreter = taken.interpreter;
+    const cpuMsBefore = interpreter.cpuMs();
+    if (killedFor !== null) gone = end(interpreter, { cause: killedFor, mark, isOver: isOver.promise });
+    const limit = setTimeout(() => kill('timeout'), timeoutMs);
+    const report = openReport(id, send);
+    const ran = await runIn(interpreter, start, report.push);
+    clearTimeout(limit);
+    isOver.resolve();
+    start.checkLimits();
+    const isGone = await gone;
+    const outcome = isImpatient(killedFor) ? await killedOutcome(ran, interpreter) : ran;
+    if (outcome.hasDied) shelf.bury(language);
+    shelf.giveBack(language);
+    const { hasDied, ...rest } = outcome;
+    report.close({
+      ...rest,
+      stateLost: taken.isSuccessor || (hasDied && interpreter.hasStarted()),
+      killedFor,
+      isGone,
+      durationMs: Math.round(performance.now() - startedAt),
+      cpuMs: Math.max(0, interpreter.cpuMs() - cpuMsBefore),
+    });
+  };
+  return { mark, kill, ended: run().finally(() => shelf.giveBack(language)) };
+};
+
+type Kill = { readonly cause: KillCause; readonly mark: number; readonly isOver: Promise<void> };
+
+const end = async (interpreter: Interpreter, { cause, mark, isOver }: Kill): Promise<boolean> => {
+  if (!isImpatient(cause) && (await interrupt(interpreter, { mark, isOver })))
+    return killMarked(mark, interpreter.pid);
+  interpreter.signal('SIGKILL');
+  return killMarked(mark);
+};
+
+/** Over a limit the interpreter is killed at once. */
+const isImpatient = (cause: KillCause | null): boolean => cause === 'memory' || cause === 'processes';
+
+/** The code may have come to its end just before the kill. */
+const killedOutcome = async (ran: Outcome, interpreter: Interpreter): Promise<Outcome> => ({
+  ...ran,
+  ...(await interpreter.died),
+  errorLine: null,
+  hasDied: true,
+});
+
+/** True when the call came to its end. Again and again, because `os.system` and a careless `except` swallow one. */
+const interrupt = async (
+  interpreter: Interpreter,
+  { mark, isOver }: Pick<Kill, 'mark' | 'isOver'>,
+): Promise<boolean> => {
+  let hasEnded = false;
+  const ended = isOver.then(() => {
+    hasEnded = true;
+  });
+  for (let waitedMs = 0; waitedMs < interruptMsMax && !hasEnded; waitedMs += interruptEveryMs) {
+    interpreter.signal('SIGINT');
+    await Promise.all([
+      killMarked(mark, interpreter.pid),
+      Promise.race([ended, delay(interruptEveryMs, undefined, { ref: false })]),
+    ]);
+  }
+  return hasEnded;
+};
+
+type Outcome = InterpreterEnd & {
+  readonly errorLine: string | null;
+  readonly hasDied: boolean;
+} & ReturnType<ReturnType<typeof createDisplays>['end']>;
+
+const runIn = async (
+  interpreter: Interpreter,
+  { id, code }: CodeStart,
+  push: Readonly<Record<'stdout' | 'stderr', (chunk: Buffer) => void>>,
+): Promise<Outcome> => {
+  const nonce = randomBytes(16).toString('hex');
+  const marks = { begin: `\u0001${nonce}(`, end: `\u0001${nonce})` };
+  const displays = createDisplays();
+  const done = Promise.withResolvers<Extract<InterpreterMessage, { type: 'done' }>>();
+  const streams = Promise.all([
+    interpreter.stdout.open(marks, push.stdout),
+    interpreter.stderr.open(marks, push.stderr),
+  ]);
+  interpreter.send({ type: 'run', number: id, ...marks }, code, (message, content) => {
+    if (message.type === 'display') displays.add(message.mimeType, { content, bytes: message.bytes });
+    else if (message.type === 'done') done.resolve(message);
+  });
+  const ended = await Promise.race([done.promise, interpreter.died]);
+  if ('type' in ended) {
+    await Promise.race([streams, interpreter.died, delay(lastOutputMsMax, undefined, { ref: false })]);
+  }
+  interpreter.stdout.giveUp();
+  interpreter.stderr.giveUp();
+  const shown = displays.end();
+  if (!('type' in ended)) return { ...ended, errorLine: null, hasDied: true, ...shown };
+  const { exitCode, errorLine } = ended;
+  return { exitCode, signal: null, startFailure: null, errorLine, hasDied: false, ...shown };
+};

@@ -1,0 +1,44 @@
+import { lstatSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createFileIndex, createIndexShelf, isSettled } from './file-index.ts';
+
+const stat = lstatSync(import.meta.filename, { bigint: true });
+const fields = ['ino', 'size', 'mtimeNs', 'ctimeNs', 'mode'] as const;
+
+test.each(fields)('a file with another %s is not the same', (field) => {
+  const index = createFileIndex();
+  index.add('a', stat);
+  expect(index.isSame('a', stat)).toBe(true);
+  const changed = Object.assign(Object.create(stat), { [field]: stat[field] + 1n });
+  expect(index.isSame('a', changed)).toBe(false);
+  expect(index.isSame('b', stat)).toBe(false);
+});
+
+test('thousands of files keep their own numbers', () => {
+  const index = createFileIndex();
+  const numbered = (size: number) => Object.assign(Object.create(stat), { size: BigInt(size) });
+  for (let at = 0; at < 5000; at += 1) index.add(`file ${at}`, numbered(at));
+  const wrong = Array.from({ length: 5000 }, (_, at) => at).filter(
+    (at) => !index.isSame(`file ${at}`, numbered(at)) || index.isSame(`file ${at}`, numbered(at + 1)),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('a change younger than 20 ms, or of the future, is not settled', () => {
+  const at = Object.assign(Object.create(stat), { ctimeNs: 1_000_000_000_000n });
+  expect([1_000_021, 1_000_020, 1_000_000, 999_000].map((nowMs) => isSettled(at, nowMs))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('the shelf keeps the three that were kept or used last', () => {
+  const shelf = createIndexShelf();
+  const indices = ['a', 'b', 'c', 'd'].map((id) => ({ id, index: createFileIndex() }));
+  for (const { id, index } of indices.slice(0, 3)) shelf.keep(id, index);
+  expect(shelf.find('a')).toBe(indices[0]?.index);
+  shelf.keep('d', createFileIndex());
+  expect(['a', 'b', 'c', 'd'].map((id) => shelf.find(id) !== undefined)).toEqual([true, false, true, true]);
+});

@@ -1,0 +1,82 @@
+/**
+ * The file index: what every file's stat was when a checkpoint or a restore had its content.
+ *
+ * A file whose stat is the same has the same content, unless it was written without a new ctime: only a
+ * change within one tick of the kernel's clock does that, and such a stat is not taken down. Numbers lie in
+ * a typed array, because the runner lives on the memory of user code.
+ */
+import type { BigIntStats } from 'node:fs';
+
+/** What of an entry's stat tells it from what it was before. */
+export type Traits = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs' | 'mode'>;
+
+export type FileIndex = {
+  readonly add: (path: string, traits: Traits) => void;
+  readonly isSame: (path: string, traits: Traits) => boolean;
+  readonly paths: () => Iterable<string>;
+};
+
+/** The kernel's clock ticks every 10 ms at the slowest (CONFIG_HZ=100). */
+export const settleMs = 20;
+const indicesMax = 3;
+const columns = 5;
+
+export const createFileIndex = (): FileIndex => {
+  const slots = new Map<string, number>();
+  let numbers = new BigInt64Array(1024 * columns);
+  return {
+    add(path, traits) {
+      const slot = slots.get(path) ?? slots.size;
+      slots.set(path, slot);
+      if ((slot + 1) * columns > numbers.length) {
+        const larger = new BigInt64Array(2 * numbers.length);
+        larger.set(numbers);
+        numbers = larger;
+      }
+      numbers.set(numbersOf(traits), slot * columns);
+    },
+    isSame(path, traits) {
+      const slot = slots.get(path);
+      return (
+        slot !== undefined && numbersOf(traits).every((value, at) => numbers[slot * columns + at] === value)
+      );
+    },
+    paths: () => slots.keys(),
+  };
+};
+
+const numbersOf = ({ ino, size, mtimeNs, ctimeNs, mode }: Traits): readonly bigint[] => [
+  BigInt.asIntN(64, ino),
+  size,
+  mtimeNs,
+  ctimeNs,
+  mode,
+];
+
+/** False for a change so young that another one could bear the same time. */
+export const isSettled = ({ ctimeNs }: BigIntStats, nowMs: number): boolean =>
+  Number(ctimeNs / 1_000_000n) < nowMs - settleMs;
+
+export type IndexShelf = {
+  readonly find: (checkpoint: string) => FileIndex | undefined;
+  readonly keep: (checkpoint: string, index: FileIndex) => void;
+};
+
+/** The last three that were kept or used: a base that is in use outlives checkpoints that came to nothing. */
+export const createIndexShelf = (): IndexShelf => {
+  const indices = new Map<string, FileIndex>();
+  const keep = (checkpoint: string, index: FileIndex): void => {
+    indices.delete(checkpoint);
+    indices.set(checkpoint, index);
+    const [oldest] = indices.keys();
+    if (indices.size > indicesMax && oldest !== undefined) indices.delete(oldest);
+  };
+  return {
+    find(checkpoint) {
+      const index = indices.get(checkpoint);
+      if (index !== undefined) keep(checkpoint, index);
+      return index;
+    },
+    keep,
+  };
+};

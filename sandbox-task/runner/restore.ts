@@ -1,0 +1,165 @@
+/**
+ * The restore: archive frames as files, folders and links under the workspace.
+ *
+ * A file is written to a partial beside its place and gets its name only when its hash is the one that was
+ * promised; otherwise it is missing, with a reason, and whatever was there stays. One bad entry does not
+ * stop the others. Folders get their modes at the end, since a read-only one could not be filled.
+ * Guarantee W10 of docs/spec/sandbox.md.
+ */
+import { chmodSync, lstatSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import type { ArchiveHeader } from '#shared/contracts/archive.ts';
+import { createFrameReader } from '../wire/frame.ts';
+import type { MissingEntry } from '../wire/messages.ts';
+import { traitsOf } from './entry-traits.ts';
+import { createFileIndex, type FileIndex } from './file-index.ts';
+import { partialOf } from './partial-name.ts';
+import { createPlaceFinder } from './restore-place.ts';
+import { openRestoredFile, type RestoredFile } from './restored-file.ts';
+
+export type RunningRestore = {
+  readonly take: (bytes: Buffer) => void;
+  /** Undefined when the archive had no end. */
+  readonly finish: () => RestoreOutcome | undefined;
+};
+export type RestoreOutcome = {
+  readonly files: number;
+  readonly missing: readonly MissingEntry[];
+  readonly index: FileIndex;
+};
+
+/** The list of what is missing must fit into one frame of the pipe. */
+const missingBytesMax = 4 * 1_048_576;
+
+export type RestoreOptions = {
+  /** The index also knows folders and links. */
+  readonly isWhole?: boolean;
+};
+
+export const openRestore = (workspace: string, { isWhole = false }: RestoreOptions = {}): RunningRestore => {
+  const places = createPlaceFinder(workspace);
+  const missing = createMissingList();
+  const index = createFileIndex();
+  const folderModes = new Map<string, number>();
+  const noted = new Map<string, string>();
+  let file: RestoredFile | undefined;
+  let files = 0;
+  let isEnded = false;
+
+  const attempt = (path: string, work: () => void): void => {
+    try {
+      work();
+    } catch (cause) {
+      missing.add(path, reasonOf(cause));
+    }
+  };
+  const note = (path: string, place: string): void => {
+    if (isWhole) noted.set(path, place);
+  };
+  const finishFile = (isWhole: boolean): void => {
+    const finished = file;
+    file = undefined;
+    if (finished === undefined) return;
+    attempt(finished.path, () => {
+      index.add(finished.path, finished.finish(isWhole));
+      files += 1;
+    });
+  };
+  const take = (header: ArchiveHeader, payload: Buffer): void => {
+    switch (header.type) {
+      case 'directory':
+        attempt(header.path, () => {
+          const place = places.find(header.path);
+          makeFolder(place, header.mode);
+          folderModes.set(place, header.mode);
+          note(header.path, place);
+        });
+        return;
+      case 'symlink':
+        attempt(header.path, () => {
+          const place = places.find(header.path);
+          makeLink(place, header.target);
+          note(header.path, place);
+        });
+        places.forget();
+        return;
+      case 'file':
+        if (header.same) missing.add(header.path, 'the archive does not hold its content');
+        else attempt(header.path, () => (file = openRestoredFile(header, places.find(header.path))));
+        return;
+      case 'data':
+        file?.write(payload);
+        return;
+      case 'file-end':
+        finishFile(header.isWhole);
+        return;
+      case 'end':
+        isEnded = true;
+    }
+  };
+  const read = createFrameReader(({ header, payload }) => take(header as ArchiveHeader, payload));
+  return {
+    take: read,
+    finish() {
+      finishFile(false);
+      setFolderModes(folderModes);
+      for (const [path, place] of noted) noteIn(index, path, place);
+      return isEnded ? { files, missing: missing.list(), index } : undefined;
+    },
+  };
+};
+
+/** Writable until everything is in it. */
+const makeFolder = (place: string, mode: number): void => {
+  const old = lstatSync(place, { throwIfNoEntry: false });
+  if (old?.isDirectory()) {
+    chmodSync(place, mode | 0o700);
+    return;
+  }
+  if (old !== undefined) unlinkSync(place);
+  mkdirSync(place, mode | 0o700);
+};
+
+const makeLink = (place: string, target: string): void => {
+  const partial = partialOf(place);
+  if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) unlinkSync(partial);
+  symlinkSync(target, partial);
+  try {
+    renameSync(partial, place);
+  } catch (cause) {
+    unlinkSync(partial);
+    throw cause;
+  }
+};
+
+/** As it is at the end: a folder has its own mode only then, and what came later may stand in its place. */
+const noteIn = (index: FileIndex, path: string, place: string): void => {
+  const stat = lstatSync(place, { throwIfNoEntry: false, bigint: true });
+  if (stat !== undefined) index.add(path, traitsOf(stat));
+};
+
+/** Inner folders first: an outer one may lose the right to enter it. */
+const setFolderModes = (modes: ReadonlyMap<string, number>): void => {
+  for (const [place, mode] of [...modes].reverse()) {
+    if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory()) chmodSync(place, mode);
+  }
+};
+
+const createMissingList = () => {
+  const entries: MissingEntry[] = [];
+  let bytes = 0;
+  let more = 0;
+  return {
+    add(path: string, reason: string): void {
+      const entry = { path, reason };
+      bytes += Buffer.byteLength(JSON.stringify(entry));
+      if (bytes > missingBytesMax) more += 1;
+      else entries.push(entry);
+    },
+    list: (): readonly MissingEntry[] =>
+      more === 0 ? entries : [...entries, { path: '', reason: `and ${more} more entries` }],
+  };
+};
+
+/** The words of the disk without its paths: `EISDIR: illegal operation on a directory`. */
+const reasonOf = (cause: unknown): string =>
+  cause instanceof Error ? (cause.message.split(', ')[0] ?? '') : String(cause);

@@ -1,0 +1,74 @@
+/**
+ * The archive check: that frames follow one another as an archive's do, and within a workspace's bounds.
+ *
+ * The server looks at every frame in both directions: out of the sandbox because user code can speak in the
+ * runner's place, into it because the runner believes what it is sent.
+ */
+import type { ArchiveFrame, ArchiveHeader } from '#shared/contracts/archive.ts';
+import { workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
+import { Refusal } from './refusal.ts';
+
+export type ArchiveCheck = {
+  /** Throws on a frame that may not come here. */
+  readonly take: (frame: ArchiveFrame) => void;
+  readonly isEnded: () => boolean;
+};
+
+type State = 'start' | 'entries' | 'content' | 'end';
+/** Where a frame may come, and what comes after it. */
+const order: Readonly<Record<ArchiveHeader['type'], { readonly in: State; readonly next: State }>> = {
+  begin: { in: 'start', next: 'entries' },
+  directory: { in: 'entries', next: 'entries' },
+  symlink: { in: 'entries', next: 'entries' },
+  file: { in: 'entries', next: 'content' },
+  data: { in: 'content', next: 'content' },
+  'file-end': { in: 'content', next: 'entries' },
+  'left-out': { in: 'entries', next: 'entries' },
+  removed: { in: 'entries', next: 'entries' },
+  end: { in: 'entries', next: 'end' },
+};
+
+export type ArchiveCheckOptions = {
+  /** Only what comes out of the shared volume says what is gone. */
+  readonly allowsRemoved?: boolean;
+};
+
+export const createArchiveCheck = ({ allowsRemoved = false }: ArchiveCheckOptions = {}): ArchiveCheck => {
+  let state: State = 'start';
+  let entries = 0;
+  let bytes = 0;
+  let fileBytes = 0;
+  return {
+    take({ header, payload }) {
+      const { type } = header;
+      if (type === 'removed' && !allowsRemoved) throw malformed('removed at the wrong place');
+      if (state !== order[type].in || (payload.length > 0 && type !== 'data')) {
+        throw malformed(state === 'end' ? `${type} after its end` : `${type} at the wrong place`);
+      }
+      state = type === 'file' && header.same ? 'entries' : order[type].next;
+      fileBytes = fileBytesAfter({ header, payload }, fileBytes);
+      bytes += payload.length;
+      if ('path' in header) entries += 1;
+      refuseOver('entries', entries, workspaceEntriesMax);
+      refuseOver('bytes', bytes, workspaceBytesMax);
+    },
+    isEnded: () => state === 'end',
+  };
+};
+
+/** A file says at its end how much of it came. */
+const fileBytesAfter = ({ header, payload }: ArchiveFrame, fileBytes: number): number => {
+  if (header.type === 'file') return 0;
+  if (header.type === 'file-end' && header.size !== fileBytes) {
+    throw malformed(`a file of ${fileBytes} bytes that says ${header.size}`);
+  }
+  return fileBytes + payload.length;
+};
+
+const malformed = (what: string): Refusal =>
+  new Refusal('invalid_request', `the archive is malformed: ${what}`);
+
+const refuseOver = (what: string, measured: number, max: number): void => {
+  if (measured <= max) return;
+  throw new Refusal('resource_limit_exceeded', `the archive has ${measured} ${what}; at most ${max}`);
+};

@@ -1,0 +1,114 @@
+/** Files over HTTP by a real server and runner: whole, in parts, removed. */
+import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+});
+afterAll(() => sandbox.stop());
+
+const inside = (path: string): string => join(sandbox.workspace, path);
+const put = async (path: string, body: Buffer | string, range?: string) => {
+  const headers = range === undefined ? {} : { 'content-range': range };
+  const answer = await sandbox.ask('PUT', `/files/${encodeURI(path)}`, { body, headers });
+  return [answer.status, JSON.parse(answer.body.toString())] as const;
+};
+const remove = async (path: string) => {
+  const { status, body } = await sandbox.ask('DELETE', `/files/${path}`);
+  return [status, body.length === 0 ? '' : JSON.parse(body.toString()).error.code] as const;
+};
+const refusal = (code: string, message: string) => ({ error: { code, message } });
+
+test('a file is written whole: made with its folders, then replaced, and says when it was changed', async () => {
+  expect(await put('new/ünï code.bin', Buffer.from([0, 255]))).toEqual([
+    201,
+    { path: 'new/ünï code.bin', size: 2 },
+  ]);
+  expect(await put('new/ünï code.bin', '')).toEqual([200, { path: 'new/ünï code.bin', size: 0 }]);
+  const { status, headers, body } = await sandbox.ask('GET', '/files/new/%C3%BCn%C3%AF%20code.bin');
+  expect([status, body.length]).toEqual([200, 0]);
+  const { mtime } = await lstat(inside('new/ünï code.bin'));
+  expect(headers['x-sallyport-modified-at']).toBe(mtime.toISOString());
+});
+
+test('a body over 4 MB is refused, and the answer reaches a caller who still sends', async () => {
+  const [status, body] = await put('large', Buffer.alloc(32 * 1_048_576));
+  expect([status, body]).toEqual([413, refusal('payload_too_large', 'the body has more than 4194304 bytes')]);
+});
+
+test('parts come in order and become the file with the last one, which keeps the mode of the old', async () => {
+  await sandbox.callTool('execute_command', { command: 'echo old > parts; chmod 750 parts' });
+  expect(await put('parts', 'abc', 'bytes 0-2/8')).toEqual([202, { received: 3 }]);
+  expect(await readFile(inside('parts'), 'utf8')).toBe('old\n');
+  expect(await put('parts', 'xyz', 'bytes 0-2/8')).toEqual([202, { received: 3 }]);
+  expect(await put('parts', 'gh', 'bytes 6-7/8')).toEqual([
+    409,
+    refusal('conflict', 'the next part must start at byte 3'),
+  ]);
+  const { body } = await sandbox.ask('GET', '/files?path=.');
+  expect(body.toString()).not.toContain('partial');
+  expect(await put('parts', 'def', 'bytes 3-5/8')).toEqual([202, { received: 6 }]);
+  expect(await put('parts', 'gh', 'bytes 6-7/8')).toEqual([200, { path: 'parts', size: 8 }]);
+  expect(await readFile(inside('parts'), 'utf8')).toBe('xyzdefgh');
+  expect((await lstat(inside('parts'))).mode & 0o777).toBe(0o750);
+  expect(await put('parts', 'b', 'bytes 1-1/2')).toEqual([
+    409,
+    refusal('conflict', 'the next part must start at byte 0'),
+  ]);
+  expect((await readdir(sandbox.workspace)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+test('two parts at once come one after another: one of the same is refused', async () => {
+  const outcomes = await Promise.all([put('twice', 'ab', 'bytes 0-1/4'), put('twice', 'cd', 'bytes 2-3/4')]);
+  expect(outcomes.map(([status]) => status).toSorted()).toEqual(
+    outcomes[1][0] === 409 ? [202, 409] : [201, 202],
+  );
+});
+
+test.each([
+  ['bytes 0-2/*', 'must be "bytes <first>-<last>/<total>"'],
+  ['bytes=0-2/3', 'must be "bytes <first>-<last>/<total>"'],
+  ['bytes 0-3/4', 'names 4 bytes, the body has 3'],
+  ['bytes 2-1/4', 'names no part of the file'],
+  ['bytes 0-2/2', 'names no part of the file'],
+  ['bytes 0-2/2147483649', 'names 2147483649 bytes; a file has at most 2147483648'],
+])('the range %s is refused', async (range, message) => {
+  expect(await put('ranged', 'abc', range)).toEqual([
+    400,
+    refusal('invalid_request', `Content-Range ${message}`),
+  ]);
+});
+
+test('W8: nothing is written or removed outside', async () => {
+  await writeFile(join(sandbox.workspace, '..', 'victim'), 'x');
+  await symlink('..', inside('up'));
+  const [status, { error }] = await put('up/victim', 'y');
+  expect([status, error.code]).toEqual([400, 'path_outside_workspace']);
+  expect((await put('up/part', 'y', 'bytes 0-0/2'))[0]).toBe(400);
+  expect(await remove('up/victim')).toEqual([400, 'path_outside_workspace']);
+  expect(await remove('%2Fetc%2Fpasswd')).toEqual([400, 'path_outside_workspace']);
+  expect(await readFile(join(sandbox.workspace, '..', 'victim'), 'utf8')).toBe('x');
+});
+
+test('a file, a link and a folder with all it holds are removed; the workspace is not', async () => {
+  await mkdir(inside('target'));
+  await writeFile(inside('target/kept'), '');
+  await symlink('target', inside('link'));
+  await sandbox.callTool('execute_command', {
+    command:
+      'mkdir -p folder/locked; touch folder/locked/x; ln -s ../target folder/link; chmod 500 folder/locked',
+  });
+  await put('file', 'x');
+  expect(await remove('file')).toEqual([204, '']);
+  expect(await remove('link')).toEqual([204, '']);
+  expect(await remove('folder')).toEqual([204, '']);
+  expect(await readdir(inside('target'))).toEqual(['kept']);
+  expect(await remove('file')).toEqual([404, 'file_not_found']);
+  expect(await remove('file/below')).toEqual([404, 'file_not_found']);
+  expect(await remove('')).toEqual([400, 'invalid_request']);
+  expect(await remove(encodeURIComponent(sandbox.workspace))).toEqual([400, 'invalid_request']);
+  expect(await remove('target%2F..')).toEqual([400, 'invalid_request']);
+});

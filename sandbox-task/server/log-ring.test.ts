@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { createLineSplitter, createLogRing } from './log-ring.ts';
+
+test('the oldest lines go when there are too many', () => {
+  const ring = createLogRing({ linesMax: 2, bytesMax: 10_000 }, () => 5);
+  for (const text of ['a', 'b', 'c']) ring.add('stderr', text);
+  expect(ring.after(0)).toEqual([
+    { number: 2, at: 5, stream: 'stderr', text: 'b' },
+    { number: 3, at: 5, stream: 'stderr', text: 'c' },
+  ]);
+  expect(ring.after(2).map(({ number }) => number)).toEqual([3]);
+  expect(ring.after(9)).toEqual([]);
+});
+
+test('the bound of bytes is that of the answer, in which a control character has six', () => {
+  const ring = createLogRing({ linesMax: 1000, bytesMax: 65_536 });
+  for (let line = 0; line < 100; line += 1) ring.add('stderr', '\u0001'.repeat(2000));
+  expect(ring.after(0).map(({ number }) => number)).toEqual([96, 97, 98, 99, 100]);
+  expect(Buffer.byteLength(JSON.stringify(ring.after(0)))).toBeLessThan(65_536);
+});
+
+test('a long line is cut and says so', () => {
+  const ring = createLogRing({ linesMax: 10, bytesMax: 10_000 });
+  ring.add('lifecycle', 'x'.repeat(2000));
+  ring.add('lifecycle', 'x'.repeat(2001));
+  expect(ring.after(0).map(({ text }) => text)).toEqual([
+    'x'.repeat(2000),
+    `${'x'.repeat(2000)}... (truncated)`,
+  ]);
+});
+
+const split = (pieces: readonly { readonly offset: number; readonly text: string }[]): string[] => {
+  const lines: string[] = [];
+  const splitter = createLineSplitter((line) => lines.push(line));
+  for (const piece of pieces) splitter.push(piece);
+  splitter.end();
+  return lines;
+};
+
+test('lines are put together over pieces; a gap and the end close one', () => {
+  const pieces = [
+    { offset: 0, text: 'one\ntw' },
+    { offset: 6, text: 'ö' },
+    { offset: 8, text: '\n\nopen' },
+    { offset: 900, text: 'after a gap\nlast' },
+  ];
+  expect(split(pieces)).toEqual(['one', 'twö', '', 'open', 'after a gap', 'last']);
+  expect(split([{ offset: 0, text: 'whole\n' }])).toEqual(['whole']);
+});
+
+test('a line without end is not held', () => {
+  expect(split([{ offset: 0, text: 'x'.repeat(500_000) }])[0]).toHaveLength(2001);
+});

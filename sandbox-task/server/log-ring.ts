@@ -1,0 +1,82 @@
+/**
+ * The log ring: the newest lines that user programs wrote to stderr, and what became of calls that were killed.
+ *
+ * It lives in memory, within a bound of lines and bytes; the caller fetches it by number and keeps it. A
+ * line that is long is cut and says so.
+ */
+import type { OutputPiece } from './user-side.ts';
+
+export type LogLine = {
+  /** From 1, without gaps until the oldest are dropped. */
+  readonly number: number;
+  readonly at: number;
+  readonly stream: 'stderr' | 'lifecycle';
+  readonly text: string;
+};
+
+export type LogRing = {
+  readonly add: (stream: LogLine['stream'], text: string) => void;
+  /** Those with a higher number, oldest first, as many as fit into one answer. */
+  readonly after: (number: number) => readonly LogLine[];
+};
+
+export type LogBounds = { readonly linesMax: number; readonly bytesMax: number };
+
+export const lineCharactersMax = 2000;
+const cutMark = '... (truncated)';
+
+export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now): LogRing => {
+  const lines: { readonly line: LogLine; readonly bytes: number }[] = [];
+  let bytes = 0;
+  let last = 0;
+  return {
+    add(stream, text) {
+      last += 1;
+      const line = { number: last, at: now(), stream, text: cut(text) };
+      // As it will be sent: a control character is six bytes there.
+      const entry = { line, bytes: Buffer.byteLength(JSON.stringify(line)) + 1 };
+      lines.push(entry);
+      bytes += entry.bytes;
+      while (lines.length > linesMax || bytes > bytesMax) bytes -= lines.shift()?.bytes ?? 0;
+    },
+    after: (number) => lines.filter(({ line }) => line.number > number).map(({ line }) => line),
+  };
+};
+
+const cut = (text: string): string =>
+  text.length <= lineCharactersMax ? text : `${text.slice(0, lineCharactersMax)}${cutMark}`;
+
+export type LineSplitter = {
+  readonly push: (piece: Pick<OutputPiece, 'offset' | 'text'>) => void;
+  /** A last line without its end is a line too. */
+  readonly end: () => void;
+};
+
+/** Lines of one stream; where bytes were left out a line ends. */
+export const createLineSplitter = (onLine: (line: string) => void): LineSplitter => {
+  let open = '';
+  let expectedOffset = 0;
+  const close = (): void => {
+    onLine(open);
+    open = '';
+  };
+  const end = (): void => {
+    if (open !== '') close();
+  };
+  return {
+    push({ offset, text }) {
+      if (offset !== expectedOffset) end();
+      expectedOffset = offset + Buffer.byteLength(text);
+      const [first = '', ...rest] = text.split('\n');
+      open = grow(open, first);
+      for (const next of rest) {
+        close();
+        open = grow('', next);
+      }
+    },
+    end,
+  };
+};
+
+/** One character more than is kept, so that the cut is seen. */
+const grow = (open: string, text: string): string => `${open}${text}`.slice(0, lineCharactersMax + 1);

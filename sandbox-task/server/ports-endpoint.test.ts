@@ -1,0 +1,130 @@
+/** The ports endpoint before a real web server: what passes, what stays outside, what a bad server can do. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
+
+let sandbox: TestSandbox;
+const servers: Pick<Server, 'close'>[] = [];
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+});
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+afterAll(() => sandbox.stop());
+
+type Listening = Pick<Server, 'listen' | 'close' | 'once' | 'off'>;
+/** On the first free port that may be shown. */
+const listen = async (server: Listening): Promise<number> => {
+  for (let port = 8100; port < 8900; port += 1) {
+    const outcome = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!outcome) continue;
+    servers.push(server);
+    return port;
+  }
+  throw new Error('no port is free');
+};
+const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>
+  listen(createServer(answer));
+const errorOf = ({ body }: { readonly body: Buffer }): unknown => JSON.parse(body.toString()).error;
+
+test('method, path as it is, query and body come in; status, headers and body go out', async () => {
+  const port = await serve((request, response) => {
+    const { method, url, headers } = request;
+    response.writeHead(418, { 'x-own': 'yes', 'set-cookie': ['a=1', 'b=2'], 'keep-alive': 'timeout=9' });
+    void text(request).then((body) => response.end(JSON.stringify({ method, url, headers, body })));
+  });
+  const answer = await sandbox.ask('PATCH', `/ports/${port}/a/../%2e/b%2Fc?x=1&y=%20#`, {
+    headers: {
+      cookie: 'session=secret',
+      'x-named': 'no',
+      connection: 'x-named',
+      'x-kept': 'yes',
+      te: 'trailers',
+    },
+    body: 'body',
+  });
+  expect(answer.status).toBe(418);
+  expect([answer.headers['x-own'], answer.headers['set-cookie']]).toEqual(['yes', ['a=1', 'b=2']]);
+  expect(answer.headers['keep-alive']).not.toBe('timeout=9');
+  expect(JSON.parse(answer.body.toString())).toEqual({
+    method: 'PATCH',
+    url: '/a/../%2e/b%2Fc?x=1&y=%20#',
+    headers: { host: `127.0.0.1:${port}`, connection: 'close', 'content-length': '4', 'x-kept': 'yes' },
+    body: 'body',
+  });
+  const bare = await sandbox.ask('GET', `/ports/${port}?q`);
+  expect(JSON.parse(bare.body.toString()).url).toBe('/?q');
+});
+
+test('both directions flow: the answer begins before the request has ended', async () => {
+  const port = await serve((request, response) => {
+    request.on('data', (chunk: Buffer) => response.write(`got ${chunk}`)).on('end', () => response.end());
+  });
+  const body = new PassThrough();
+  body.write('one');
+  const answer = await sandbox.open('POST', `/ports/${port}/`, { body });
+  const [first] = (await once(answer, 'data')) as [Buffer];
+  expect(first.toString()).toBe('got one');
+  body.end('two');
+  expect(await text(answer)).toBe('got two');
+});
+
+test('a caller who leaves ends the request inside', async () => {
+  const closed = Promise.withResolvers<void>();
+  const port = await serve((_, response) => {
+    response.once('close', () => closed.resolve()).write('for ever');
+  });
+  const answer = await sandbox.open('GET', `/ports/${port}/`);
+  answer.destroy();
+  await closed.promise;
+});
+
+test('where nothing listens it is said, and other ports are none', async () => {
+  const nothing = await sandbox.ask('GET', '/ports/8999/');
+  expect([nothing.status, errorOf(nothing)]).toEqual([
+    502,
+    { code: 'sandbox_unavailable', message: 'nothing listens on port 8999' },
+  ]);
+  for (const port of ['7999', '9000', '80', '08000', '8000x', '', '99999']) {
+    const refused = await sandbox.ask('GET', `/ports/${port}/`);
+    expect([port, refused.status, errorOf(refused)]).toEqual([
+      port,
+      400,
+      { code: 'invalid_request', message: 'a port is a number from 8000 to 8999' },
+    ]);
+  }
+});
+
+test.each([
+  ['says nothing', ''],
+  ['speaks something else', 'SSH-2.0-OpenSSH\r\n'],
+  ['has a status that HTTP has not', 'HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n'],
+  ['changes the protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+])('a server that %s costs a 502 and nothing else', async (_, words) => {
+  const port = await listen(
+    createTcpServer((socket) => socket.once('data', () => socket.end(words))) as never,
+  );
+  const answer = await sandbox.ask('GET', `/ports/${port}/`);
+  expect([answer.status, errorOf(answer)]).toEqual([
+    502,
+    { code: 'sandbox_unavailable', message: `port ${port} did not answer` },
+  ]);
+  expect((await sandbox.ask('GET', '/health')).status).toBe(200);
+});
+
+test('a server that breaks off in its answer breaks off ours', async () => {
+  const words = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf';
+  const port = await listen(
+    createTcpServer((socket) => socket.once('data', () => socket.end(words))) as never,
+  );
+  await expect(sandbox.ask('GET', `/ports/${port}/`)).rejects.toThrow('aborted');
+  expect((await sandbox.ask('GET', '/health')).status).toBe(200);
+});

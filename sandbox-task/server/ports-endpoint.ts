@@ -1,0 +1,104 @@
+/**
+ * The ports endpoint: a request carried to a web server of user code, and its answer back, both as they flow.
+ *
+ * Only ports 8000 to 8999 of the loopback. What opens our own door (`authorization`, `cookie`) and what
+ * belongs to one connection only stays outside. The answer is user code's and nothing in it is believed.
+ */
+import { once } from 'node:events';
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  request as openRequest,
+  type ServerResponse,
+} from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { Refusal } from './refusal.ts';
+
+const portMin = 8000;
+const portMax = 8999;
+const connectMsMax = 3000;
+const idleMsMax = 120_000;
+
+/** Those of one connection (RFC 9110, 7.6.1), and `expect`, which the server has already answered. */
+const hopByHop = [
+  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
+];
+const secret = ['authorization', 'cookie', 'host'];
+
+export const proxyPort = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const { port, target } = parseTarget(request.url ?? '');
+  const socket = await open(port);
+  const isChunked = request.headers['transfer-encoding'] !== undefined;
+  const outgoing = openRequest({
+    createConnection: () => socket,
+    method: request.method ?? 'GET',
+    path: target,
+    headers: {
+      ...withoutHeaders(request, secret),
+      host: `127.0.0.1:${port}`,
+      connection: 'close',
+      ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
+    },
+  });
+  // It may fail at any moment, also when nothing waits for it any more.
+  outgoing.on('error', () => undefined);
+  outgoing.setTimeout(idleMsMax, () => outgoing.destroy());
+  response.once('close', () => outgoing.destroy());
+  // A server may answer and close without reading the body: its answer counts.
+  pipeline(request, outgoing).catch(() => undefined);
+  const answer = await waitForAnswer(outgoing, port);
+  response.writeHead(answer.statusCode ?? 502, withoutHeaders(answer, []));
+  await pipeline(answer, response);
+};
+
+/** From the text as it came: a URL parser would take dots out of a path that is not ours. */
+const parseTarget = (url: string): { readonly port: number; readonly target: string } => {
+  const [, digits = '', rest = ''] = /^\/ports\/(\d{4})([/?].*)?$/s.exec(url) ?? [];
+  const port = Number(digits);
+  if (!(port >= portMin && port <= portMax)) {
+    throw new Refusal('invalid_request', `a port is a number from ${portMin} to ${portMax}`);
+  }
+  return { port, target: rest.startsWith('/') ? rest : `/${rest}` };
+};
+
+const open = async (port: number): Promise<Socket> => {
+  const socket = connect({ host: '127.0.0.1', port });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(connectMsMax) });
+  } catch (cause) {
+    socket.destroy();
+    throw new Refusal('sandbox_unavailable', `nothing listens on port ${port}`, { status: 502, cause });
+  }
+  return socket;
+};
+
+const waitForAnswer = async (outgoing: ClientRequest, port: number): Promise<IncomingMessage> => {
+  const failure = (cause?: unknown): Refusal =>
+    new Refusal('sandbox_unavailable', `port ${port} did not answer`, { status: 502, cause });
+  const abort = new AbortController();
+  outgoing.once('close', () => abort.abort());
+  try {
+    const [answer] = (await once(outgoing, 'response', { signal: abort.signal })) as [IncomingMessage];
+    // Node refuses to send on a status that HTTP does not have.
+    if ((answer.statusCode ?? 0) < 200 || (answer.statusCode ?? 0) > 999) throw failure();
+    return answer;
+  } catch (cause) {
+    outgoing.destroy();
+    throw cause instanceof Refusal ? cause : failure(cause);
+  }
+};
+
+const withoutHeaders = (
+  { headers }: IncomingMessage,
+  names: readonly string[],
+): Record<string, string | string[]> => {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const left = new Set([...hopByHop, ...named, ...names]);
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || left.has(name) ? [] : [[name, value] as const],
+    ),
+  );
+};

@@ -1,0 +1,145 @@
+/** The routes of the sandbox: which endpoint answers which method and path. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { VolumeName } from '../wire/messages.ts';
+import type { Bearer } from './bearer.ts';
+import type { CallRegistry } from './call-registry.ts';
+import { readCheckpointWish, sendCheckpoint, settleCheckpoint } from './checkpoint.ts';
+import { receiveClaim } from './claim.ts';
+import { deleteFile, listFiles, receiveFile, sendFile } from './files-endpoint.ts';
+import { sendJson } from './json-response.ts';
+import type { LogRing } from './log-ring.ts';
+import { type McpEndpoint, serveMcp } from './mcp-over-http.ts';
+import { proxyPort } from './ports-endpoint.ts';
+import { Refusal } from './refusal.ts';
+import { readTransferId, receiveRestore } from './restore.ts';
+import type { UserSide } from './user-side.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+export type RouteParts = {
+  readonly bearer: Bearer;
+  readonly mcp: McpEndpoint;
+  readonly userSide: UserSide;
+  readonly registry: CallRegistry;
+  readonly logRing: LogRing;
+  readonly transfers: WorkQueue;
+  readonly hasSharedVolume: boolean;
+};
+
+export type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+  /** What the route's pattern caught, decoded. */
+  readonly name: string;
+};
+
+type Serve = (parts: RouteParts, exchange: Exchange) => Promise<void> | void;
+type Route = { readonly pattern: RegExp; readonly serve: Serve };
+
+const routes: readonly Route[] = [
+  { pattern: /^GET \/health$/, serve: (_, { response }) => sendJson(response, { status: 'ok' }) },
+  {
+    pattern: /^\S+ \/mcp$/,
+    serve: ({ mcp }, { request, response }) => serveMcp(mcp, request, response),
+  },
+  {
+    pattern: /^GET \/files$/,
+    serve: ({ userSide }, exchange) =>
+      listFiles({ userSide, ...exchange }, exchange.query.get('path') ?? '.'),
+  },
+  {
+    pattern: /^GET \/files\/(.+)$/s,
+    serve: ({ userSide }, exchange) => sendFile({ userSide, ...exchange }, exchange.name),
+  },
+  {
+    pattern: /^PUT \/files\/(.+)$/s,
+    serve: ({ userSide }, exchange) => receiveFile({ userSide, ...exchange }, exchange.name),
+  },
+  {
+    pattern: /^DELETE \/files\/(.*)$/s,
+    serve: ({ userSide }, exchange) => deleteFile({ userSide, ...exchange }, exchange.name || '.'),
+  },
+  {
+    pattern: /^POST \/calls\/([^/]+)\/cancel$/,
+    serve: ({ registry }, { response, name }) => sendJson(response, { call: registry.cancel(name) }),
+  },
+  { pattern: /^GET \/checkpoint$/, serve: (parts, exchange) => save(parts, exchange, 'workspace') },
+  { pattern: /^POST \/restore$/, serve: (parts, exchange) => restore(parts, exchange, 'workspace') },
+  { pattern: /^GET \/shared\/checkpoint$/, serve: (parts, exchange) => save(parts, exchange, 'shared') },
+  { pattern: /^POST \/shared\/restore$/, serve: (parts, exchange) => restore(parts, exchange, 'shared') },
+  {
+    pattern: /^POST \/shared\/settle$/,
+    serve: async (parts, { query, response }) => {
+      const id = readTransferId(query);
+      refuseWithout(parts, 'shared');
+      // Not between the pieces of another one.
+      await parts.transfers.run(() => settleCheckpoint(parts.userSide, id));
+      response.writeHead(204).end();
+    },
+  },
+  {
+    pattern: /^POST \/claim$/,
+    serve: async ({ bearer }, { request, response }) => {
+      await receiveClaim(bearer, request);
+      response.writeHead(204).end();
+    },
+  },
+  {
+    pattern: /^GET \/logs$/,
+    serve: ({ logRing }, { query, response }) =>
+      sendJson(response, { lines: logRing.after(readLogNumber(query)) }),
+  },
+  { pattern: /^\S+ \/ports\//, serve: (_, { request, response }) => proxyPort(request, response) },
+];
+
+export const serveRoute = async (
+  parts: RouteParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const url = new URL(request.url ?? '/', 'http://sandbox');
+  const asked = `${request.method} ${url.pathname}`;
+  for (const { pattern, serve } of routes) {
+    const match = pattern.exec(asked);
+    if (match === null) continue;
+    const name = decode(match[1] ?? '');
+    return serve(parts, { request, response, query: url.searchParams, name });
+  }
+  throw new Refusal('not_found', 'no such route');
+};
+
+const save = async (parts: RouteParts, { query, response }: Exchange, volume: VolumeName): Promise<void> => {
+  const wish = readCheckpointWish(volume, query);
+  refuseWithout(parts, volume);
+  await parts.transfers.run(() => sendCheckpoint(parts.userSide, wish, response));
+};
+
+const restore = async (
+  parts: RouteParts,
+  { query, request, response }: Exchange,
+  volume: VolumeName,
+): Promise<void> => {
+  const id = readTransferId(query);
+  refuseWithout(parts, volume);
+  await parts.transfers.run(async () =>
+    sendJson(response, await receiveRestore(parts.userSide, { volume, id }, request)),
+  );
+};
+
+const refuseWithout = ({ hasSharedVolume }: RouteParts, volume: VolumeName): void => {
+  if (volume === 'shared' && !hasSharedVolume) throw new Refusal('not_found', 'there is no shared volume');
+};
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new Refusal('invalid_request', 'the path is not URL-encoded', { cause });
+  }
+};
+
+const readLogNumber = (query: URLSearchParams): number => {
+  const text = query.get('after') ?? '0';
+  if (!/^\d{1,15}$/.test(text)) throw new Refusal('invalid_request', 'after is the number of a line');
+  return Number(text);
+};

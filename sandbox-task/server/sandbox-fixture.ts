@@ -1,0 +1,211 @@
+/**
+ * A real sandbox for tests: the bundled server and runner as processes of this machine, behind a socket.
+ *
+ * As root the runner gets a user id that nothing else has, because the server ends every process of that id,
+ * and because root would be refused nothing that a read-only folder refuses. There are no walls here; those
+ * are tried in tests/escape.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readArchive } from '#shared/contracts/archive.ts';
+import { bundleSandbox } from '../bundle.ts';
+
+export type Asked = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer | string | Readable;
+  readonly bearer?: string;
+};
+export type Answered = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+};
+export type TestSandbox = {
+  readonly workspace: string;
+  /** The shared volume, where one is wanted: of this sandbox alone, as on AWS. */
+  readonly shared: string;
+  /** The server's process and the runner's. */
+  readonly pids: () => Promise<readonly number[]>;
+  readonly open: (method: string, path: string, asked?: Asked) => Promise<IncomingMessage>;
+  readonly ask: (method: string, path: string, asked?: Asked) => Promise<Answered>;
+  readonly callTool: (name: string, input: object) => Promise<ToolResult>;
+  readonly child: ChildProcess;
+  /** False where its user is the test's own: then the server ends only the runner. */
+  readonly hasOwnUser: boolean;
+  /** Gives what the test wrote to the user whose workspace it is. */
+  readonly own: () => void;
+  /** Also takes the folders away. */
+  readonly stop: () => Promise<void>;
+};
+export type ToolResult = {
+  readonly isError?: boolean;
+  readonly content: readonly { readonly text: string }[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+};
+
+export const testBearer = 'b'.repeat(64);
+export const sha256Of = (content: Buffer | string): string =>
+  createHash('sha256').update(content).digest('hex');
+
+const startMsMax = 20_000;
+/** Far from the users of the machine, and from those of the embedded cloud's sandboxes. */
+const uidMin = 1_900_000_000;
+
+export const startTestSandbox = async (
+  variables: Readonly<Record<string, string>> = {},
+  { hasSharedVolume = false }: { readonly hasSharedVolume?: boolean } = {},
+): Promise<TestSandbox> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-sandbox-'));
+  await chmod(folder, 0o755);
+  await bundleSandbox(folder);
+  const uid = findUid();
+  const workspace = join(folder, 'workspace');
+  const shared = join(folder, 'shared');
+  for (const root of [workspace, shared]) {
+    await mkdir(root);
+    if (uid !== undefined) await chown(root, uid, uid);
+  }
+  const socketPath = join(folder, 'sandbox.sock');
+  const launcher =
+    uid === undefined ? ['env'] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+  const child = spawn(
+    process.execPath,
+    ['--max-old-space-size=96', '--max-semi-space-size=1', join(folder, 'server.mjs')],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        SANDBOX_LISTEN: `unix:${socketPath}`,
+        SANDBOX_BEARER_SHA256: sha256Of(testBearer),
+        SANDBOX_USER_LAUNCHER: JSON.stringify(launcher),
+        SANDBOX_WORKSPACE: workspace,
+        ...(hasSharedVolume ? { SANDBOX_SHARED_PATH: shared } : {}),
+        // Without a wall the runner sees, and would count, every process of the machine.
+        SANDBOX_MEMORY_MB: '1000000',
+        SANDBOX_PROCESSES_MAX: '1000000',
+        ...variables,
+      },
+    },
+  );
+  child.stderr?.resume();
+
+  const open = async (method: string, path: string, asked: Asked = {}): Promise<IncomingMessage> => {
+    const headers = { authorization: `Bearer ${asked.bearer ?? testBearer}`, ...asked.headers };
+    const outgoing = request({ socketPath, method, path, headers, agent: false });
+    const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+    if (asked.body instanceof Readable) asked.body.pipe(outgoing);
+    else outgoing.end(asked.body);
+    return (await answer)[0];
+  };
+  const ask = async (method: string, path: string, asked: Asked = {}): Promise<Answered> => {
+    const answer = await open(method, path, asked);
+    const chunks = (await answer.toArray()) as Buffer[];
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
+  };
+  await waitFor(async () => (await ask('GET', '/health')).status === 200);
+  return {
+    workspace,
+    shared,
+    open,
+    ask,
+    child,
+    hasOwnUser: uid !== undefined,
+    own: () => {
+      if (uid !== undefined) spawnSync('chown', ['-hR', `${uid}:${uid}`, workspace, shared]);
+    },
+    pids: async () => [child.pid ?? 0, ...(await childrenOf(child.pid ?? 0))],
+    callTool: (name, input) => callTool(ask, name, input),
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** A file may start several. */
+let lastUid = uidMin + 50 * process.pid;
+
+/** Nothing where another user cannot be had, or may not run this Node. */
+const findUid = (): number | undefined => {
+  if (process.getuid?.() !== 0) return undefined;
+  lastUid += 1;
+  const uid = lastUid;
+  return spawnSync('setpriv', [`--reuid=${uid}`, process.execPath, '--version']).status === 0
+    ? uid
+    : undefined;
+};
+
+const childrenOf = async (pid: number): Promise<readonly number[]> =>
+  (await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')).trim().split(' ').map(Number);
+
+/** Until it is so; what fails on the way is not so yet. */
+export const waitFor = async (isSo: () => Promise<boolean>): Promise<void> => {
+  const deadline = performance.now() + startMsMax;
+  while (!(await isSo().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error('it did not come to be so');
+    await delay(20);
+  }
+};
+
+const callTool = async (ask: TestSandbox['ask'], name: string, input: object): Promise<ToolResult> => {
+  const { body } = await ask('POST', '/mcp', {
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: input },
+    }),
+  });
+  const text = body.toString();
+  const data = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+  const { result } = JSON.parse(data) as { readonly result?: ToolResult };
+  if (result === undefined) throw new Error(`no tool result: ${text}`);
+  return result;
+};
+
+export type ArchivedEntry = {
+  readonly type: 'directory' | 'symlink' | 'file' | 'left-out' | 'removed';
+  readonly path: string;
+  readonly mode?: number;
+  readonly target?: string;
+  readonly same?: boolean;
+  readonly mtimeMs?: number;
+  readonly reason?: string;
+  /** What came, where something came. */
+  content?: Buffer;
+  isWhole?: boolean;
+};
+export type Archive = {
+  isFull?: boolean;
+  isEnded: boolean;
+  readonly entries: ArchivedEntry[];
+};
+
+/** A whole archive in memory. */
+export const collectArchive = async (stream: AsyncIterable<Uint8Array>): Promise<Archive> => {
+  const archive: Archive = { isEnded: false, entries: [] };
+  const pieces: Uint8Array[] = [];
+  for await (const { header, payload } of readArchive(stream)) {
+    const last = archive.entries.at(-1);
+    if (header.type === 'begin') archive.isFull = header.isFull;
+    else if (header.type === 'end') archive.isEnded = true;
+    else if ('path' in header) archive.entries.push({ ...header });
+    else if (last !== undefined && header.type === 'data') {
+      pieces.push(payload);
+    } else if (last !== undefined && header.type === 'file-end') {
+      last.isWhole = header.isWhole;
+      last.content = Buffer.concat(pieces.splice(0));
+    }
+  }
+  return archive;
+};
