@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { readEnvironment } from './environment.ts';
+import { lifetimesOf, readEnvironment, sessionDefaultsOf } from './environment.ts';
 
 const authorizer = { TABLE_NAME: 'sallyport', ADMIN_TOKEN_SHA256: 'a'.repeat(64) };
 const taskEvents = {
   TABLE_NAME: 'sallyport',
   CONNECTIONS_URL: 'https://api.example.com/ws',
   DEPLOYMENT: 'prod',
-  SANDBOX_CLUSTER: 'sandboxes',
+  JANITOR_FUNCTION: 'janitor',
 };
+const link = { SANDBOX_ADDRESS_RANGE: '10.0.0.0/16', WORKSPACE_BUCKET: 'workspaces' };
 const turn = {
   ...taskEvents,
   TURN_FUNCTION: 'turn',
+  SANDBOX_CLUSTER: 'sandboxes',
+  WORKSPACE_BUCKET: 'workspaces',
   SANDBOX_TASK_PYTHON: 'python',
   SANDBOX_TASK_NODE: 'node',
   SANDBOX_SUBNETS: 'subnet-1,subnet-2',
@@ -32,8 +35,14 @@ test('settings that are not set have their defaults', () => {
     MAX_HISTORY_TOKENS: 30_000,
     MAX_HISTORY_MESSAGES: 50,
     MAX_STEPS_PER_TURN: 50,
+    MAX_COST_USD: 10,
+    TURN_LEASE_SECONDS: 30,
+    ENABLE_CONVERSATION_COMPRESSION: false,
+    ANTHROPIC_AUTH: 'key',
     HISTORY_TTL_SECONDS: 86_400,
     MAX_IDLE_TIME_MS: 900_000,
+    MSB_SESSION_TIMEOUT_SECONDS: 1800,
+    POOL_SIZE: 0,
   });
 });
 
@@ -80,7 +89,7 @@ describe('a function does not start', () => {
   test.each(['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', '::/0', 'x'])(
     'when %s is no address range',
     (range) => {
-      expect(() => readEnvironment('sandbox-link', { SANDBOX_ADDRESS_RANGE: range })).toThrow(
+      expect(() => readEnvironment('sandbox-link', { ...link, SANDBOX_ADDRESS_RANGE: range })).toThrow(
         new Error(
           `sandbox-link cannot start: SANDBOX_ADDRESS_RANGE="${range}" is not allowed: set it to an IPv4 CIDR block`,
         ),
@@ -94,5 +103,53 @@ test('the longest name of a deployment and the shortest secret are taken', () =>
   expect(readEnvironment('turn', { ...turn, DEPLOYMENT: deployment })).toMatchObject({
     DEPLOYMENT: deployment,
     SANDBOX_SECRET: 's'.repeat(32),
+  });
+});
+
+test('the limits of sandboxes hold unless it is said that they are best effort', () => {
+  const api = { ...turn, ...authorizer };
+  const limitsOf = (variables: typeof api & { SANDBOX_LIMITS?: string }) =>
+    readEnvironment('api', variables).SANDBOX_LIMITS;
+  expect(limitsOf(api)).toBe('enforced');
+  expect(limitsOf({ ...api, SANDBOX_LIMITS: 'best effort' })).toBe('best effort');
+  expect(() => limitsOf({ ...api, SANDBOX_LIMITS: 'none' })).toThrow(
+    new Error('api cannot start: SANDBOX_LIMITS="none" is not allowed: set it to enforced or best effort'),
+  );
+});
+
+test('an address range is taken', () => {
+  expect(readEnvironment('sandbox-link', link)).toEqual(link);
+});
+
+test('lifetimes are milliseconds', () => {
+  const variables = { MAX_IDLE_TIME_MS: 5000, MSB_SESSION_TIMEOUT_SECONDS: 60, HISTORY_TTL_SECONDS: 120 };
+  expect(lifetimesOf(variables)).toEqual({ idleMs: 5000, executionIdleMs: 60_000, historyMs: 120_000 });
+});
+
+describe('a session is made', () => {
+  const made = (variables: object) =>
+    sessionDefaultsOf(readEnvironment('api', { ...turn, ...authorizer, ...variables }));
+
+  test('with the defaults of the deployment', () => {
+    expect(made({})).toEqual({
+      flavor: 'small',
+      template: 'python',
+      lifetimes: { idleMs: 900_000, executionIdleMs: 1_800_000, historyMs: 86_400_000 },
+    });
+  });
+
+  test('with what the operator set', () => {
+    const set = {
+      MSB_DEFAULT_FLAVOR: 'large',
+      MSB_DEFAULT_TEMPLATE: 'node',
+      MODEL: 'm',
+      MAX_IDLE_TIME_MS: '1000',
+    };
+    expect(made(set)).toEqual({
+      flavor: 'large',
+      template: 'node',
+      model: 'm',
+      lifetimes: { idleMs: 1000, executionIdleMs: 1_800_000, historyMs: 86_400_000 },
+    });
   });
 });

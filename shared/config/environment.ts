@@ -7,12 +7,17 @@
  */
 import * as z from 'zod';
 import {
+  historySettings,
   lifetimeSettings,
   modelSettings,
+  poolSettings,
+  quotaSettings,
+  rateSettings,
   readVariables,
   sandboxSettings,
   turnSettings,
   type Variables,
+  volumeSettings,
 } from './settings.ts';
 
 const name = z.string().min(1).describe('a name');
@@ -28,16 +33,18 @@ const access = z.object({
 /** The @connections endpoint of the WebSocket API, with its stage. */
 const sockets = z.object({ CONNECTIONS_URL: z.url().describe('a URL') });
 const turns = z.object({ TURN_FUNCTION: name });
-/** What is needed to start a sandbox and to stop one. */
-const tasks = z.object({
+/** Whoever marks a sandbox has the janitor save and stop it. */
+const janitor = z.object({ JANITOR_FUNCTION: name });
+/** Whose tasks they are: `startedBy` of every task. */
+const deployment = z.object({
   DEPLOYMENT: z
     .string()
     .regex(/^[a-zA-Z0-9_-]{1,64}$/)
     .describe('1 to 64 letters, digits, - and _'),
-  SANDBOX_CLUSTER: name,
 });
 const sandboxes = z.object({
-  ...tasks.shape,
+  ...deployment.shape,
+  SANDBOX_CLUSTER: name,
   SANDBOX_TASK_PYTHON: name,
   SANDBOX_TASK_NODE: name,
   /** Subnet ids with commas between. */
@@ -46,6 +53,23 @@ const sandboxes = z.object({
   SANDBOX_LINK_FUNCTION: name,
   /** Bearers of sandboxes are derived from it: the value, or the ARN of a secret that holds it. */
   SANDBOX_SECRET: z.string().min(32).describe('at least 32 characters, or the ARN of a secret'),
+  /** The bucket of the checkpoints. */
+  WORKSPACE_BUCKET: name,
+  /** How sandboxes of one owner share a volume: kept in the bucket, or one mounted folder. Absent: they do not. */
+  SHARED_VOLUME: z.enum(['bucket', 'mounted']).optional().describe('bucket or mounted'),
+  ...poolSettings.shape,
+});
+/** The limits of a turn that a decision may meet. */
+const decisions = z.object({
+  MAX_STEPS_PER_TURN: turnSettings.shape.MAX_STEPS_PER_TURN,
+  MAX_COST_USD: turnSettings.shape.MAX_COST_USD,
+});
+/** What a session is made with, and how long it lives. */
+const sessions = z.object({
+  ...modelSettings.shape,
+  ...sandboxSettings.shape,
+  ...lifetimeSettings.shape,
+  ...quotaSettings.shape,
 });
 
 export const environments = {
@@ -53,47 +77,66 @@ export const environments = {
   socket: z.object({
     ...table.shape,
     ...access.shape,
+    ...rateSettings.shape,
     ...sockets.shape,
     ...turns.shape,
-    ...tasks.shape,
+    ...janitor.shape,
     GREETER_FUNCTION: name,
-    MAX_STEPS_PER_TURN: turnSettings.shape.MAX_STEPS_PER_TURN,
-    ...modelSettings.shape,
-    ...sandboxSettings.shape,
-    ...lifetimeSettings.shape,
+    ...decisions.shape,
+    ...sessions.shape,
   }),
   greeter: z.object({ ...table.shape, ...sockets.shape, ...modelSettings.shape }),
   turn: z.object({
     ...table.shape,
     ...sockets.shape,
     ...turns.shape,
+    ...janitor.shape,
     ...sandboxes.shape,
     ...modelSettings.shape,
     ...turnSettings.shape,
+    ...historySettings.shape,
     ...lifetimeSettings.shape,
   }),
   'sandbox-link': z.object({
     /** The only addresses it may open a connection to, as an IPv4 CIDR block. */
     SANDBOX_ADDRESS_RANGE: z.cidrv4().describe('an IPv4 CIDR block'),
+    WORKSPACE_BUCKET: name,
   }),
-  'task-events': z.object({ ...table.shape, ...sockets.shape, ...tasks.shape }),
+  'task-events': z.object({ ...table.shape, ...sockets.shape, ...janitor.shape, ...deployment.shape }),
   janitor: z.object({
     ...table.shape,
     ...sockets.shape,
     ...turns.shape,
-    ...tasks.shape,
+    ...sandboxes.shape,
     ...lifetimeSettings.shape,
+    ...sandboxSettings.shape,
   }),
   api: z.object({
     ...table.shape,
     ...access.shape,
+    ...rateSettings.shape,
     ...sockets.shape,
     ...turns.shape,
+    ...janitor.shape,
     ...sandboxes.shape,
-    MAX_STEPS_PER_TURN: turnSettings.shape.MAX_STEPS_PER_TURN,
-    ...modelSettings.shape,
-    ...sandboxSettings.shape,
-    ...lifetimeSettings.shape,
+    /** Whether the limits of sandboxes hold here. */
+    SANDBOX_LIMITS: z
+      .enum(['enforced', 'best effort'])
+      .default('enforced')
+      .describe('enforced or best effort'),
+    ...decisions.shape,
+    ...sessions.shape,
+  }),
+  mcp: z.object({
+    ...table.shape,
+    ...access.shape,
+    ...rateSettings.shape,
+    ...sockets.shape,
+    ...turns.shape,
+    ...janitor.shape,
+    ...sandboxes.shape,
+    ...sessions.shape,
+    ...volumeSettings.shape,
   }),
 } as const;
 
@@ -116,3 +159,33 @@ export const readEnvironment = <F extends FunctionName>(
   if (result.ok) return result.value as Environment<F>;
   throw new Error(`${functionName} cannot start: ${result.problems.join('; ')}`);
 };
+
+type LifetimeVariables = z.output<typeof lifetimeSettings>;
+
+/** How long sessions, their sandboxes and what is left of them live, in milliseconds. */
+export const lifetimesOf = (variables: LifetimeVariables) => ({
+  idleMs: variables.MAX_IDLE_TIME_MS,
+  executionIdleMs: variables.MSB_SESSION_TIMEOUT_SECONDS * 1000,
+  historyMs: variables.HISTORY_TTL_SECONDS * 1000,
+});
+
+type SessionVariables = z.output<typeof sessions>;
+
+/** What a session is made with when its maker leaves it open. */
+export const sessionDefaultsOf = (variables: SessionVariables) => ({
+  flavor: variables.MSB_DEFAULT_FLAVOR,
+  template: variables.MSB_DEFAULT_TEMPLATE,
+  lifetimes: lifetimesOf(variables),
+  ...(variables.MODEL === undefined ? {} : { model: variables.MODEL }),
+});
+
+/** What bounds a turn, whoever moves it. */
+export const turnLimitsOf = (variables: z.output<typeof decisions>) => ({
+  stepsMax: variables.MAX_STEPS_PER_TURN,
+  usdMax: variables.MAX_COST_USD,
+});
+
+export const rateOf = (variables: z.output<typeof rateSettings>) => ({
+  perSecond: variables.RATE_LIMIT_PER_SECOND,
+  burst: variables.RATE_LIMIT_BURST,
+});

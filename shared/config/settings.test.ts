@@ -9,14 +9,25 @@ const problemsOf = (variables: Variables): readonly string[] => {
 
 const defaults = {
   PORT: 4350,
+  SALLYPORT_SWEEP_SECONDS: 60,
   MAX_OUTPUT_TOKENS: 8192,
   MAX_HISTORY_TOKENS: 30_000,
   MAX_HISTORY_MESSAGES: 50,
   MAX_STEPS_PER_TURN: 50,
+  MAX_COST_USD: 10,
+  TURN_LEASE_SECONDS: 30,
+  RATE_LIMIT_PER_SECOND: 10,
+  RATE_LIMIT_BURST: 20,
+  ENABLE_CONVERSATION_COMPRESSION: false,
+  ANTHROPIC_AUTH: 'key',
   HISTORY_TTL_SECONDS: 86_400,
   MAX_IDLE_TIME_MS: 900_000,
+  MSB_SESSION_TIMEOUT_SECONDS: 1800,
   MSB_DEFAULT_FLAVOR: 'small',
   MSB_DEFAULT_TEMPLATE: 'python',
+  MSB_MAX_SESSIONS: 10,
+  POOL_SIZE: 0,
+  MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
 };
 
 test('with nothing set the defaults hold', () => {
@@ -35,8 +46,15 @@ describe('numbers', () => {
     ['MAX_HISTORY_TOKENS', { min: 1000, max: 1_000_000 }],
     ['MAX_HISTORY_MESSAGES', { min: 2, max: 1000 }],
     ['MAX_STEPS_PER_TURN', { min: 1, max: 500 }],
+    ['TURN_LEASE_SECONDS', { min: 3, max: 300 }],
+    ['RATE_LIMIT_PER_SECOND', { min: 1, max: 10_000 }],
+    ['RATE_LIMIT_BURST', { min: 1, max: 20_000 }],
     ['HISTORY_TTL_SECONDS', { min: 60, max: 31_536_000 }],
     ['MAX_IDLE_TIME_MS', { min: 1000, max: 86_400_000 }],
+    ['MSB_SESSION_TIMEOUT_SECONDS', { min: 60, max: 86_400 }],
+    ['MSB_MAX_SESSIONS', { min: 1, max: 100 }],
+    ['POOL_SIZE', { min: 0, max: 100 }],
+    ['SALLYPORT_SWEEP_SECONDS', { min: 1, max: 3600 }],
   ];
 
   test.each(bounds)(
@@ -57,6 +75,20 @@ describe('numbers', () => {
       expect(problemsOf({ PORT: value })).toHaveLength(1);
     },
   );
+
+  test.each([
+    ['0', 0],
+    ['0.05', 0.05],
+    ['100000', 100_000],
+  ])('MAX_COST_USD may be %s', (value, usd) => {
+    expect(read({ MAX_COST_USD: value })).toEqual({ ok: true, value: { ...defaults, MAX_COST_USD: usd } });
+  });
+
+  test.each(['-1', '100000.01', '.5', '1.', '1e3', '$1'])('MAX_COST_USD is not %j', (value) => {
+    expect(problemsOf({ MAX_COST_USD: value })).toEqual([
+      `MAX_COST_USD="${value}" is not allowed: set it to a number from 0 to 100000`,
+    ]);
+  });
 });
 
 describe('choices', () => {
@@ -69,6 +101,22 @@ describe('choices', () => {
       });
     },
   );
+
+  test.each([
+    ['true', true],
+    ['false', false],
+  ])('ENABLE_CONVERSATION_COMPRESSION may be %s', (value, expected) => {
+    expect(read({ ENABLE_CONVERSATION_COMPRESSION: value })).toEqual({
+      ok: true,
+      value: { ...defaults, ENABLE_CONVERSATION_COMPRESSION: expected },
+    });
+  });
+
+  test('a switch is true or false', () => {
+    expect(problemsOf({ ENABLE_CONVERSATION_COMPRESSION: '1' })).toEqual([
+      'ENABLE_CONVERSATION_COMPRESSION="1" is not allowed: set it to true or false',
+    ]);
+  });
 
   test('a flavor may be written in any case', () => {
     expect(read({ MSB_DEFAULT_FLAVOR: 'LARGE' })).toEqual({
@@ -89,13 +137,32 @@ describe('choices', () => {
 });
 
 describe('texts', () => {
-  test.each(['MODEL', 'ANTHROPIC_BASE_URL', 'SALLYPORT_HOME'])('%s has at most 2048 characters', (name) => {
-    const longest = 'x'.repeat(2048);
-    expect(read({ [name]: longest })).toEqual({ ok: true, value: { ...defaults, [name]: longest } });
-    expect(problemsOf({ [name]: `${longest}x` })).toEqual([
-      `${name}="${'x'.repeat(80)}" is not allowed: set it to a text of 1 to 2048 characters`,
-    ]);
+  test.each(['MODEL', 'ANTHROPIC_BASE_URL', 'SALLYPORT_HOME', 'MSB_SHARED_VOLUME_PATH'])(
+    '%s has at most 2048 characters',
+    (name) => {
+      const longest = 'x'.repeat(2048);
+      expect(read({ [name]: longest })).toEqual({ ok: true, value: { ...defaults, [name]: longest } });
+      expect(problemsOf({ [name]: `${longest}x` })).toEqual([
+        `${name}="${'x'.repeat(80)}" is not allowed: set it to a text of 1 to 2048 characters`,
+      ]);
+    },
+  );
+
+  test.each(['/s', '/mnt/shared-1/data_2.x', `/${'x'.repeat(255)}`])('a volume may be at %s', (path) => {
+    expect(read({ MSB_SHARED_VOLUME_GUEST_PATH: path })).toEqual({
+      ok: true,
+      value: { ...defaults, MSB_SHARED_VOLUME_GUEST_PATH: path },
+    });
   });
+
+  test.each(['shared', '/', './x', '/a b', '/a:b', '/a,b', '/a\n', `/${'x'.repeat(256)}`])(
+    'a volume is not at %j',
+    (path) => {
+      expect(problemsOf({ MSB_SHARED_VOLUME_GUEST_PATH: path })).toEqual([
+        `MSB_SHARED_VOLUME_GUEST_PATH=${JSON.stringify(path.slice(0, 80))} is not allowed: set it to an absolute path of letters, digits, . _ - and /`,
+      ]);
+    },
+  );
 
   test('a token is sp_ and 64 hexadecimal digits', () => {
     const token = `sp_${'0a'.repeat(32)}`;

@@ -14,6 +14,19 @@ const integer = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max)
     .describe(`a whole number from ${min} to ${max}`);
 
+const amount = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d+(\.\d+)?$/)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max)
+    .describe(`a number from ${min} to ${max}`);
+
+const flag = z
+  .enum(['true', 'false'])
+  .transform((value) => value === 'true')
+  .describe('true or false');
+
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values).describe(`one of ${values.join(', ')}`);
 
@@ -28,9 +41,14 @@ const flavor = z.preprocess(
 export const modelSettings = z.object({
   LLM_PROVIDER: oneOf(['anthropic', 'claude', 'openai', 'chatgpt', 'gemini', 'google', 'demo']).optional(),
   ANTHROPIC_API_KEY: text.optional(),
+  /** `iam`: requests are signed with the function's own role, and there is no key. */
+  ANTHROPIC_AUTH: oneOf(['key', 'iam']).default('key'),
+  ANTHROPIC_AWS_WORKSPACE_ID: text.optional(),
   ANTHROPIC_BASE_URL: text.optional(),
   OPENAI_API_KEY: text.optional(),
+  OPENAI_BASE_URL: text.optional(),
   GEMINI_API_KEY: text.optional(),
+  GOOGLE_GEMINI_BASE_URL: text.optional(),
   MODEL: text.optional(),
 });
 
@@ -39,11 +57,19 @@ export const turnSettings = z.object({
   MAX_HISTORY_TOKENS: integer(1000, 1_000_000).default(30_000),
   MAX_HISTORY_MESSAGES: integer(2, 1000).default(50),
   MAX_STEPS_PER_TURN: integer(1, 500).default(50),
-  HISTORY_TTL_SECONDS: integer(60, 31_536_000).default(86_400),
+  MAX_COST_USD: amount(0, 100_000).default(10),
+  /** How long a turn's holder may be silent before another takes over. */
+  TURN_LEASE_SECONDS: integer(3, 300).default(30),
+  /** Prices of models as JSON, beside and before those that are known. */
+  MODEL_PRICES: text.optional(),
 });
+
+export const historySettings = z.object({ ENABLE_CONVERSATION_COMPRESSION: flag.default(false) });
 
 export const lifetimeSettings = z.object({
   MAX_IDLE_TIME_MS: integer(1000, 86_400_000).default(900_000),
+  MSB_SESSION_TIMEOUT_SECONDS: integer(60, 86_400).default(1800),
+  HISTORY_TTL_SECONDS: integer(60, 31_536_000).default(86_400),
 });
 
 export const sandboxSettings = z.object({
@@ -51,18 +77,44 @@ export const sandboxSettings = z.object({
   MSB_DEFAULT_TEMPLATE: oneOf(['python', 'node']).default('python'),
 });
 
+export const quotaSettings = z.object({ MSB_MAX_SESSIONS: integer(1, 100).default(10) });
+
+export const rateSettings = z.object({
+  RATE_LIMIT_PER_SECOND: integer(1, 10_000).default(10),
+  RATE_LIMIT_BURST: integer(1, 20_000).default(20),
+});
+
+export const poolSettings = z.object({ POOL_SIZE: integer(0, 100).default(0) });
+
+/** A folder that every sandbox of the deployment shares; on one machine it must exist. */
+export const volumeSettings = z.object({
+  MSB_SHARED_VOLUME_PATH: text.optional(),
+  MSB_SHARED_VOLUME_GUEST_PATH: z
+    .string()
+    .regex(/^\/[A-Za-z0-9._/-]{1,255}$/)
+    .describe('an absolute path of letters, digits, . _ - and /')
+    .default('/shared'),
+});
+
 /** All of them, as an operator sets them. */
 export const operatorSettings = z.object({
   ...modelSettings.shape,
   ...turnSettings.shape,
+  ...historySettings.shape,
   ...lifetimeSettings.shape,
   ...sandboxSettings.shape,
+  ...quotaSettings.shape,
+  ...rateSettings.shape,
+  ...poolSettings.shape,
+  ...volumeSettings.shape,
 });
 
 /** What `npm start` takes besides. */
 export const localSettings = z.object({
   PORT: integer(0, 65_535).default(4350),
   SALLYPORT_HOME: text.optional(),
+  /** How often the janitor sweeps on this machine. */
+  SALLYPORT_SWEEP_SECONDS: integer(1, 3600).default(60),
   SALLYPORT_TOKEN: z
     .string()
     .regex(/^sp_[0-9a-f]{64}$/)

@@ -1,14 +1,105 @@
-/** What the link function is told: one request to one sandbox. */
+/**
+ * What the link function is told: one request to one sandbox, or a checkpoint between a sandbox and the
+ * bucket. Contents of a workspace never pass through anything but the link.
+ */
 import * as z from 'zod';
 
-export const linkCall = z.object({
-  /** `http://<private address>:<port>`. */
-  address: z.url({ protocol: /^http$/ }),
+/** Says that the link itself answered, with the value `refused`: a sandbox cannot say it. */
+export const linkHeader = 'x-sallyport-link';
+
+/** `http://<private address>:<port>`. */
+const address = z.url({ protocol: /^http$/ });
+const correlationId = z.string().exactOptional();
+const manifest = z.object({ id: z.uuid(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+/** The volume that all sandboxes of an owner share. */
+const shared = z.object({ owner: z.string().min(1).max(256) }).exactOptional();
+const target = { address, bearer: z.string().min(1), workspace: z.uuid(), correlationId };
+
+const fetchCall = z.object({
+  kind: z.literal('fetch'),
+  address,
   method: z.enum(['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS']),
   path: z.string().startsWith('/').max(8192),
   headers: z.record(z.string(), z.string()),
   body: z.string().exactOptional(),
-  correlationId: z.string().exactOptional(),
+  /** `body` is base64 of bytes. */
+  isBase64: z.literal(true).exactOptional(),
+  correlationId,
 });
 
+const saveCall = z.object({
+  kind: z.literal('save'),
+  ...target,
+  /** The new manifest's name. */
+  id: z.uuid(),
+  /** The checkpoint that stands in the table. */
+  base: manifest.exactOptional(),
+  /** Log lines of the sandbox after this number come with the answer. */
+  logsAfter: z.number().int().min(0),
+  /** Saves this besides, file by file. */
+  shared,
+});
+
+const restoreCall = z.object({
+  kind: z.literal('restore'),
+  ...target,
+  /** Absent for a workspace that was never saved. */
+  manifest: manifest.exactOptional(),
+  /** Restores this besides, with what is there now. */
+  shared,
+});
+
+export const linkCall = z.discriminatedUnion('kind', [fetchCall, saveCall, restoreCall]);
+
 export type LinkCall = z.output<typeof linkCall>;
+export type FetchCall = z.output<typeof fetchCall>;
+export type SaveCall = z.output<typeof saveCall>;
+export type RestoreCall = z.output<typeof restoreCall>;
+
+const place = z.object({ path: z.string(), reason: z.string() });
+
+export const sandboxLogLine = z.object({
+  number: z.number().int().min(0),
+  /** Epoch milliseconds. */
+  at: z.number().int().min(0),
+  stream: z.enum(['stderr', 'lifecycle']),
+  text: z.string(),
+});
+
+/** What the sandbox answers at `GET /logs?after=<number>`. */
+export const sandboxLogPage = z.object({ lines: z.array(sandboxLogLine) });
+
+const count = z.number().int().min(0);
+/** What the save wrote and deleted, not what the volume holds. */
+const sharedSaved = z.object({ files: count, bytes: count, removed: count, leftOut: z.array(place) });
+const sharedRestored = z.object({ files: count, bytes: count, missing: z.array(place) });
+/** What became of the shared volume, whatever became of the workspace; nothing where there is none. */
+const ofSave = { shared: sharedSaved.exactOptional(), sharedFailed: z.string().exactOptional() };
+const ofRestore = { shared: sharedRestored.exactOptional(), sharedFailed: z.string().exactOptional() };
+
+/** The body of the answer to a save that reached the sandbox. */
+export const saveAnswer = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('saved'),
+    manifest,
+    files: count,
+    bytes: count,
+    leftOut: z.array(place),
+    logs: z.array(sandboxLogLine),
+    ...ofSave,
+  }),
+  /** Nothing differs from the base: nothing was written. */
+  z.object({ status: z.literal('unchanged'), logs: z.array(sandboxLogLine), ...ofSave }),
+  z.object({ status: z.literal('refused'), code: z.string(), message: z.string(), ...ofSave }),
+]);
+
+/** The body of the answer to a restore that reached the sandbox. `refused`: nothing of the workspace was restored. */
+export const restoreAnswer = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('restored'), files: count, missing: z.array(place), ...ofRestore }),
+  z.object({ status: z.literal('refused'), reason: z.string(), ...ofRestore }),
+]);
+
+export type SaveAnswer = z.output<typeof saveAnswer>;
+export type RestoreAnswer = z.output<typeof restoreAnswer>;
+export type SharedSaved = z.output<typeof sharedSaved>;
+export type SharedRestored = z.output<typeof sharedRestored>;

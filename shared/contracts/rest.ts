@@ -1,17 +1,43 @@
 /** The bodies and queries of the REST API. */
 import * as z from 'zod';
-import { eventsPerSessionMax } from '#shared/domain/limits.ts';
+import { eventsPerSessionMax, placeWaitSecondsMax, tokenSecondsMax } from '#shared/domain/limits.ts';
+import { approvalModes } from '#shared/domain/session.ts';
 
 const name = z.string().max(256);
+const approvals = z.enum(approvalModes);
 
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
+  project: z.uuid().optional(),
   provider: name.optional(),
   model: name.optional(),
   flavor: name.optional(),
   template: name.optional(),
-  approvals: z.enum(['ask', 'auto']).optional(),
+  approvals: approvals.optional(),
+  allowSmallerFlavor: z.boolean().optional(),
+  /** Stops the least recently used idle execution session when no place is left. */
+  evictIdle: z.boolean().default(false),
+  waitSeconds: z.number().min(0).max(placeWaitSecondsMax).default(0),
 });
+
+export const createProjectBody = z.object({
+  name: z.string().min(1).max(128),
+  description: z.string().max(2000).optional(),
+  flavor: name.optional(),
+  template: name.optional(),
+  flavorsAllowed: z.array(name).min(1).max(4).optional(),
+  approvals: approvals.optional(),
+});
+
+export const createTokenBody = z.object({
+  name: z.string().min(1).max(128),
+  scope: z.string().max(64),
+  expiresInSeconds: z.number().int().min(1).max(tokenSecondsMax).optional(),
+});
+
+export const leaseBody = z.object({ port: z.number().int().optional() });
+
+export const pageQuery = z.object({ after: name.optional() });
 
 export const listQuery = z.object({
   after: name.optional(),

@@ -37,8 +37,13 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
 const sandboxView = (workspace: Workspace | undefined) => {
   const sandbox = workspace?.sandbox;
   if (sandbox === undefined) return null;
-  const { state, readyAt, requestedAt } = sandbox;
-  return { state, ...(readyAt === undefined ? {} : { source: 'cold', startMs: readyAt - requestedAt }) };
+  const { state, source, readyAt, requestedAt, stoppedReason } = sandbox;
+  return {
+    state,
+    source,
+    ...(readyAt === undefined ? {} : { startMs: readyAt - requestedAt }),
+    ...(stoppedReason === undefined ? {} : { reason: stoppedReason }),
+  };
 };
 
 const pendingApprovals = (turn: TurnRecord | undefined) => {

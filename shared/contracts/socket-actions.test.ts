@@ -14,6 +14,8 @@ describe('a client may send', () => {
     [{ action: 'message', text: 'hello', messageId: 'm'.repeat(128), model: 'm'.repeat(256) }],
     [{ action: 'tool:approval', callId: 'c-1', approved: true }],
     [{ action: 'tool:approval', callId: 'c-1', approved: false, remember: 'session' }],
+    [{ action: 'turn:cancel' }],
+    [{ action: 'history:reset' }],
     [{ action: 'session:stop' }],
     [{ action: 'ping' }],
   ])('%j', (action) => {
@@ -30,7 +32,7 @@ describe('a client may send', () => {
 
 describe('what is refused, and how', () => {
   const unknownAction =
-    "action: Invalid discriminator value. Expected 'message' | 'tool:approval' | 'session:stop' | 'ping'";
+    "action: Invalid discriminator value. Expected 'message' | 'tool:approval' | 'turn:cancel' | 'history:reset' | 'session:stop' | 'ping'";
 
   test.each([
     [{ action: 'nonsense' }, unknownAction],

@@ -24,6 +24,8 @@ export const approval = z.object({
 export const socketActions = {
   message: z.object({ action: z.literal('message'), ...userMessage.shape }),
   'tool:approval': z.object({ action: z.literal('tool:approval'), callId: clientId, ...approval.shape }),
+  'turn:cancel': z.object({ action: z.literal('turn:cancel') }),
+  'history:reset': z.object({ action: z.literal('history:reset') }),
   'session:stop': z.object({ action: z.literal('session:stop') }),
   ping: z.object({ action: z.literal('ping') }),
 } as const;
@@ -31,6 +33,8 @@ export const socketActions = {
 export const socketAction = z.discriminatedUnion('action', [
   socketActions.message,
   socketActions['tool:approval'],
+  socketActions['turn:cancel'],
+  socketActions['history:reset'],
   socketActions['session:stop'],
   socketActions.ping,
 ]);

@@ -6,7 +6,11 @@ import {
   connectionRecord,
   historyRecord,
   inboxRecord,
+  placeRecord,
+  previewRecord,
   principalRecord,
+  projectRecord,
+  sandboxLogRecord,
   sandboxRecord,
   sessionRecord,
   ticketRecord,
@@ -18,6 +22,9 @@ const id = fc.string({ minLength: 1 });
 const count = fc.maxSafeNat();
 const args = fc.dictionary(fc.string(), fc.jsonValue());
 const usage = fc.record({ inputTokens: count, outputTokens: count });
+/** JSON has no -0. */
+const usd = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const approvals = fc.constantFrom('ask', 'low', 'medium', 'high', 'auto');
 const flavor = fc.constantFrom('micro', 'small', 'medium', 'large');
 const template = fc.constantFrom('python', 'node');
 const asked = { callId: id, name: fc.string(), args };
@@ -26,7 +33,8 @@ const running = {
   messageId: id,
   step: count,
   usage,
-  policy: fc.record({ mode: fc.constantFrom('ask', 'auto'), rememberedTools: fc.array(fc.string()) }),
+  spentUsd: usd,
+  policy: fc.record({ mode: approvals, rememberedTools: fc.array(fc.string()) }),
 };
 const call = fc.record(
   {
@@ -38,10 +46,12 @@ const call = fc.record(
   { requiredKeys: ['callId', 'name', 'args', 'status', 'askedHuman'] },
 );
 const calls = fc.array(call, { maxLength: 3 });
+const repetition = fc.record({ calls: fc.string(), times: count });
 const turn = fc.oneof(
   fc.constant({ kind: 'idle' }),
   fc.record({ kind: fc.constant('thinking'), ...running }),
-  fc.record({ kind: fc.constantFrom('deciding', 'acting'), ...running, calls }),
+  fc.record({ kind: fc.constant('thinking'), ...running, repetition }),
+  fc.record({ kind: fc.constantFrom('deciding', 'acting'), ...running, repetition, calls }),
   fc.record({
     kind: fc.constant('done'),
     turnId: id,
@@ -58,12 +68,16 @@ const turn = fc.oneof(
 );
 const history = fc.oneof(
   fc.record({ role: fc.constant('user'), messageId: id, text: fc.string() }),
-  fc.record({
-    role: fc.constant('assistant'),
-    messageId: id,
-    text: fc.string(),
-    calls: fc.array(fc.record(asked), { maxLength: 3 }),
-  }),
+  fc.record(
+    {
+      role: fc.constant('assistant'),
+      messageId: id,
+      text: fc.string(),
+      calls: fc.array(fc.record(asked), { maxLength: 3 }),
+      echo: fc.constant({ thoughts: [{ signature: 's' }] }),
+    },
+    { requiredKeys: ['role', 'messageId', 'text', 'calls'] },
+  ),
   fc.record({
     role: fc.constant('tool'),
     callId: id,
@@ -72,39 +86,73 @@ const history = fc.oneof(
     outcome: fc.constantFrom('completed', 'failed', 'rejected'),
   }),
 );
-const session = fc.record({
-  id,
-  owner: id,
-  project: id,
-  workspace: id,
-  kind: fc.constantFrom('agent', 'execution'),
-  status: fc.constantFrom(
-    'created',
-    'running',
-    'idle',
-    'completed',
-    'failed',
-    'creating',
-    'ready',
-    'error',
-    'stopped',
-  ),
-  flavor,
-  template,
-  provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),
-  model: fc.string(),
-  approvals: fc.constantFrom('ask', 'auto'),
-  rememberedTools: fc.array(fc.string()),
-  usage,
-  depth: count,
-  createdAt: count,
-  lastActiveAt: count,
-  lastSeq: fc.integer({ min: -1 }),
-  workSeq: count,
-  leaseHolder: fc.string(),
-  leaseFence: count,
-  leaseUntil: count,
-});
+const session = fc.record(
+  {
+    id,
+    owner: id,
+    project: id,
+    workspace: id,
+    kind: fc.constantFrom('agent', 'execution'),
+    status: fc.constantFrom(
+      'created',
+      'running',
+      'idle',
+      'completed',
+      'failed',
+      'creating',
+      'ready',
+      'error',
+      'stopped',
+    ),
+    flavor,
+    template,
+    provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),
+    model: fc.string(),
+    approvals,
+    rememberedTools: fc.array(fc.string()),
+    usage,
+    costUsd: usd,
+    depth: count,
+    allowSmallerFlavor: fc.boolean(),
+    createdAt: count,
+    lastActiveAt: count,
+    runningCalls: fc.dictionary(fc.uuid(), count, { maxKeys: 4 }),
+    dueAt: count,
+    lastSeq: fc.integer({ min: -1 }),
+    workSeq: count,
+    leaseHolder: fc.string(),
+    leaseFence: count,
+    leaseUntil: count,
+  },
+  {
+    requiredKeys: [
+      'id',
+      'owner',
+      'project',
+      'workspace',
+      'kind',
+      'status',
+      'flavor',
+      'template',
+      'provider',
+      'model',
+      'approvals',
+      'rememberedTools',
+      'usage',
+      'costUsd',
+      'depth',
+      'allowSmallerFlavor',
+      'createdAt',
+      'lastActiveAt',
+      'runningCalls',
+      'lastSeq',
+      'workSeq',
+      'leaseHolder',
+      'leaseFence',
+      'leaseUntil',
+    ],
+  },
+);
 const sandbox = fc.record(
   {
     generation: count,
@@ -112,16 +160,31 @@ const sandbox = fc.record(
     flavor,
     template,
     requestedAt: count,
+    source: fc.constantFrom('cold', 'pool'),
+    warm: fc.record({ slot: id, generation: count }),
     taskArn: fc.string(),
     address: fc.string(),
     readyAt: count,
     stopRequestedAt: count,
+    stoppedAt: count,
     stoppedReason: fc.string(),
+    lost: fc.string(),
+    restoringUntil: count,
+    ports: fc.array(fc.integer({ min: 8000, max: 8999 }), { maxLength: 5 }),
+    logsSeen: count,
   },
-  { requiredKeys: ['generation', 'state', 'flavor', 'template', 'requestedAt'] },
+  { requiredKeys: ['generation', 'state', 'flavor', 'template', 'requestedAt', 'source'] },
 );
+const checkpoint = fc.record({
+  id,
+  sha256: fc.string(),
+  savedAt: count,
+  generation: count,
+  files: count,
+  bytes: count,
+});
 const workspace = fc.record(
-  { id, owner: id, project: id, createdAt: count, users: fc.array(id), sandbox },
+  { id, owner: id, project: id, createdAt: count, users: fc.array(id), sandbox, checkpoint },
   { requiredKeys: ['id', 'owner', 'project', 'createdAt', 'users'] },
 );
 const inbox = fc.record(
@@ -146,6 +209,27 @@ const connection = fc.record(
   { requiredKeys: ['id', 'sessionId', 'principal', 'connectedAt'] },
 );
 const ticket = fc.record({ principal, expiresAt: count });
+const preview = fc.record({ principal, sessionId: id, port: fc.integer(), expiresAt: count });
+const project = fc.record(
+  {
+    id,
+    owner: id,
+    name: fc.string(),
+    description: fc.string(),
+    flavor,
+    template,
+    flavorsAllowed: fc.array(flavor, { maxLength: 4 }),
+    createdAt: count,
+  },
+  { requiredKeys: ['id', 'owner', 'name', 'createdAt'] },
+);
+const place = fc.record({ session: id, flavor, takenAt: count });
+const sandboxLog = fc.record({
+  lines: fc.array(
+    fc.record({ at: count, stream: fc.constantFrom('stderr', 'lifecycle'), text: fc.string() }),
+    { maxLength: 5 },
+  ),
+});
 
 const records: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
   ['turn state', turnState, turn],
@@ -157,6 +241,10 @@ const records: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
   ['principal', principalRecord, principal],
   ['connection', connectionRecord, connection],
   ['ticket', ticketRecord, ticket],
+  ['preview', previewRecord, preview],
+  ['project', projectRecord, project],
+  ['place', placeRecord, place],
+  ['portion of a sandbox log', sandboxLogRecord, sandboxLog],
 ];
 
 /** Through text and back, as a store keeps it (JSON has no -0). */
@@ -184,9 +272,27 @@ test.each(records)(
   },
 );
 
+const bareSandbox = {
+  generation: 1,
+  state: 'ready',
+  flavor: 'micro',
+  template: 'python',
+  requestedAt: 1,
+  source: 'cold',
+};
+
+test('the sandbox that the refusals start from is taken', () => {
+  expect(decode(sandboxRecord, bareSandbox)).toEqual({ ok: true, value: bareSandbox });
+});
+
 describe('a record is refused', () => {
   test.each<[string, z.ZodType, unknown]>([
     ['with a state that nobody knows', turnState, { kind: 'dreaming' }],
+    ['with a size that nobody sells', placeRecord, { session: 's', flavor: 'huge', takenAt: 1 }],
+    ['with a source that nobody knows', sandboxRecord, { ...bareSandbox, source: 'lake' }],
+    ['with a warm slot without a name', sandboxRecord, { ...bareSandbox, warm: { slot: '', generation: 1 } }],
+    ['with half a port', sandboxRecord, { ...bareSandbox, ports: [8000.5] }],
+    ['with a stream of user code', sandboxLogRecord, { lines: [{ at: 1, stream: 'stdout', text: '' }] }],
     ['with an empty id', turnState, { kind: 'done', turnId: '', stopReason: 'end_turn' }],
     ['with a scope of another form', principalRecord, { owner: 'o', scope: 'project:x', tokenHash: 'h' }],
     [

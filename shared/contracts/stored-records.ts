@@ -18,6 +18,7 @@ import type {
 } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Scope } from '#shared/domain/principal.ts';
+import { approvalModes } from '#shared/domain/session.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
 
 const id = <Brand extends string>() => z.custom<Brand>((value) => typeof value === 'string' && value !== '');
@@ -29,8 +30,14 @@ const jsonObject = z.custom<JsonObject>(
 
 const flavor = z.enum(['micro', 'small', 'medium', 'large']);
 const template = z.enum(['python', 'node']);
-const usage = z.object({ inputTokens: count, outputTokens: count });
-const approvals = z.enum(['ask', 'auto']);
+const usage = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count.exactOptional(),
+  cacheWriteInputTokens: count.exactOptional(),
+});
+const approvals = z.enum(approvalModes);
+const usd = z.number().min(0);
 
 export const sessionRecord = z.object({
   id: id<SessionId>(),
@@ -56,9 +63,13 @@ export const sessionRecord = z.object({
   approvals,
   rememberedTools: z.array(z.string()),
   usage,
+  costUsd: usd.default(0),
   depth: count,
+  allowSmallerFlavor: z.boolean(),
   createdAt: epochMs,
   lastActiveAt: epochMs,
+  runningCalls: z.record(z.string(), epochMs),
+  dueAt: epochMs.exactOptional(),
   lastSeq: z.number().int().min(-1),
   workSeq: count,
   leaseHolder: z.string(),
@@ -72,11 +83,27 @@ export const sandboxRecord = z.object({
   flavor,
   template,
   requestedAt: epochMs,
+  source: z.enum(['cold', 'pool']),
+  warm: z.object({ slot: id<WorkspaceId>(), generation: count }).exactOptional(),
   taskArn: z.string().exactOptional(),
   address: z.string().exactOptional(),
   readyAt: epochMs.exactOptional(),
   stopRequestedAt: epochMs.exactOptional(),
+  stoppedAt: epochMs.exactOptional(),
   stoppedReason: z.string().exactOptional(),
+  lost: z.string().exactOptional(),
+  restoringUntil: epochMs.exactOptional(),
+  ports: z.array(z.number().int()).exactOptional(),
+  logsSeen: count.exactOptional(),
+});
+
+const checkpointRecord = z.object({
+  id: z.string(),
+  sha256: z.string(),
+  savedAt: epochMs,
+  generation: count,
+  files: count,
+  bytes: count,
 });
 
 export const workspaceRecord = z.object({
@@ -86,6 +113,25 @@ export const workspaceRecord = z.object({
   createdAt: epochMs,
   users: z.array(id<SessionId>()),
   sandbox: sandboxRecord.exactOptional(),
+  checkpoint: checkpointRecord.exactOptional(),
+});
+
+export const projectRecord = z.object({
+  id: id<ProjectId>(),
+  owner: id<OwnerId>(),
+  name: z.string(),
+  description: z.string().exactOptional(),
+  flavor: flavor.exactOptional(),
+  template: template.exactOptional(),
+  approvals: approvals.exactOptional(),
+  flavorsAllowed: z.array(flavor).exactOptional(),
+  createdAt: epochMs,
+});
+
+export const placeRecord = z.object({ session: id<SessionId>(), flavor, takenAt: epochMs });
+
+export const sandboxLogRecord = z.object({
+  lines: z.array(z.object({ at: epochMs, stream: z.enum(['stderr', 'lifecycle']), text: z.string() })),
 });
 
 const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
@@ -102,7 +148,9 @@ const runningTurn = z.object({
   messageId: id<MessageId>(),
   step: count,
   usage,
+  spentUsd: usd.default(0),
   policy: z.object({ mode: approvals, rememberedTools: z.array(z.string()) }),
+  repetition: z.object({ calls: z.string(), times: count }).exactOptional(),
 });
 
 export const turnState: z.ZodType<TurnState> = z.discriminatedUnion('kind', [
@@ -132,6 +180,7 @@ export const historyRecord: z.ZodType<HistoryMessage> = z.discriminatedUnion('ro
     messageId: id<MessageId>(),
     text: z.string(),
     calls: z.array(askedCall),
+    echo: jsonObject.exactOptional(),
   }),
   z.object({
     role: z.literal('tool'),
@@ -156,11 +205,13 @@ export const inboxRecord = z.object({
   correlationId: z.string(),
 });
 
+const scope = z.custom<Scope>(
+  (value) => typeof value === 'string' && /^(admin|project:[0-9a-f-]{36})(:ro)?$/.test(value),
+);
+
 export const principalRecord = z.object({
   owner: id<OwnerId>(),
-  scope: z.custom<Scope>(
-    (value) => typeof value === 'string' && /^(admin|project:[0-9a-f-]{36})(:ro)?$/.test(value),
-  ),
+  scope,
   tokenHash: z.string().min(1),
 });
 
@@ -173,3 +224,21 @@ export const connectionRecord = z.object({
 });
 
 export const ticketRecord = z.object({ principal: principalRecord, expiresAt: epochMs });
+
+/** A browser's access to one preview port. */
+export const previewRecord = z.object({
+  principal: principalRecord,
+  sessionId: id<SessionId>(),
+  port: z.number().int(),
+  expiresAt: epochMs,
+});
+
+export const tokenRecord = z.object({
+  id: z.string(),
+  hash: z.string(),
+  name: z.string(),
+  scope,
+  masked: z.string(),
+  createdAt: epochMs,
+  expiresAt: epochMs.exactOptional(),
+});

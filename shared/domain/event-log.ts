@@ -67,6 +67,8 @@ export type LogEntry =
         readonly stopReason: StopReason;
         readonly text: string;
         readonly usage: TokenUsage;
+        /** What all model calls of the session have cost, by the price table. */
+        readonly sessionCostUsd: number;
       };
     };
 

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { decodeFlavor, decodeTemplate, flavors, templates } from './flavor.ts';
+import {
+  decodeFlavor,
+  decodeTemplate,
+  type Flavor,
+  flavors,
+  sessionCpusMax,
+  sessionMemoryMbMax,
+  smallerFlavor,
+  templates,
+} from './flavor.ts';
 
 test('each flavor is the smallest Fargate task that holds its limit and the server', () => {
   expect(flavors).toEqual({
@@ -35,4 +44,21 @@ test.each([
 
 test('there are two templates, the default first', () => {
   expect(templates).toEqual(['python', 'node']);
+});
+
+test.each<[Flavor, Flavor | undefined]>([
+  ['large', 'medium'],
+  ['medium', 'small'],
+  ['small', 'micro'],
+  ['micro', undefined],
+])('smaller than %s is %s', (flavor, expected) => {
+  expect(smallerFlavor(flavor)).toBe(expected);
+});
+
+test('no flavor is over what one session may have', () => {
+  expect([sessionCpusMax, sessionMemoryMbMax]).toEqual([8, 8192]);
+  const over = Object.values(flavors).filter(
+    ({ cpus, memoryMb }) => cpus > sessionCpusMax || memoryMb > sessionMemoryMbMax,
+  );
+  expect(over).toEqual([]);
 });

@@ -21,6 +21,14 @@ export const flavors: Record<Flavor, FlavorSize> = {
   large: { cpus: 4, memoryMb: 4096, task: { cpuUnits: 4096, memoryMib: 8192 } },
 };
 
+/** What one session may have at most, whatever its flavor. */
+export const sessionCpusMax = 8;
+export const sessionMemoryMbMax = 8192;
+
+const bySize: readonly Flavor[] = ['micro', 'small', 'medium', 'large'];
+
+export const smallerFlavor = (flavor: Flavor): Flavor | undefined => bySize[bySize.indexOf(flavor) - 1];
+
 export const templates: readonly Template[] = ['python', 'node'];
 
 export const decodeFlavor = (name: string): Flavor | undefined => {

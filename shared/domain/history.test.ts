@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { droppedByTruncation, estimateTokens, type HistoryMessage } from './history.ts';
+import { droppedByTruncation, estimateTokens, type HistoryMessage, halved } from './history.ts';
 import type { CallId, MessageId } from './ids.ts';
 
 const messageId = 'm' as MessageId;
@@ -56,6 +56,24 @@ describe('truncation', () => {
   });
 });
 
+describe('halving', () => {
+  const one = [user('one'), answer('', 'c1'), result('c1'), answer('1')];
+  const two = [user('two'), answer('2')];
+  const three = [user('three'), answer('3')];
+
+  test('the older half of the exchanges goes, whole', () => {
+    expect(halved([...one, ...two])).toEqual(two);
+    expect(halved([...one, ...two, ...three])).toEqual([...two, ...three]);
+    expect(halved([...one, ...two, ...three, ...one])).toEqual([...three, ...one]);
+  });
+
+  test('one exchange alone stays, and so does what no user message opens', () => {
+    expect(halved(one)).toEqual(one);
+    expect(halved([])).toEqual([]);
+    expect(halved([result('c0')])).toEqual([result('c0')]);
+  });
+});
+
 const exchange = fc
   .tuple(fc.string(), fc.array(fc.string(), { maxLength: 3 }))
   .map(([question, outputs]): readonly HistoryMessage[] => [
@@ -81,5 +99,16 @@ test('what is kept begins with a question, and no more is dropped than must be',
         expect(kept).toEqual(suffixes.find(fits) ?? exchanges.at(-1));
       },
     ),
+  );
+});
+
+test('a halved conversation begins with a question, keeps the newest exchange, and more than one gets shorter', () => {
+  fc.assert(
+    fc.property(fc.array(exchange, { minLength: 1, maxLength: 6 }), (exchanges) => {
+      const kept = halved(exchanges.flat());
+      expect(kept[0]?.role).toBe('user');
+      expect(kept.slice(-(exchanges.at(-1)?.length ?? 0))).toEqual(exchanges.at(-1));
+      expect(kept.length < exchanges.flat().length).toBe(exchanges.length > 1);
+    }),
   );
 });

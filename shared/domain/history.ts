@@ -7,6 +7,7 @@
 
 import type { AskedCall } from './asked-call.ts';
 import type { CallId, MessageId } from './ids.ts';
+import type { JsonObject } from './json.ts';
 
 export type HistoryMessage =
   | { readonly role: 'user'; readonly messageId: MessageId; readonly text: string }
@@ -15,6 +16,8 @@ export type HistoryMessage =
       readonly messageId: MessageId;
       readonly text: string;
       readonly calls: readonly AskedCall[];
+      /** What only its provider understands (signed thoughts), given back to it with the message. */
+      readonly echo?: JsonObject;
     }
   | {
       readonly role: 'tool';
@@ -44,4 +47,10 @@ export const droppedByTruncation = (history: readonly HistoryMessage[], limits: 
   };
   const first = starts.find(fits) ?? starts.at(-1) ?? 0;
   return history.length > 0 && starts.length > 0 ? first : 0;
+};
+
+/** Without the older half of its exchanges; the newest always stays. */
+export const halved = (history: readonly HistoryMessage[]): readonly HistoryMessage[] => {
+  const starts = history.flatMap((message, index) => (message.role === 'user' ? [index] : []));
+  return history.slice(starts[Math.ceil((starts.length - 1) / 2)] ?? 0);
 };

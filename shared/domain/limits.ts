@@ -13,6 +13,8 @@ export const openMessagesPerConnectionMax = 5;
 export const eventsPerSessionMax = 1000;
 /** Bytes of one event as a socket frame carries it (API Gateway cuts a frame over 32 KB). */
 export const frameBytesMax = 30 * 1024;
+/** Bytes of one event as the log keeps it; the longest text of a larger one is cut, and that is marked. */
+export const eventBytesMax = 256 * 1024;
 /** Bytes of all events in one answer of `/events`. */
 export const eventPageBytesMax = 4 * 1_048_576;
 /** Characters of one tool result as the model sees it. */
@@ -25,12 +27,18 @@ export const answerBytesMax = 300 * 1024;
 export const deltaBatchMs = 50;
 /** How often the list of watching connections is read again while a turn streams, in milliseconds. */
 export const watcherRefreshMs = 2000;
-/** The lease of a turn: held this long, renewed three times within it, in milliseconds. */
-export const turnLeaseMs = 30_000;
+/** How often one piece of work is handed from function to function before the janitor has to drive it on. */
+export const turnHopsMax = 200;
+/** Bytes of one tool result in the log; the whole of a longer one is a file in the workspace. */
+export const resultBytesMax = 200 * 1024;
 /** An accepted message whose wake-up call was lost is found by the janitor after this long, in milliseconds. */
 export const redriveAfterMs = 15_000;
 /** A `starting` sandbox without a task is asked for again after this long, in milliseconds. */
 export const startReissueMs = 5000;
+/** A task whose address nobody has noted is asked about after this long, in milliseconds: its state event is late or lost. */
+export const addressLateMs = 5000;
+/** Who waits for such a task asks ECS no more often than this, in milliseconds. */
+export const locateEveryMs = 5000;
 /** A sandbox that is not ready by then has failed to start, in milliseconds. */
 export const sandboxStartMsMax = 180_000;
 /** How long one request waits for a sandbox that starts, in milliseconds. */
@@ -41,7 +49,40 @@ export const stopRetryMs = 30_000;
 export const ticketSecondsMax = 60;
 /** Default timeout of an agent's own tool, in seconds. */
 export const toolTimeoutSeconds = 30;
+/** The longest an access token with an expiry holds, in seconds. */
+export const tokenSecondsMax = 10 * 365 * 86_400;
 /** Items one page of a listing holds. */
 export const pageItemsMax = 100;
 /** Length of names and ids a client may choose, in characters. */
 export const clientIdCharactersMax = 128;
+/** The seconds a request may wait for a place. */
+export const placeWaitSecondsMax = 60;
+/** A found session's heartbeat is written at most this often, in milliseconds. */
+export const heartbeatMs = 5000;
+/** Capacity refused by ECS is asked for again this often before the start fails, or a smaller size is tried. */
+export const capacityTriesMax = 4;
+/** How long a claimed restore holds others off, in milliseconds. */
+export const restoreMsMax = 150_000;
+/** A live sandbox is looked at again after this long, in milliseconds. */
+export const sandboxLookMs = 3_600_000;
+/** A failed last save is tried this often before the sandbox is stopped without it. */
+export const lastSaveTriesMax = 3;
+/** A ready sandbox that showed itself so recently is used without asking it, in milliseconds. */
+export const sandboxTrustMs = 5000;
+/** A younger task is no orphan: its record may be on its way, in milliseconds. */
+export const orphanAgeMs = 120_000;
+/** ECS may not list a task yet that is younger, in milliseconds. */
+export const taskUnseenMsMax = 30_000;
+/** Ports of a sandbox that can be leased for preview: the first, and how many. */
+export const previewPortFirst = 8000;
+export const previewPortCount = 1000;
+/** A browser's access to one preview port, in seconds. */
+export const previewSecondsMax = 3600;
+/** Lines of a sandbox that are kept, in the table, for this long, in seconds. */
+export const sandboxLogSecondsMax = 86_400;
+/** Lines in one answer of `/logs`. */
+export const logLinesMax = 2000;
+/** How often the counted places are compared with those taken, after a change, in milliseconds. */
+export const placeAuditMs = 300_000;
+/** Timeout of one execution, in seconds: what may be asked for. */
+export const executionSecondsMax = 300;

@@ -31,6 +31,10 @@ const providerAliases: Record<string, ProviderName> = {
 export const decodeProvider = (name: string): ProviderName | undefined =>
   Object.hasOwn(providerAliases, name.toLowerCase()) ? providerAliases[name.toLowerCase()] : undefined;
 
+export type ListedModel = { readonly id: string; readonly name: string };
+
+export type ModelAvailability = 'available' | 'not_found' | `error: ${string}`;
+
 export type ToolSpec = {
   readonly name: string;
   readonly description: string;
@@ -45,7 +49,15 @@ export type ModelRequest = {
   readonly outputTokensMax: number;
 };
 
-export type TokenUsage = { readonly inputTokens: number; readonly outputTokens: number };
+export type TokenUsage = {
+  /** All of the input, whatever a cache gave or took of it. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** What of the input the provider read from its cache. */
+  readonly cachedInputTokens?: number;
+  /** What of the input the provider wrote to its cache, which some charge for. */
+  readonly cacheWriteInputTokens?: number;
+};
 
 /** Why a model ended its answer; `tool_use` when it asks for tools. */
 export type AnswerEnd = 'end_turn' | 'max_tokens' | 'tool_use' | 'refused';
@@ -54,4 +66,13 @@ export type ModelChunk =
   | { readonly type: 'text'; readonly text: string }
   /** A whole call: arguments are given only when complete. */
   | { readonly type: 'call'; readonly callId?: CallId; readonly name: string; readonly args: JsonObject }
-  | { readonly type: 'end'; readonly end: AnswerEnd; readonly usage: TokenUsage };
+  | {
+      readonly type: 'end';
+      readonly end: AnswerEnd;
+      readonly usage: TokenUsage;
+      /**
+       * What the provider wants back beside this answer while its exchange goes on, such as signed thinking.
+       * Only the provider that gave it reads it; without it the conversation still goes on.
+       */
+      readonly echo?: JsonObject;
+    };

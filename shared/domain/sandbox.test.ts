@@ -1,13 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { WorkspaceId } from './ids.ts';
+import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
 import {
   type AcquireStep,
   acquireStep,
   decodeTaskGroup,
+  isPreviewPort,
+  lastSeen,
+  lossOf,
+  nextPort,
   type SandboxRecord,
+  serverAddress,
   startToken,
   taskGroup,
+  type Workspace,
 } from './sandbox.ts';
 
 const address = 'http://10.0.0.7:8080';
@@ -17,6 +23,7 @@ const sandbox = (fields: Partial<SandboxRecord>): SandboxRecord => ({
   flavor: 'small',
   template: 'python',
   requestedAt: 1_000_000,
+  source: 'cold',
   ...fields,
 });
 const later = (milliseconds: number): number => 1_000_000 + milliseconds;
@@ -32,9 +39,34 @@ describe('what a caller who needs a sandbox does next', () => {
     ['just requested', [sandbox({}), later(0)], { step: 'wait' }],
     ['requested 5 s ago, no task', [sandbox({}), later(5000)], { step: 'wait' }],
     ['requested longer ago, no task', [sandbox({}), later(5001)], { step: 'reissue', generation: 3 }],
-    ['requested longer ago, a task', [sandbox({ taskArn: 'arn' }), later(5001)], { step: 'wait' }],
+    ['requested 5 s ago, a task', [sandbox({ taskArn: 'arn' }), later(5000)], { step: 'wait' }],
+    [
+      'requested longer ago, a task',
+      [sandbox({ taskArn: 'arn' }), later(5001)],
+      { step: 'locate', taskArn: 'arn' },
+    ],
     ['a task with an address', [sandbox({ taskArn: 'arn', address }), later(1)], { step: 'probe', address }],
     ['an address, no task known', [sandbox({ address }), later(9000)], { step: 'probe', address }],
+    [
+      'somebody restores into it',
+      [sandbox({ address, restoringUntil: later(9001) }), later(9000)],
+      { step: 'wait' },
+    ],
+    [
+      'a restore that has expired',
+      [sandbox({ address, restoringUntil: later(9000) }), later(9000)],
+      { step: 'probe', address },
+    ],
+    [
+      'a restore that was given back',
+      [sandbox({ address, restoringUntil: 0 }), later(9000)],
+      { step: 'probe', address },
+    ],
+    [
+      'somebody restores into it for too long',
+      [sandbox({ address, restoringUntil: later(200_000) }), later(180_001)],
+      { step: 'give-up' },
+    ],
     ['starting for 180 s', [sandbox({ address }), later(180_000)], { step: 'probe', address }],
     ['starting for longer', [sandbox({ taskArn: 'arn', address }), later(180_001)], { step: 'give-up' }],
     ['starting for longer, no task', [sandbox({}), later(180_001)], { step: 'give-up' }],
@@ -79,4 +111,109 @@ describe('names that ECS sees', () => {
   ])('a task of somebody else (group %j) is not ours', (group) => {
     expect(decodeTaskGroup(group)).toBeUndefined();
   });
+});
+
+describe('what the next sandbox says of the one before it', () => {
+  const cases: [string, SandboxRecord | undefined, string | undefined][] = [
+    ['there was none', undefined, undefined],
+    ['it lives', sandbox({ state: 'ready', readyAt: 1 }), undefined],
+    ['it is being stopped', sandbox({ state: 'stopping', readyAt: 1 }), undefined],
+    [
+      'it was stopped',
+      sandbox({ state: 'stopped', readyAt: 1, stopRequestedAt: 2, stoppedReason: 'idle' }),
+      undefined,
+    ],
+    ['it never became ready', sandbox({ state: 'stopped', stoppedReason: 'no capacity' }), undefined],
+    [
+      'it ended by itself',
+      sandbox({ state: 'stopped', readyAt: 1, stoppedReason: 'OutOfMemory' }),
+      'OutOfMemory',
+    ],
+    ['it ended by itself and nobody said why', sandbox({ state: 'stopped', readyAt: 1 }), 'it stopped'],
+  ];
+
+  test.each(cases)('%s', (_what, record, expected) => {
+    expect(lossOf(record)).toBe(expected);
+  });
+});
+
+describe('a sandbox was last seen', () => {
+  const workspace = (fields: Partial<Workspace>): Workspace => ({
+    id: 'w' as WorkspaceId,
+    owner: 'o' as OwnerId,
+    project: 'p' as ProjectId,
+    createdAt: 0,
+    users: [],
+    ...fields,
+  });
+  const checkpoint = { id: 'c', sha256: 'a', savedAt: 70, files: 1, bytes: 1 };
+  const cases: [string, Workspace, number][] = [
+    ['never, when there is none', workspace({}), 0],
+    ['never, before it is ready', workspace({ sandbox: sandbox({}) }), 0],
+    ['when it became ready', workspace({ sandbox: sandbox({ readyAt: 50 }) }), 50],
+    [
+      'when it was saved',
+      workspace({ sandbox: sandbox({ readyAt: 50 }), checkpoint: { ...checkpoint, generation: 3 } }),
+      70,
+    ],
+    [
+      'when it became ready after a restore of what was saved of it',
+      workspace({ sandbox: sandbox({ readyAt: 90 }), checkpoint: { ...checkpoint, generation: 3 } }),
+      90,
+    ],
+    [
+      'not when the one before it was saved',
+      workspace({ sandbox: sandbox({ readyAt: 50 }), checkpoint: { ...checkpoint, generation: 2 } }),
+      50,
+    ],
+    ['never, when it is gone and saved', workspace({ checkpoint: { ...checkpoint, generation: 3 } }), 0],
+  ];
+
+  test.each(cases)('%s', (_what, one, expected) => {
+    expect(lastSeen(one)).toBe(expected);
+  });
+});
+
+describe('preview ports', () => {
+  const all = Array.from({ length: 1000 }, (_, index) => 8000 + index);
+
+  test.each<[string, readonly number[], number | undefined]>([
+    ['the first is 8000', [], 8000],
+    ['the next follows the last one leased', [8000, 8001], 8002],
+    ['the last is 8999, and then they begin again', [8999], 8000],
+    ['a leased one is passed over', [8001, 8000], 8002],
+    ['a leased one is passed over when they begin again', [8000, 8001, 8999], 8002],
+    ['one that was asked for moves the round', [8000, 8500], 8501],
+    ['the one that is left is found', all.filter((port) => port !== 8998), 8998],
+    [
+      'the one just before the last is found',
+      [...all.filter((port) => port !== 8400 && port !== 8401), 8401],
+      8400,
+    ],
+    ['there is none when all are leased', all, undefined],
+  ])('%s', (_what, leased, expected) => {
+    expect(nextPort(leased)).toBe(expected);
+  });
+
+  test('leased one after the other they are all leased once', () => {
+    const leased: number[] = [];
+    for (let port = nextPort(leased); port !== undefined; port = nextPort(leased)) leased.push(port);
+    expect(leased).toEqual(all);
+  });
+
+  test.each<[number, boolean]>([
+    [7999, false],
+    [8000, true],
+    [8999, true],
+    [9000, false],
+    [8000.5, false],
+    [Number.NaN, false],
+    [-8000, false],
+  ])('%d is one of them: %s', (port, expected) => {
+    expect(isPreviewPort(port)).toBe(expected);
+  });
+});
+
+test('the server of a sandbox listens on one port', () => {
+  expect(serverAddress('10.0.0.7')).toBe('http://10.0.0.7:8080');
 });

@@ -4,11 +4,21 @@
  * This module decides; it never starts anything. A generation is a fence: RunTask is asked under
  * `<workspace>:<generation>`, and whoever still speaks of an older generation is refused by the table.
  */
+import type { Checkpoint } from './checkpoint.ts';
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
-import { sandboxStartMsMax, startReissueMs } from './limits.ts';
+import {
+  addressLateMs,
+  previewPortCount,
+  previewPortFirst,
+  sandboxStartMsMax,
+  startReissueMs,
+} from './limits.ts';
 
 export type SandboxState = 'starting' | 'ready' | 'stopping' | 'stopped';
+
+/** `cold`: its task was started for it. `pool`: it was warm already. */
+export type SandboxSource = 'cold' | 'pool';
 
 export type SandboxRecord = {
   readonly generation: number;
@@ -17,12 +27,25 @@ export type SandboxRecord = {
   readonly template: Template;
   /** Epoch milliseconds, as every time here. */
   readonly requestedAt: number;
+  readonly source: SandboxSource;
+  /** Of a warm sandbox: the pool slot and generation under which it was started. */
+  readonly warm?: { readonly slot: WorkspaceId; readonly generation: number };
   readonly taskArn?: string;
   /** `http://<private address>:<port>`, written by the task's state event. */
   readonly address?: string;
   readonly readyAt?: number;
+  /** Somebody restores the workspace into it until then at the latest. */
+  readonly restoringUntil?: number;
+  /** Absent in a stopped one: it ended by itself. */
   readonly stopRequestedAt?: number;
+  readonly stoppedAt?: number;
   readonly stoppedReason?: string;
+  /** Why the one before it ended by itself, if it did: what it had not saved is gone. */
+  readonly lost?: string;
+  /** Leased for preview, in the order they were leased. */
+  readonly ports?: readonly number[];
+  /** How many of its log lines are kept. */
+  readonly logsSeen?: number;
 };
 
 export type Workspace = {
@@ -33,6 +56,7 @@ export type Workspace = {
   /** The sessions that share it; the sandbox stops when the last lets go. */
   readonly users: readonly SessionId[];
   readonly sandbox?: SandboxRecord;
+  readonly checkpoint?: Checkpoint;
 };
 
 /** A sandbox that answers: where it is and which generation it is. */
@@ -49,8 +73,10 @@ export type AcquireStep =
   | { readonly step: 'start'; readonly generation: number }
   /** Whoever claimed it died before ECS answered: ask again with the same token. */
   | { readonly step: 'reissue'; readonly generation: number }
-  /** The task runs; see whether its server answers. */
+  /** The task runs; see whether its server answers, and restore the workspace into it. */
   | { readonly step: 'probe'; readonly address: string }
+  /** Its state event is late or lost: ask ECS what became of the task. */
+  | { readonly step: 'locate'; readonly taskArn: string }
   | { readonly step: 'give-up' }
   | { readonly step: 'wait' };
 
@@ -71,11 +97,43 @@ export const acquireStep = (sandbox: SandboxRecord | undefined, now: number): Ac
 const startingStep = (sandbox: SandboxRecord, now: number): AcquireStep => {
   const age = now - sandbox.requestedAt;
   if (age > sandboxStartMsMax) return { step: 'give-up' };
+  if (sandbox.restoringUntil !== undefined && sandbox.restoringUntil > now) return { step: 'wait' };
   if (sandbox.address !== undefined) return { step: 'probe', address: sandbox.address };
-  return sandbox.taskArn === undefined && age > startReissueMs
-    ? { step: 'reissue', generation: sandbox.generation }
-    : { step: 'wait' };
+  const { taskArn, generation } = sandbox;
+  if (taskArn !== undefined) return age > addressLateMs ? { step: 'locate', taskArn } : { step: 'wait' };
+  return age > startReissueMs ? { step: 'reissue', generation } : { step: 'wait' };
 };
+
+/** When it last showed that it lives, as far as the table knows; epoch milliseconds. */
+export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
+  Math.max(
+    sandbox?.readyAt ?? 0,
+    checkpoint?.generation === sandbox?.generation ? (checkpoint?.savedAt ?? 0) : 0,
+  );
+
+/** What the next sandbox must say of the one before it. */
+export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined =>
+  sandbox?.state === 'stopped' && sandbox.readyAt !== undefined && sandbox.stopRequestedAt === undefined
+    ? (sandbox.stoppedReason ?? 'it stopped')
+    : undefined;
+
+/** The next port for preview, in rounds; undefined when all are leased. */
+export const nextPort = (leased: readonly number[]): number | undefined => {
+  const last = leased.at(-1) ?? previewPortFirst - 1;
+  for (let step = 1; step <= previewPortCount; step += 1) {
+    const port = previewPortFirst + ((last - previewPortFirst + step) % previewPortCount);
+    if (!leased.includes(port)) return port;
+  }
+  return undefined;
+};
+
+export const isPreviewPort = (port: number): boolean =>
+  Number.isInteger(port) && port >= previewPortFirst && port < previewPortFirst + previewPortCount;
+
+/** The port of the server in every sandbox. */
+const serverPort = 8080;
+
+export const serverAddress = (privateIpv4: string): string => `http://${privateIpv4}:${serverPort}`;
 
 /** The key under which ECS starts one task however often it is asked (at most 64 characters). */
 export const startToken = (workspaceId: WorkspaceId, generation: number): string =>

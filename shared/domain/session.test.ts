@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canBecome, endedStatus, isEnded, type SessionStatus, unheldLease } from './session.ts';
+import { canBecome, endedStatus, holdsPlace, isEnded, type SessionStatus, unheldLease } from './session.ts';
 
 type Cells = Record<SessionStatus, 'yes' | '-'>;
 
@@ -10,9 +10,9 @@ const table: Record<SessionStatus, Cells> = {
   idle:      { created: '-',   running: 'yes', idle: 'yes', completed: 'yes', failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
   completed: { created: '-',   running: '-',   idle: '-',   completed: 'yes', failed: '-',   creating: '-',   ready: '-',   error: '-',   stopped: '-' },
   failed:    { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
-  creating:  { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: 'yes', ready: 'yes', error: 'yes', stopped: 'yes' },
+  creating:  { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: 'yes', ready: 'yes', error: 'yes', stopped: 'yes' },
   ready:     { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: 'yes', error: 'yes', stopped: 'yes' },
-  error:     { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: 'yes', error: 'yes', stopped: 'yes' },
+  error:     { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: '-',   error: 'yes', stopped: 'yes' },
   stopped:   { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: '-',   error: '-',   stopped: 'yes' },
 };
 const statuses = Object.keys(table) as SessionStatus[];
@@ -33,4 +33,16 @@ test('a stop completes an agent session and stops an execution session', () => {
 
 test('a lease that nobody holds is expired at any time and older than any fence', () => {
   expect(unheldLease).toEqual({ holder: '', fence: 0, until: 0 });
+});
+
+test('an agent session holds a place while it runs or waits for its next message', () => {
+  expect(statuses.filter((status) => holdsPlace({ kind: 'agent', status }))).toEqual(['running', 'idle']);
+});
+
+test('an execution session holds a place from its making to its stop or error', () => {
+  expect(statuses.filter((status) => holdsPlace({ kind: 'execution', status }))).toEqual([
+    'running',
+    'creating',
+    'ready',
+  ]);
 });

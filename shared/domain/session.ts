@@ -20,8 +20,19 @@ export type SessionStatus =
   | 'error'
   | 'stopped';
 
-/** `ask`: a human decides each call. `auto`: every call runs. */
-export type ApprovalMode = 'ask' | 'auto';
+/**
+ * Which calls run without a human: `ask` none, `auto` all; between them `low` (reading), `medium` (reading,
+ * editing, git) and `high` (all but a call that repeats itself).
+ */
+export type ApprovalMode = 'ask' | 'low' | 'medium' | 'high' | 'auto';
+
+export const approvalModes = [
+  'ask',
+  'low',
+  'medium',
+  'high',
+  'auto',
+] as const satisfies readonly ApprovalMode[];
 
 /** Who holds the right to work on the session's turn; `fence` grows with every new holder. */
 export type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
@@ -41,10 +52,18 @@ export type Session = {
   /** Tools a human allowed for the rest of the session. */
   readonly rememberedTools: readonly string[];
   readonly usage: TokenUsage;
+  /** What its model calls cost, by the price table. */
+  readonly costUsd: number;
   readonly depth: number;
+  /** Whether a sandbox of the next smaller flavor will do when there is no capacity for its own. */
+  readonly allowSmallerFlavor: boolean;
   /** Epoch milliseconds, as every time here. */
   readonly createdAt: number;
   readonly lastActiveAt: number;
+  /** Calls of an execution session that run: each with the moment after which it cannot be running any more. */
+  readonly runningCalls: Readonly<Record<string, number>>;
+  /** When the janitor looks at it; absent: never. */
+  readonly dueAt?: number;
   /** The number of the newest event; -1 before the first. */
   readonly lastSeq: number;
   /** Counts everything that gave the turn function something to do: who lets go of the lease proves it saw all of it. */
@@ -58,9 +77,9 @@ const transitions: Record<SessionStatus, readonly SessionStatus[]> = {
   idle: ['running', 'completed', 'failed'],
   completed: [],
   failed: [],
-  creating: ['ready', 'error', 'stopped'],
+  creating: ['ready', 'running', 'error', 'stopped'],
   ready: ['running', 'error', 'stopped'],
-  error: ['ready', 'stopped'],
+  error: ['stopped'],
   stopped: [],
 };
 
@@ -71,5 +90,11 @@ export const isEnded = (status: SessionStatus): boolean => transitions[status].l
 
 /** The status a stop gives: an agent session completes, an execution session is stopped. */
 export const endedStatus = (kind: SessionKind): SessionStatus => (kind === 'agent' ? 'completed' : 'stopped');
+
+/** Whether it holds a place among those its owner or project may have at once. */
+export const holdsPlace = ({ kind, status }: Pick<Session, 'kind' | 'status'>): boolean =>
+  kind === 'agent' ? status === 'running' || status === 'idle' : placedExecution.includes(status);
+
+const placedExecution: readonly SessionStatus[] = ['creating', 'ready', 'running'];
 
 export const unheldLease: Lease = { holder: '', fence: 0, until: 0 };

@@ -21,7 +21,8 @@ export const sandboxTools: readonly ToolSpec[] = [
   },
   {
     name: 'execute_code',
-    description: 'Runs Python or Node code in the sandbox and gives what it printed.',
+    description:
+      'Runs Python or Node code in the sandbox and gives what it printed. Variables, functions and imports last from call to call, per language. plt.show() and display(mime_type, data) give images.',
     inputSchema: object(
       { code: text('The program.'), language: { type: 'string', enum: ['python', 'node'] }, timeout },
       ['code', 'language'],

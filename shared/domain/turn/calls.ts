@@ -8,7 +8,8 @@ import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId } from '../ids.ts';
 import type { TokenUsage } from '../model.ts';
-import type { ApprovalPolicy, Deciding, ToolCall, TurnEvent, TurnLimits } from './turn.ts';
+import { needsHuman } from './policy.ts';
+import type { ApprovalPolicy, Deciding, Repetition, ToolCall, TurnEvent, TurnLimits } from './turn.ts';
 
 type Said = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
 type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
@@ -18,31 +19,54 @@ export const noUsage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 export const addUsage = (one: TokenUsage, other: TokenUsage): TokenUsage => ({
   inputTokens: one.inputTokens + other.inputTokens,
   outputTokens: one.outputTokens + other.outputTokens,
+  ...sumOf('cachedInputTokens', one, other),
+  ...sumOf('cacheWriteInputTokens', one, other),
 });
+
+/** Counts that only some providers give: absent when neither has one. */
+const sumOf = (
+  name: 'cachedInputTokens' | 'cacheWriteInputTokens',
+  one: TokenUsage,
+  other: TokenUsage,
+): Partial<TokenUsage> =>
+  one[name] === undefined && other[name] === undefined
+    ? {}
+    : { [name]: (one[name] ?? 0) + (other[name] ?? 0) };
 
 /** Calls over the limit are left out (T2); an id that a provider repeats is told apart by its place (T3). */
 export const askedCalls = (
   asked: readonly AskedCall[],
-  policy: ApprovalPolicy,
+  { policy, repetition }: { readonly policy: ApprovalPolicy; readonly repetition: Repetition },
   limits: TurnLimits,
 ): readonly ToolCall[] => {
   const kept = asked.slice(0, limits.callsMax);
   const given = kept.map(({ callId }) => callId);
   return kept.map((call, index) => {
     const callId = given.indexOf(call.callId) < index ? ownId(call.callId, index, given) : call.callId;
-    const askedHuman = !isAllowed(call.name, policy);
+    const askedHuman = needsHuman(call, policy, repetition);
     return { ...call, callId, askedHuman, status: askedHuman ? 'pending' : 'approved' };
   });
 };
+
+/** Says that calls over the limit were left out: the model never sees them asked. */
+export const leftOut = (asked: number, kept: number): readonly LogEntry[] =>
+  asked === kept
+    ? []
+    : [
+        {
+          type: 'agent:error',
+          data: {
+            code: 'resource_limit_exceeded',
+            message: `the model asked for ${asked} calls at once; the first ${kept} are taken`,
+          },
+        },
+      ];
 
 /** As many `-<index>` as it takes to meet no id that the provider gave. */
 const ownId = (callId: CallId, index: number, given: readonly CallId[]): CallId => {
   const next = `${callId}-${index}` as CallId;
   return given.includes(next) ? ownId(next, index, given) : next;
 };
-
-const isAllowed = (name: string, policy: ApprovalPolicy): boolean =>
-  policy.mode === 'auto' || policy.rememberedTools.includes(name);
 
 /** Asks for the first waiting call, one at a time; calls a policy allowed are not counted. */
 export const firstApproval = (calls: readonly ToolCall[]): readonly LogEntry[] => {

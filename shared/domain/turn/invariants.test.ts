@@ -3,12 +3,13 @@ import type { CallId, MessageId, TurnId } from '../ids.ts';
 import { assertTurn } from './invariants.ts';
 import type { ToolCall, TurnState } from './turn.ts';
 
-const limits = { stepsMax: 3, callsMax: 4 };
+const limits = { stepsMax: 3, callsMax: 4, usdMax: 10 };
 const running = {
   turnId: 'turn-1' as TurnId,
   messageId: 'question' as MessageId,
   step: 1,
   usage: { inputTokens: 0, outputTokens: 0 },
+  spentUsd: 0,
   policy: { mode: 'ask', rememberedTools: [] },
 } as const;
 const call = (callId: string, status: ToolCall['status'], fields: Partial<ToolCall> = {}): ToolCall => ({

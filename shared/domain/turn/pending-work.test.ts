@@ -8,6 +8,7 @@ const running = {
   messageId: 'question' as MessageId,
   step: 2,
   usage: { inputTokens: 0, outputTokens: 0 },
+  spentUsd: 0,
   policy: { mode: 'ask', rememberedTools: [] },
 } as const;
 

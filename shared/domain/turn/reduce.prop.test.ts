@@ -3,18 +3,19 @@ import { expect, test } from 'vitest';
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { approvalModes } from '../session.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
 import type { Acting, CallStatus, ToolCall, TurnEvent, TurnLimits, TurnState } from './turn.ts';
 
-const limits: TurnLimits = { stepsMax: 3, callsMax: 3 };
+const limits: TurnLimits = { stepsMax: 3, callsMax: 3, usdMax: 2 };
 const usage = { inputTokens: 1, outputTokens: 1 };
 const idle: TurnState = { kind: 'idle' };
 
 const callId = fc.constantFrom('c1', 'c2', 'c2-1', 'c3').map((text) => text as CallId);
 const toolName = fc.constantFrom('shell', 'write');
 const policy = fc.record({
-  mode: fc.constantFrom('ask' as const, 'auto' as const),
+  mode: fc.constantFrom(...approvalModes),
   rememberedTools: fc.subarray(['shell', 'write']),
 });
 const asked = fc.record({ callId, name: toolName, args: fc.constant({}) });
@@ -27,6 +28,7 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
     turnId: fc.constantFrom('t1', 't2').map((text) => text as TurnId),
     message: fc.constant({ messageId: 'm' as MessageId, text: 'hello' }),
     policy,
+    spentUsd: fc.constantFrom(0, 1, 2, 3),
   }),
   fc.record({
     type: fc.constant('model-answered' as const),
@@ -43,6 +45,7 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
       'refused' as const,
     ),
     usage: fc.constant(usage),
+    costUsd: fc.constantFrom(0, 0.5, 1),
   }),
   fc.record({
     type: fc.constant('model-failed' as const),
@@ -93,7 +96,8 @@ const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
         at,
         turnId: `turn-${place}` as TurnId,
         message: { messageId: 'm' as MessageId, text: 'hello' },
-        policy: { mode: pick % 4 === 0 ? 'auto' : 'ask', rememberedTools: [] },
+        policy: { mode: approvalModes[pick % 5] ?? 'ask', rememberedTools: [] },
+        spentUsd: pick % 7 === 0 ? 2 : 0,
       };
     case 'thinking':
       return {
@@ -109,6 +113,7 @@ const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
         })),
         end: 'tool_use',
         usage,
+        costUsd: pick % 3 === 0 ? 1 : 0,
       };
     case 'deciding': {
       const waiting = firstOf(state.calls, ['pending']);
@@ -204,6 +209,30 @@ test('in any history results belong to calls, and whoever thinks or rests has no
 
 const isResting = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
 
+test('no model call is wanted once the money is spent, and what was spent is never less (T16)', () => {
+  holds(anyHistory, ({ state }, { before, event }) => {
+    if (state.kind === 'thinking' && state !== before) expect(state.spentUsd).toBeLessThan(2);
+    if (!('spentUsd' in state && 'spentUsd' in before) || event.type === 'started') return;
+    const cost = event.type === 'model-answered' && state !== before ? event.costUsd : 0;
+    expect(state.spentUsd).toBe(before.spentUsd + cost);
+  });
+});
+
+test('the last completion of a turn says what the session has cost by then (T16)', () => {
+  fc.assert(
+    fc.property(fittingHistory, (history) => {
+      let spent = 0;
+      tell(history, ({ log }, { event, before }) => {
+        if (event.type === 'started') spent = event.spentUsd;
+        if (event.type === 'model-answered') spent += event.costUsd;
+        const last = log.at(-1);
+        if (last?.type === 'completion' && !isResting(before)) expect(last.data.sessionCostUsd).toBe(spent);
+      });
+    }),
+    runs,
+  );
+});
+
 test('each started turn completes exactly once, and says nothing after that (T8)', () => {
   fc.assert(
     fc.property(anyHistory, (history) => {
@@ -222,8 +251,10 @@ test('a turn that ended stays ended until another starts (T8)', () => {
   holds(anyHistory, ({ state }, { before, event }) => {
     if (before.kind !== 'done') return;
     const isAnother = event.type === 'started' && event.turnId !== before.turnId;
-    if (isAnother) expect(state).toMatchObject({ kind: 'thinking', turnId: event.turnId });
-    else expect(state).toBe(before);
+    if (!isAnother) expect(state).toBe(before);
+    else if (event.spentUsd >= 2)
+      expect(state).toEqual({ kind: 'done', turnId: event.turnId, stopReason: 'budget_exceeded' });
+    else expect(state).toMatchObject({ kind: 'thinking', turnId: event.turnId });
   });
 });
 
@@ -299,7 +330,7 @@ test('however a provider repeats its ids, the calls of a queue are told apart (T
     minLength: 1,
     maxLength: 8,
   });
-  const roomy = { stepsMax: 3, callsMax: 8 };
+  const roomy = { stepsMax: 3, callsMax: 8, usdMax: 10 };
   fc.assert(
     fc.property(ids, (given) => {
       const thinking = reduce(
@@ -310,6 +341,7 @@ test('however a provider repeats its ids, the calls of a queue are told apart (T
           turnId: 't' as TurnId,
           message: { messageId: 'm' as MessageId, text: 'hello' },
           policy: { mode: 'ask', rememberedTools: [] },
+          spentUsd: 0,
         },
         roomy,
       );
@@ -323,6 +355,7 @@ test('however a provider repeats its ids, the calls of a queue are told apart (T
         calls,
         end: 'tool_use',
         usage,
+        costUsd: 0,
       };
       const { state } = reduce(thinking.state, answer, roomy);
       const made = 'calls' in state ? state.calls.map((call) => call.callId) : [];

@@ -6,7 +6,7 @@ import type { Acting, Deciding, Thinking, ToolCall, TurnEvent, TurnState, TurnSt
 
 type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
 
-const limits = { stepsMax: 3, callsMax: 4 };
+const limits = { stepsMax: 3, callsMax: 4, usdMax: 10 };
 const id = (text: string) => text as CallId;
 const turnId = 'turn-1' as TurnId;
 const usage = { inputTokens: 10, outputTokens: 5 };
@@ -17,6 +17,7 @@ const thinking: Thinking = {
   messageId: 'question' as MessageId,
   step: 1,
   usage: { inputTokens: 0, outputTokens: 0 },
+  spentUsd: 0,
   policy: { mode: 'ask', rememberedTools: [] },
 };
 const call = (callId: string, status: ToolCall['status'] = 'pending', name = 'shell'): ToolCall => ({
@@ -41,6 +42,7 @@ const started = (newId = 'turn-2'): EventOf<'started'> => ({
   turnId: newId as TurnId,
   message: { messageId: 'question' as MessageId, text: 'hello' },
   policy: { mode: 'ask', rememberedTools: [] },
+  spentUsd: 0.5,
 });
 const answered = (fields: Partial<EventOf<'model-answered'>> = {}): TurnEvent => ({
   type: 'model-answered',
@@ -51,6 +53,7 @@ const answered = (fields: Partial<EventOf<'model-answered'>> = {}): TurnEvent =>
   calls: [],
   end: 'end_turn',
   usage,
+  costUsd: 0.25,
   ...fields,
 });
 const asks = (...names: string[]) =>
@@ -188,7 +191,7 @@ describe('guards', () => {
 
   test('an ignored event never trips an assertion, even on a state older than a lowered limit', () => {
     const old = { ...deciding(call('c1'), call('c2')), step: 9 };
-    const lowered = { stepsMax: 2, callsMax: 1 };
+    const lowered = { stepsMax: 2, callsMax: 1, usdMax: 1 };
     expect(reduce({ ...thinking, step: 9 }, started(), lowered).ignored).toBe('a turn is running');
     expect(reduce(old, started(), lowered).ignored).toBe('a turn is running');
     expect(reduce(old, cancelled, lowered).state).toEqual(done('cancelled'));
@@ -209,13 +212,25 @@ describe('a turn without tools', () => {
       log: [
         { type: 'message', data: { messageId: 'question', role: 'user', text: 'hello' } },
         { type: 'message', data: { messageId: 'answer', role: 'assistant', text: 'hi' } },
-        { type: 'completion', data: { turnId: 'turn-1', stopReason: 'end_turn', text: 'hi', usage } },
+        {
+          type: 'completion',
+          data: { turnId: 'turn-1', stopReason: 'end_turn', text: 'hi', usage, sessionCostUsd: 0.75 },
+        },
       ],
       history: [
         { role: 'user', messageId: 'question', text: 'hello' },
         { role: 'assistant', messageId: 'answer', text: 'hi', calls: [] },
       ],
     });
+  });
+
+  test('what only the provider understands stays beside its answer in the history, and is not shown', () => {
+    const echo = { thinking: [{ signature: 'abc' }] };
+    const step = after(thinking, answered({ echo, calls: asks('shell') }));
+    expect(step.history).toEqual([
+      { role: 'assistant', messageId: 'answer', text: 'hi', calls: asks('shell'), echo },
+    ]);
+    expect(JSON.stringify(step.log)).not.toContain('signature');
   });
 
   test('an answer that was cut by the token limit says so', () => {
@@ -239,7 +254,10 @@ describe('a turn without tools', () => {
     const step = after(thinking, answered({ text: '' }));
     expect(step.history).toEqual([]);
     expect(step.log).toEqual([
-      { type: 'completion', data: { turnId, stopReason: 'end_turn', text: '', usage } },
+      {
+        type: 'completion',
+        data: { turnId, stopReason: 'end_turn', text: '', usage, sessionCostUsd: 0.25 },
+      },
     ]);
   });
 
@@ -250,7 +268,13 @@ describe('a turn without tools', () => {
         { type: 'agent:error', data: { code: 'provider_unavailable', message: 'no model' } },
         {
           type: 'completion',
-          data: { turnId, stopReason: 'error', text: '', usage: { inputTokens: 0, outputTokens: 0 } },
+          data: {
+            turnId,
+            stopReason: 'error',
+            text: '',
+            usage: { inputTokens: 0, outputTokens: 0 },
+            sessionCostUsd: 0,
+          },
         },
       ],
       history: [],
@@ -353,10 +377,43 @@ describe('approvals', () => {
     expect(statuses(step.state)).toEqual(['approved', 'approved']);
   });
 
-  test('calls over the limit are left out of the queue and of the history', () => {
+  test('calls over the limit are left out of the queue and of the history, and that is said', () => {
     const step = after(thinking, answered({ calls: asks('a', 'b', 'c', 'd', 'e') }));
     expect(statuses(step.state)).toHaveLength(4);
     expect(step.history).toMatchObject([{ calls: asks('a', 'b', 'c', 'd') }]);
+    expect(step.log.map(({ type }) => type)).toEqual([
+      'message',
+      'tool:call',
+      'tool:call',
+      'tool:call',
+      'tool:call',
+      'agent:error',
+      'tool:approval_required',
+    ]);
+    expect(step.log[5]).toEqual({
+      type: 'agent:error',
+      data: {
+        code: 'resource_limit_exceeded',
+        message: 'the model asked for 5 calls at once; the first 4 are taken',
+      },
+    });
+  });
+
+  test('as many calls as the limit allows are taken without a word', () => {
+    const step = after(thinking, answered({ calls: asks('a', 'b', 'c', 'd') }));
+    expect(step.log.filter(({ type }) => type === 'agent:error')).toEqual([]);
+  });
+
+  test('in high mode the third answer in a row that asks for the same calls is put before a human', () => {
+    const high: Thinking = { ...thinking, policy: { mode: 'high', rememberedTools: [] } };
+    const again = (step: number) => answered({ step, text: '', calls: asks('shell') });
+    const twice = after(high, again(1), finished('c1'), again(2));
+    expect(twice.log.filter(({ type }) => type === 'tool:approval_required')).toEqual([]);
+    const third = after(twice.state, finished('c1'), again(3));
+    expect(statuses(third.state)).toEqual(['pending']);
+    expect(third.log.at(-1)).toMatchObject({ type: 'tool:approval_required', data: { callId: 'c1' } });
+    const other = after(twice.state, finished('c1'), answered({ step: 3, calls: asks('write') }));
+    expect(statuses(other.state)).toEqual(['approved']);
   });
 
   test('ids that a provider repeats become different calls', () => {
@@ -444,7 +501,10 @@ describe('running calls', () => {
           type: 'tool:output',
           data: { callId: 'c1', name: 'shell', content: [{ type: 'text', text: 'out' }], durationMs: 12 },
         },
-        { type: 'completion', data: { turnId, stopReason: 'steps_exceeded', text: '', usage } },
+        {
+          type: 'completion',
+          data: { turnId, stopReason: 'steps_exceeded', text: '', usage, sessionCostUsd: 0 },
+        },
       ],
       history: [{ role: 'tool', callId: 'c1', name: 'shell', text: 'out', outcome: 'completed' }],
     });
@@ -466,7 +526,13 @@ describe('running calls', () => {
 describe('cancelling', () => {
   const completion = {
     type: 'completion',
-    data: { turnId, stopReason: 'cancelled', text: '', usage: { inputTokens: 0, outputTokens: 0 } },
+    data: {
+      turnId,
+      stopReason: 'cancelled',
+      text: '',
+      usage: { inputTokens: 0, outputTokens: 0 },
+      sessionCostUsd: 0,
+    },
   };
   const closed = (callId: string, text: string) => ({
     role: 'tool',

@@ -3,12 +3,13 @@
  *
  * Total and pure: time, ids and results arrive inside the event; work leaves as `pendingWork(state)`.
  * An event that does not apply returns the same state and a reason. Nothing throws for bad timing.
- * Specification, transition table and invariants T1..T15: docs/spec/turn.md.
+ * Specification, transition table and invariants T1..T16: docs/spec/turn.md.
  */
 import { assertNever } from '../assert.ts';
 import type { StopReason } from '../event-log.ts';
-import { addUsage, askedCalls, decideCall, firstApproval, noUsage, resultOf } from './calls.ts';
+import { addUsage, askedCalls, decideCall, firstApproval, leftOut, noUsage, resultOf } from './calls.ts';
 import { assertTurn } from './invariants.ts';
+import { repetitionOf } from './policy.ts';
 import type {
   Acting,
   Deciding,
@@ -32,7 +33,7 @@ export const reduce = (state: TurnState, event: TurnEvent, limits: TurnLimits): 
 };
 
 const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): TurnStep => {
-  if (state.kind === 'idle' || state.kind === 'done') return awaken(state, event);
+  if (state.kind === 'idle' || state.kind === 'done') return awaken(state, event, limits);
   switch (event.type) {
     case 'started':
       return ignore(state, 'a turn is running');
@@ -54,10 +55,10 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
   }
 };
 
-const awaken = (state: Resting, event: TurnEvent): TurnStep => {
+const awaken = (state: Resting, event: TurnEvent, limits: TurnLimits): TurnStep => {
   if (event.type !== 'started') return ignore(state, 'no turn is running');
   const hasEnded = state.kind === 'done' && state.turnId === event.turnId;
-  return hasEnded ? ignore(state, 'this turn has ended') : begin(event);
+  return hasEnded ? ignore(state, 'this turn has ended') : begin(event, limits);
 };
 
 /** An event that was taken before, or came too late, changes nothing (T9). */
@@ -71,31 +72,49 @@ const ignore = (state: TurnState, reason: string): TurnStep => ({
 const isCurrent = (state: Running, event: { readonly step: number }): state is Thinking =>
   state.kind === 'thinking' && state.step === event.step;
 
-const begin = ({ turnId, message, policy }: EventOf<'started'>): TurnStep => ({
-  state: { kind: 'thinking', turnId, messageId: message.messageId, step: 1, usage: noUsage, policy },
-  log: [{ type: 'message', data: { ...message, role: 'user' } }],
-  history: [{ role: 'user', ...message }],
-});
+const begin = ({ turnId, message, policy, spentUsd }: EventOf<'started'>, limits: TurnLimits): TurnStep => {
+  const { messageId } = message;
+  const said: Said = {
+    log: [{ type: 'message', data: { ...message, role: 'user' } }],
+    history: [{ role: 'user', ...message }],
+  };
+  const state: Thinking = { kind: 'thinking', turnId, messageId, step: 1, usage: noUsage, spentUsd, policy };
+  return then(said, isOverBudget(state, limits) ? end(state, 'budget_exceeded', '') : silently(state));
+};
+
+/** A model call is made while there is money left: the one that passes the limit is the last (T16). */
+const isOverBudget = ({ spentUsd }: Running, { usdMax }: TurnLimits): boolean =>
+  spentUsd > 0 && spentUsd >= usdMax;
 
 const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: TurnLimits): TurnStep => {
-  const { messageId, text } = event;
+  const { messageId, text, echo } = event;
   const usage = addUsage(state.usage, event.usage);
-  const calls = event.end === 'refused' ? [] : askedCalls(event.calls, state.policy, limits);
+  const spentUsd = state.spentUsd + event.costUsd;
+  const repetition = repetitionOf(event.calls, state.repetition);
+  const wanted = event.end === 'refused' ? [] : event.calls;
+  const calls = askedCalls(wanted, { policy: state.policy, repetition }, limits);
   const asked = calls.map(({ callId, name, args }) => ({ callId, name, args }));
   const isSilent = text === '' && asked.length === 0;
   const said: Said = {
     log: text === '' ? [] : [{ type: 'message', data: { messageId, role: 'assistant', text } }],
-    history: isSilent ? [] : [{ role: 'assistant', messageId, text, calls: asked }],
+    history: isSilent
+      ? []
+      : [{ role: 'assistant', messageId, text, calls: asked, ...(echo === undefined ? {} : { echo }) }],
   };
   if (calls.length === 0) {
     const stopReason = event.end === 'tool_use' ? 'end_turn' : event.end;
-    return then(said, end({ ...state, usage }, stopReason, text));
+    return then(said, end({ ...state, usage, spentUsd }, stopReason, text));
   }
   const asking: Said = {
-    log: [...asked.map((data) => ({ type: 'tool:call' as const, data })), ...firstApproval(calls)],
+    log: [
+      ...asked.map((data) => ({ type: 'tool:call' as const, data })),
+      ...leftOut(wanted.length, calls.length),
+      ...firstApproval(calls),
+    ],
     history: [],
   };
-  return then(said, then(asking, queue({ ...state, kind: 'deciding', usage, calls }, limits)));
+  const next: Deciding = { ...state, kind: 'deciding', usage, spentUsd, repetition, calls };
+  return then(said, then(asking, queue(next, limits)));
 };
 
 const modelFailed = (state: Thinking, { code, message }: EventOf<'model-failed'>): TurnStep =>
@@ -149,17 +168,18 @@ const callEnded = (
 
 /** The queue is emptied before the model is called (T10), so that its next calls start a fresh one. */
 const thinkAgain = (state: Deciding | Acting, limits: TurnLimits): TurnStep => {
-  const { turnId, messageId, step, usage, policy } = state;
-  if (step >= limits.stepsMax) return end(state, 'steps_exceeded', '');
-  return silently({ kind: 'thinking', turnId, messageId, step: step + 1, usage, policy });
+  const { calls: _, ...running } = state;
+  if (state.step >= limits.stepsMax) return end(state, 'steps_exceeded', '');
+  if (isOverBudget(state, limits)) return end(state, 'budget_exceeded', '');
+  return silently({ ...running, kind: 'thinking', step: state.step + 1 });
 };
 
 const silently = (state: TurnState): TurnStep => ({ state, log: [], history: [] });
 
 /** The one place that says `completion`, and the last thing a turn says (T8). */
-const end = ({ turnId, usage }: Running, stopReason: StopReason, text: string): TurnStep => ({
+const end = ({ turnId, usage, spentUsd }: Running, stopReason: StopReason, text: string): TurnStep => ({
   state: { kind: 'done', turnId, stopReason },
-  log: [{ type: 'completion', data: { turnId, stopReason, text, usage } }],
+  log: [{ type: 'completion', data: { turnId, stopReason, text, usage, sessionCostUsd: spentUsd } }],
   history: [],
 });
 

@@ -2,7 +2,7 @@
  * The turn: one user message, carried to one final answer. Its states, events and effects.
  *
  * Only vocabulary: `reduce.ts` decides, `pending-work.ts` says what a state still owes. Specification,
- * total transition table and invariants T1..T15: docs/spec/turn.md.
+ * total transition table and invariants T1..T16: docs/spec/turn.md.
  */
 
 import type { AskedCall } from '../asked-call.ts';
@@ -26,6 +26,9 @@ export type ToolCall = AskedCall & {
 /** Which calls run without asking. */
 export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly rememberedTools: readonly string[] };
 
+/** The calls of the last answer, and how often in a row the model has asked for exactly them. */
+export type Repetition = { readonly calls: string; readonly times: number };
+
 type RunningTurn = {
   readonly turnId: TurnId;
   /** The user's message. */
@@ -33,7 +36,10 @@ type RunningTurn = {
   /** Counts model calls, from 1; a fence against late answers. */
   readonly step: number;
   readonly usage: TokenUsage;
+  /** What the session's model calls have cost so far, this turn's included, in dollars. */
+  readonly spentUsd: number;
   readonly policy: ApprovalPolicy;
+  readonly repetition?: Repetition;
 };
 
 export type Thinking = RunningTurn & { readonly kind: 'thinking' };
@@ -55,6 +61,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly turnId: TurnId;
       readonly message: { readonly messageId: MessageId; readonly text: string };
       readonly policy: ApprovalPolicy;
+      /** What the session had cost before. */
+      readonly spentUsd: number;
     }
   | {
       readonly type: 'model-answered';
@@ -64,6 +72,9 @@ export type TurnEvent = { readonly at: number } & (
       readonly calls: readonly AskedCall[];
       readonly end: AnswerEnd;
       readonly usage: TokenUsage;
+      readonly costUsd: number;
+      /** What only its provider understands, and wants back with the message. */
+      readonly echo?: JsonObject;
     }
   | { readonly type: 'model-failed'; readonly step: number; readonly code: string; readonly message: string }
   | {
@@ -106,7 +117,12 @@ export type TurnStep = {
 };
 
 /** Everything has a limit; these are data so that a test can shrink them. */
-export type TurnLimits = { readonly stepsMax: number; readonly callsMax: number };
+export type TurnLimits = {
+  readonly stepsMax: number;
+  readonly callsMax: number;
+  /** What the session's model calls may cost, in dollars; the call that passes it is the last. */
+  readonly usdMax: number;
+};
 
 /**
  * What is stored; a commit names the version it read and writes the next one (T15). The outbox is
@@ -117,6 +133,8 @@ export type TurnRecord = {
   readonly state: TurnState;
   /** Where the next history message goes. */
   readonly historyNext: number;
+  /** The first history message that counts: what is before was forgotten. */
+  readonly historyFrom: number;
 };
 
-export const noTurn: TurnRecord = { version: 0, state: { kind: 'idle' }, historyNext: 0 };
+export const noTurn: TurnRecord = { version: 0, state: { kind: 'idle' }, historyNext: 0, historyFrom: 0 };

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { decode } from './decode.ts';
+import { janitorTask } from './janitor-task.ts';
+
+test.each([
+  { sweep: 'due' },
+  { sweep: 'places' },
+  { sweep: 'orphans' },
+  { sweep: 'pool' },
+  { sweep: 'pool', correlationId: 'c' },
+  { sweep: 'stop', workspaceId: 'w' },
+  { sweep: 'stop', workspaceId: 'w', correlationId: 'c' },
+])('%j is a task of the janitor', (task) => {
+  expect(decode(janitorTask, task)).toEqual({ ok: true, value: task });
+});
+
+test('what a rule adds beside is left out', () => {
+  expect(decode(janitorTask, { sweep: 'due', time: 'now' })).toEqual({ ok: true, value: { sweep: 'due' } });
+});
+
+test.each([
+  undefined,
+  null,
+  'due',
+  {},
+  { sweep: 'everything' },
+  { sweep: 'stop' },
+  { sweep: 'stop', workspaceId: '' },
+  { sweep: 'stop', workspaceId: 5 },
+  { sweep: 'due', correlationId: 5 },
+])('%j is none', (task) => {
+  expect(decode(janitorTask, task).ok).toBe(false);
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { decode } from './decode.ts';
+import {
+  createProjectArguments,
+  executeCodeArguments,
+  executeCommandArguments,
+  getVolumePathArguments,
+  stopSessionArguments,
+} from './mcp-tools.ts';
+
+test('what is left out has its default', () => {
+  expect(decode(executeCodeArguments, { code: 'print(1)' })).toEqual({
+    ok: true,
+    value: { code: 'print(1)', timeout: 30, wait_seconds: 0, evict_idle: false },
+  });
+});
+
+test('everything that may be given is kept, the flavor in lower case', () => {
+  const given = {
+    command: 'ls',
+    args: ['-l', ''],
+    template: 'node',
+    session_id: 's',
+    project_id: 'p',
+    flavor: 'SMALL',
+    timeout: 300,
+    wait_seconds: 60,
+    evict_idle: true,
+  };
+  expect(decode(executeCommandArguments, given)).toEqual({ ok: true, value: { ...given, flavor: 'small' } });
+});
+
+test.each([
+  [{}, 'code: a text of 1 to 1048576 bytes'],
+  [{ code: '' }, 'code: a text of 1 to 1048576 bytes'],
+  [{ code: 'a\0b' }, 'code: a text without NUL characters'],
+  [{ code: 'x', flavor: 'huge' }, 'flavor: use one of micro, small, medium, large'],
+  [{ code: 'x', flavor: 7 }, 'flavor: use one of micro, small, medium, large'],
+  [{ code: 'x', template: 'ruby' }, 'template: use one of python, node'],
+  [{ code: 'x', timeout: 0 }, 'timeout: a number of seconds from 1 to 300'],
+  [{ code: 'x', timeout: 301 }, 'timeout: a number of seconds from 1 to 300'],
+  [{ code: 'x', timeout: '5' }, 'timeout: a number of seconds from 1 to 300'],
+  [{ code: 'x', wait_seconds: 61 }, 'wait_seconds: a number of seconds from 0 to 60'],
+  [{ code: 'x', evict_idle: 'yes' }, 'evict_idle: true or false'],
+])('%j is refused with what is allowed', (given, problem) => {
+  expect(decode(executeCodeArguments, given)).toEqual({ ok: false, problem });
+});
+
+test('an unknown argument is named, with those that are known', () => {
+  expect(decode(stopSessionArguments, { session_id: 's', force: true, now: 1 })).toEqual({
+    ok: false,
+    problem: 'unknown argument "force", "now"; allowed: session_id',
+  });
+});
+
+test('code is bounded in bytes, a program more narrowly: it is an argument of a process', () => {
+  expect(decode(executeCodeArguments, { code: 'ж'.repeat(524_288) }).ok).toBe(true);
+  expect(decode(executeCodeArguments, { code: 'ж'.repeat(524_289) })).toEqual({
+    ok: false,
+    problem: 'code: a text of 1 to 1048576 bytes',
+  });
+  expect(decode(executeCommandArguments, { command: 'ж'.repeat(60_000) }).ok).toBe(true);
+  expect(decode(executeCommandArguments, { command: 'ж'.repeat(60_001) })).toEqual({
+    ok: false,
+    problem: 'command: a text of 1 to 120000 bytes',
+  });
+});
+
+test('a list of arguments is bounded', () => {
+  const heavy = { command: 'x', args: Array.from({ length: 10 }, () => 'a'.repeat(110_000)) };
+  expect(decode(executeCommandArguments, heavy)).toEqual({
+    ok: false,
+    problem: 'args: at most 1048576 bytes together',
+  });
+  const given = { command: 'x', args: Array.from({ length: 1001 }, () => 'a') };
+  expect(decode(executeCommandArguments, given)).toEqual({
+    ok: false,
+    problem: 'args: a list of at most 1000 texts',
+  });
+});
+
+test('a project allows sizes in any case, and at least one', () => {
+  expect(decode(createProjectArguments, { name: 'p', flavors_allowed: ['Micro', 'small'] })).toEqual({
+    ok: true,
+    value: { name: 'p', flavors_allowed: ['micro', 'small'] },
+  });
+  expect(decode(createProjectArguments, { name: 'p', flavors_allowed: [] })).toEqual({
+    ok: false,
+    problem: 'flavors_allowed: a list of at least one flavor',
+  });
+  expect(decode(createProjectArguments, { name: 'p', flavors_allowed: ['big'] })).toEqual({
+    ok: false,
+    problem: 'flavors_allowed.0: use one of micro, small, medium, large',
+  });
+});
+
+test('arguments are an object', () => {
+  expect(decode(getVolumePathArguments, 'x')).toEqual({ ok: false, problem: 'an object' });
+});

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { costOf, decodePrices, type PriceTable } from './price.ts';
+
+const opus = { provider: 'anthropic', model: 'claude-opus-5-5' } as const;
+
+test('plain, cached and written input and output cost what each costs', () => {
+  const usage = {
+    inputTokens: 1_000_000,
+    outputTokens: 100_000,
+    cachedInputTokens: 600_000,
+    cacheWriteInputTokens: 200_000,
+  };
+  // 0.2 million at 4, 0.6 million at 0.2, 0.2 million at 5, 0.1 million at 20.
+  expect(costOf(opus, usage)).toEqual({ usd: 3.92, priced: true });
+});
+
+test('a model with a date in its name costs what the model costs', () => {
+  const dated = { provider: 'openai', model: 'gpt-6.1-sol-2026-09-29' } as const;
+  expect(costOf(dated, { inputTokens: 500_000, outputTokens: 0 })).toEqual({ usd: 1, priced: true });
+});
+
+test('a model nobody priced costs nothing, and that is said', () => {
+  const usage = { inputTokens: 5, outputTokens: 5 };
+  expect(costOf({ provider: 'anthropic', model: 'claude-opus-9' }, usage)).toEqual({ usd: 0, priced: false });
+  expect(costOf({ provider: 'openai', model: 'claude-opus-5-5' }, usage)).toEqual({ usd: 0, priced: false });
+  expect(costOf({ provider: 'openai', model: '' }, usage, {})).toEqual({ usd: 0, priced: false });
+});
+
+test('the demo is free, and known to be', () => {
+  const usage = { inputTokens: 5, outputTokens: 5 };
+  expect(costOf({ provider: 'demo', model: 'demo' }, usage)).toEqual({ usd: 0, priced: true });
+});
+
+test("an operator's price comes first, and the longest name that fits holds", () => {
+  const own: PriceTable = {
+    'anthropic/claude': { input: 100, output: 100 },
+    'anthropic/claude-opus': { input: 1, output: 2 },
+    'openai/': { input: 50, output: 50 },
+  };
+  const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000, cachedInputTokens: 500_000 };
+  expect(costOf(opus, usage, own)).toEqual({ usd: 3, priced: true });
+});
+
+test('counts that do not add up never make money', () => {
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 1_000_000 };
+  expect(costOf(opus, usage)).toEqual({ usd: 0.2, priced: true });
+});
+
+test('prices are read from JSON', () => {
+  expect(decodePrices('{"gemini/gemini-3": {"input": 1, "output": 2.5, "cached": 0}}')).toEqual({
+    ok: true,
+    prices: { 'gemini/gemini-3': { input: 1, output: 2.5, cached: 0 } },
+  });
+  expect(decodePrices('{}')).toEqual({ ok: true, prices: {} });
+});
+
+test.each([
+  ['', 'prices are a JSON object'],
+  ['[]', 'prices are a JSON object'],
+  ['null', 'prices are a JSON object'],
+  [
+    '{"gpt-6": {"input": 1, "output": 2}}',
+    '"gpt-6" is not <provider>/<model>: providers are anthropic, openai, gemini, demo',
+  ],
+  ['{"openai/gpt": 3}', 'the price of "openai/gpt" is not an object'],
+  ['{"openai/gpt": {"input": 1}}', 'the price of "openai/gpt" needs "output"'],
+  ['{"openai/gpt": {"input": 1, "output": 1, "batch": 1}}', 'the price of "openai/gpt" has no field "batch"'],
+  ['{"openai/gpt": {"input": -1, "output": 1}}', '"input" of "openai/gpt" is not a number from 0 to 10000'],
+  ['{"openai/gpt": {"input": 1, "output": "2"}}', '"output" of "openai/gpt" is not a number from 0 to 10000'],
+  [
+    `{${Array.from({ length: 201 }, (_, index) => `"openai/${index}": {"input": 1, "output": 1}`).join(',')}}`,
+    'at most 200 prices are taken',
+  ],
+])('prices that cannot be read are refused: %.60s', (json, problem) => {
+  expect(decodePrices(json)).toEqual({ ok: false, problem });
+});

@@ -1,0 +1,105 @@
+/**
+ * What tokens cost: prices by provider and the beginning of a model's id, in USD for a million tokens.
+ *
+ * The table knows a few current models; a model that it does not know costs nothing and is said to be
+ * `unpriced`. An operator's own prices come first. Surcharges for very long prompts are not in here.
+ */
+import type { ProviderName, TokenUsage } from './model.ts';
+
+export type Price = {
+  readonly input: number;
+  readonly output: number;
+  /** Input that was read from the provider's cache; without it, as dear as other input. */
+  readonly cached?: number;
+  /** Input that was written to the provider's cache; without it, as dear as other input. */
+  readonly cacheWrite?: number;
+};
+
+/** Keys are `<provider>/<beginning of the model's id>`; the longest that fits holds. */
+export type PriceTable = Readonly<Record<string, Price>>;
+
+export type Cost = { readonly usd: number; readonly priced: boolean };
+
+export type DecodedPrices =
+  | { readonly ok: true; readonly prices: PriceTable }
+  | { readonly ok: false; readonly problem: string };
+
+/** As published by the providers in November 2026. Where a price has a date, the dearer one stands. */
+export const listPrices: PriceTable = {
+  'anthropic/claude-opus-5-5': { input: 4, output: 20, cached: 0.2, cacheWrite: 5 },
+  'anthropic/claude-sonnet-5-5': { input: 2, output: 10, cached: 0.1, cacheWrite: 2.5 },
+  'anthropic/claude-haiku-5-5': { input: 0.1, output: 0.5, cached: 0.01, cacheWrite: 0.125 },
+  'openai/gpt-6.1-sol': { input: 2, output: 10, cached: 0.1, cacheWrite: 2.5 },
+  'openai/gpt-6.1-terra': { input: 1, output: 5, cached: 0.05, cacheWrite: 1.25 },
+  // Half of it until the end of 2026.
+  'gemini/gemini-3.8-flash': { input: 1.5, output: 7.5, cached: 0.15 },
+  'demo/demo': { input: 0, output: 0 },
+};
+
+const million = 1_000_000;
+const pricesMax = 200;
+const usdMax = 10_000;
+const providers = ['anthropic', 'openai', 'gemini', 'demo'];
+const fields = ['input', 'output', 'cached', 'cacheWrite'];
+
+export const costOf = (
+  { provider, model }: { readonly provider: ProviderName; readonly model: string },
+  usage: TokenUsage,
+  own: PriceTable = {},
+): Cost => {
+  const price = priceOf(`${provider}/${model}`, own) ?? priceOf(`${provider}/${model}`, listPrices);
+  if (price === undefined) return { usd: 0, priced: false };
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteInputTokens = 0 } = usage;
+  const plain = Math.max(0, inputTokens - cachedInputTokens - cacheWriteInputTokens);
+  const microUsd =
+    plain * price.input +
+    cachedInputTokens * (price.cached ?? price.input) +
+    cacheWriteInputTokens * (price.cacheWrite ?? price.input) +
+    outputTokens * price.output;
+  return { usd: microUsd / million, priced: true };
+};
+
+const priceOf = (name: string, prices: PriceTable): Price | undefined => {
+  const fits = Object.keys(prices).filter((prefix) => name.startsWith(prefix));
+  const longest = fits.reduce((best, prefix) => (prefix.length > best.length ? prefix : best), '');
+  return Object.hasOwn(prices, longest) ? prices[longest] : undefined;
+};
+
+/** Reads an operator's prices: a JSON object such as `{"openai/gpt-6.1": {"input": 2, "output": 10}}`. */
+export const decodePrices = (json: string): DecodedPrices => {
+  const entries = entriesOf(json);
+  if (entries === undefined) return { ok: false, problem: 'prices are a JSON object' };
+  if (entries.length > pricesMax) return { ok: false, problem: `at most ${pricesMax} prices are taken` };
+  for (const [name, price] of entries) {
+    const problem = problemOf(name, price);
+    if (problem !== undefined) return { ok: false, problem };
+  }
+  return { ok: true, prices: Object.fromEntries(entries) as PriceTable };
+};
+
+const entriesOf = (json: string): [string, unknown][] | undefined => {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? Object.entries(value) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const problemOf = (name: string, price: unknown): string | undefined => {
+  const slash = name.indexOf('/');
+  if (!providers.includes(name.slice(0, Math.max(0, slash))))
+    return `"${name}" is not <provider>/<model>: providers are ${providers.join(', ')}`;
+  if (!isObject(price)) return `the price of "${name}" is not an object`;
+  const unknown = Object.keys(price).find((field) => !fields.includes(field));
+  if (unknown !== undefined) return `the price of "${name}" has no field "${unknown}"`;
+  const missing = ['input', 'output'].find((field) => !Object.hasOwn(price, field));
+  if (missing !== undefined) return `the price of "${name}" needs "${missing}"`;
+  const bad = Object.entries(price).find(([, usd]) => !isUsd(usd));
+  return bad && `"${bad[0]}" of "${name}" is not a number from 0 to ${usdMax}`;
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isUsd = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= usdMax;

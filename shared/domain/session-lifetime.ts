@@ -1,0 +1,53 @@
+/**
+ * What the janitor does with a session whose moment has come: drive it on, let its sandbox go, end it,
+ * forget it, or look again later.
+ *
+ * An idle agent session loses its sandbox, not its life; an idle execution session is stopped. A running
+ * tool, an unfinished turn and a call in flight are never idle (L5).
+ */
+import { isEnded, type Session } from './session.ts';
+
+export type Lifetimes = {
+  /** Idle limit of agent sessions, in milliseconds. */
+  readonly idleMs: number;
+  /** Idle limit of execution sessions, in milliseconds. */
+  readonly executionIdleMs: number;
+  /** How long history and files outlive the last activity, in milliseconds. */
+  readonly historyMs: number;
+};
+
+export type SweepStep =
+  | { readonly step: 'wait'; readonly until: number }
+  /** A turn has something to do and nobody at it. */
+  | { readonly step: 'drive' }
+  /** Its sandbox may go, if nobody else uses it; then look again at `next`. */
+  | { readonly step: 'rest'; readonly next: number }
+  | { readonly step: 'end' }
+  | { readonly step: 'forget' };
+
+export const idleLimit = ({ kind }: Pick<Session, 'kind'>, { idleMs, executionIdleMs }: Lifetimes): number =>
+  kind === 'agent' ? idleMs : executionIdleMs;
+
+export const sweepStep = (
+  session: Session,
+  hasWork: boolean,
+  { now, lifetimes }: { readonly now: number; readonly lifetimes: Lifetimes },
+): SweepStep => {
+  const forgetAt = session.lastActiveAt + lifetimes.historyMs;
+  if (isEnded(session.status)) return now < forgetAt ? { step: 'wait', until: forgetAt } : { step: 'forget' };
+  if (session.status === 'error') return { step: 'end' };
+  if (hasWork) return { step: 'drive' };
+  const idleAt = session.lastActiveAt + idleLimit(session, lifetimes);
+  const busyUntil = Math.max(0, ...Object.values(session.runningCalls));
+  const restAt = Math.max(idleAt, busyUntil);
+  if (now < restAt) return { step: 'wait', until: restAt };
+  if (session.kind === 'execution' || now >= forgetAt) return { step: 'end' };
+  return { step: 'rest', next: Math.max(forgetAt, now + 1) };
+};
+
+/** Whether its sandbox may be taken away now. */
+export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean => {
+  if (isEnded(session.status)) return true;
+  const busyUntil = Math.max(session.lease.until, ...Object.values(session.runningCalls));
+  return now >= session.lastActiveAt + idleLimit(session, lifetimes) && now >= busyUntil;
+};

@@ -1,0 +1,13 @@
+/** Why a task stopped, in one line: what killed its container, with which exit code, and what ECS says of it. */
+export const stopReason = ({
+  reason,
+  exitCode,
+  stoppedReason,
+}: {
+  readonly reason?: string | undefined;
+  readonly exitCode?: number | undefined;
+  readonly stoppedReason?: string | undefined;
+}): string =>
+  [reason, exitCode === undefined ? undefined : `exit code ${exitCode}`, stoppedReason]
+    .filter((part) => part !== undefined && part !== '')
+    .join('; ');

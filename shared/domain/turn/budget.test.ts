@@ -1,0 +1,121 @@
+/** What a session's model calls may cost (T16): the call that passes the limit is the last. */
+import { expect, test } from 'vitest';
+import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { reduce } from './reduce.ts';
+import type { TurnEvent, TurnLimits, TurnState } from './turn.ts';
+
+const idle: TurnState = { kind: 'idle' };
+const policy = { mode: 'auto', rememberedTools: [] } as const;
+const limits: TurnLimits = { stepsMax: 10, callsMax: 4, usdMax: 1 };
+
+const started = (spentUsd: number): TurnEvent => ({
+  type: 'started',
+  at: 1,
+  turnId: 't' as TurnId,
+  message: { messageId: 'm' as MessageId, text: 'hello' },
+  policy,
+  spentUsd,
+});
+const asked = (step: number, costUsd: number): TurnEvent => ({
+  type: 'model-answered',
+  at: 2,
+  step,
+  messageId: 'a' as MessageId,
+  text: '',
+  calls: [{ callId: 'c' as CallId, name: 'list_files', args: {} }],
+  end: 'tool_use',
+  usage: { inputTokens: 1, outputTokens: 1 },
+  costUsd,
+});
+const finished: TurnEvent = {
+  type: 'call-finished',
+  at: 3,
+  callId: 'c' as CallId,
+  content: [],
+  text: 'out',
+  durationMs: 1,
+};
+const rejected: TurnEvent = {
+  type: 'call-decided',
+  at: 3,
+  callId: 'c' as CallId,
+  approved: false,
+  remember: false,
+};
+
+const after = (usdMax: number, ...events: readonly TurnEvent[]) => {
+  let step = reduce(idle, events[0] as TurnEvent, { ...limits, usdMax });
+  for (const event of events.slice(1)) step = reduce(step.state, event, { ...limits, usdMax });
+  return step;
+};
+
+test('a turn goes on while there is money left', () => {
+  const step = after(1, started(0.25), asked(1, 0.5), finished);
+  expect(step.state).toMatchObject({ kind: 'thinking', step: 2, spentUsd: 0.75 });
+});
+
+test('the tools of the call that passes the limit still run, then the turn says so', () => {
+  const running = after(1, started(0.25), asked(1, 0.75));
+  expect(running.state).toMatchObject({ kind: 'acting', spentUsd: 1 });
+  const ended = reduce(running.state, finished, limits);
+  expect(ended.state).toEqual({ kind: 'done', turnId: 't', stopReason: 'budget_exceeded' });
+  expect(ended.log.at(-1)).toEqual({
+    type: 'completion',
+    data: {
+      turnId: 't',
+      stopReason: 'budget_exceeded',
+      text: '',
+      usage: { inputTokens: 1, outputTokens: 1 },
+      sessionCostUsd: 1,
+    },
+  });
+  expect(ended.history).toEqual([
+    { role: 'tool', callId: 'c', name: 'list_files', text: 'out', outcome: 'completed' },
+  ]);
+});
+
+test('an answer without calls is given, whatever it cost', () => {
+  const answer = { ...asked(1, 5), calls: [], text: 'dear', end: 'end_turn' } as TurnEvent;
+  expect(after(1, started(0), answer).log.at(-1)).toMatchObject({
+    data: { stopReason: 'end_turn', text: 'dear', sessionCostUsd: 5 },
+  });
+});
+
+test('rejecting the last call does not buy another model call', () => {
+  const begun = reduce(idle, { ...started(0), policy: { ...policy, mode: 'ask' } } as TurnEvent, limits);
+  const waiting = reduce(begun.state, asked(1, 2), limits);
+  expect(reduce(waiting.state, rejected, limits).state).toMatchObject({ stopReason: 'budget_exceeded' });
+});
+
+test('a session whose money is spent gets its message said and completed, without a model call', () => {
+  expect(after(1, started(1))).toEqual({
+    state: { kind: 'done', turnId: 't', stopReason: 'budget_exceeded' },
+    log: [
+      { type: 'message', data: { messageId: 'm', role: 'user', text: 'hello' } },
+      {
+        type: 'completion',
+        data: {
+          turnId: 't',
+          stopReason: 'budget_exceeded',
+          text: '',
+          usage: { inputTokens: 0, outputTokens: 0 },
+          sessionCostUsd: 1,
+        },
+      },
+    ],
+    history: [{ role: 'user', messageId: 'm', text: 'hello' }],
+  });
+});
+
+test('a limit of nothing lets calls run that cost nothing, and one that costs', () => {
+  expect(after(0, started(0), asked(1, 0), finished).state).toMatchObject({ kind: 'thinking', step: 2 });
+  expect(after(0, started(0), asked(1, 0.01), finished).state).toMatchObject({
+    stopReason: 'budget_exceeded',
+  });
+  expect(after(0, started(0.01)).state).toMatchObject({ stopReason: 'budget_exceeded' });
+});
+
+test('a limit that was lowered below what is spent ends the turn at its next step', () => {
+  const running = after(100, started(0), asked(1, 50));
+  expect(reduce(running.state, finished, limits).state).toMatchObject({ stopReason: 'budget_exceeded' });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
+import type { ApprovalMode } from '../session.ts';
+import { sandboxTools } from '../tools.ts';
+import { needsHuman, repetitionOf } from './policy.ts';
+
+const first = { calls: '', times: 1 };
+const asksHuman = (mode: ApprovalMode, name: string, args: JsonObject = {}): boolean =>
+  needsHuman({ name, args }, { mode, rememberedTools: [] }, first);
+const asksGit = (command: string): boolean => asksHuman('medium', 'execute_command', { command });
+
+describe('which calls are put before a human', () => {
+  const modes: readonly ApprovalMode[] = ['ask', 'low', 'medium', 'high', 'auto'];
+  // biome-ignore format: a table is read by column
+  const table: Readonly<Record<string, readonly [JsonObject, ...boolean[]]>> = {
+    //                                                    ask   low    medium high   auto
+    read_file:       [{ path: 'a.txt' },                  true, false, false, false, false],
+    list_files:      [{},                                 true, false, false, false, false],
+    write_file:      [{ path: 'a.txt', content: '' },     true, true,  false, false, false],
+    execute_command: [{ command: 'ls' },                  true, true,  true,  false, false],
+    execute_code:    [{ code: '1', language: 'python' },  true, true,  true,  false, false],
+    'another tool':  [{},                                 true, true,  true,  false, false],
+  };
+  const cells = Object.entries(table).flatMap(([name, [args, ...asked]]) =>
+    modes.map((mode, index) => ({ mode, name, args, asked: asked[index] })),
+  );
+
+  test.each(cells)('$name in $mode: $asked', ({ mode, name, args, asked }) => {
+    expect(asksHuman(mode, name, args)).toBe(asked);
+  });
+
+  test('the table names every tool there is', () => {
+    expect(sandboxTools.map(({ name }) => name).filter((name) => !Object.hasOwn(table, name))).toEqual([]);
+  });
+
+  test.each(modes)('a tool that a human allowed for the session is not asked again in %s', (mode) => {
+    const policy = { mode, rememberedTools: ['execute_code'] };
+    expect(needsHuman({ name: 'execute_code', args: {} }, policy, { calls: '', times: 9 })).toBe(false);
+  });
+});
+
+describe('git in medium mode', () => {
+  test.each([
+    'git status',
+    'git log',
+    'git log --oneline -n 5',
+    'git diff HEAD~2 -- src/a.ts',
+    'git show HEAD^:src/a.ts',
+    'git add -A',
+    'git add ./src/a-b_c.ts',
+    'git commit -m fix',
+    'git switch -c feature/x',
+    'git stash',
+  ])('%s is not asked', (command) => {
+    expect(asksGit(command)).toBe(false);
+  });
+
+  test.each([
+    'git',
+    'git -c core.pager=x log',
+    'git -C / status',
+    'git --exec-path=/tmp log',
+    'git --git-dir=evil log',
+    'git log; rm -rf /',
+    'git status && x',
+    'git status & x',
+    'git status | sh',
+    'git log $(x)',
+    'git log `x`',
+    'git log > .git/hooks/pre-commit',
+    'git log\nrm -rf /',
+    'git status\n',
+    'git\tstatus',
+    ' git status',
+    'git show --ext-diff',
+    'git log --textconv',
+    'git bisect run x',
+    'git rebase --exec x',
+    'git config core.fsmonitor x',
+    'git submodule foreach x',
+    'git clone --upload-pack=x y',
+    'git grep -Ox y',
+    'git difftool --extcmd=x',
+    'git an-alias',
+    'git commit -m "two words"',
+    'gitx status',
+    'GIT_PAGER=x git log',
+    'ls',
+    '',
+  ])('%j is asked', (command) => {
+    expect(asksGit(command)).toBe(true);
+  });
+
+  test('a command that is no text is asked, and so is git by another tool', () => {
+    expect(asksHuman('medium', 'execute_command', { command: ['git', 'status'] })).toBe(true);
+    expect(asksHuman('medium', 'execute_command')).toBe(true);
+    expect(asksHuman('medium', 'execute_code', { command: 'git status' })).toBe(true);
+  });
+});
+
+test.each([
+  ['.git/config', true],
+  ['a/.git/hooks/pre-commit', true],
+  ['./.GIT/config', true],
+  ['.git', true],
+  ['.gitignore', false],
+  ['a.git/b', false],
+])('in medium mode an edit of %s is asked: %s', (path, asked) => {
+  expect(asksHuman('medium', 'write_file', { path, content: '' })).toBe(asked);
+});
+
+test('in medium mode an edit without a path is asked', () => {
+  expect(asksHuman('medium', 'write_file', { path: 5 })).toBe(true);
+});
+
+describe('repetition', () => {
+  const list = { name: 'list_files', args: { path: 'a' } };
+  const run = { name: 'execute_command', args: { command: 'ls' } };
+
+  test('the same calls in a row are counted, others begin again', () => {
+    const one = repetitionOf([list, run], undefined);
+    const two = repetitionOf([list, run], one);
+    const three = repetitionOf([list, run], two);
+    expect([one.times, two.times, three.times]).toEqual([1, 2, 3]);
+    for (const other of [[run, list], [list], [list, run, run], [{ ...list, args: { path: 'b' } }, run], []])
+      expect(repetitionOf(other, three).times).toBe(1);
+  });
+
+  test('in high mode the third time is asked, and every one after it', () => {
+    const asked = [1, 2, 3, 4].map((times) =>
+      needsHuman(run, { mode: 'high', rememberedTools: [] }, { calls: '', times }),
+    );
+    expect(asked).toEqual([false, false, true, true]);
+  });
+
+  test('what is kept of calls is short, however long they are', () => {
+    const long = { name: 'write_file', args: { path: 'a', content: 'x'.repeat(300_000) } };
+    const other = { name: 'write_file', args: { path: 'a', content: `${'x'.repeat(299_999)}y` } };
+    expect(repetitionOf([long], undefined).calls.length).toBeLessThan(40);
+    expect(repetitionOf([other], repetitionOf([long], undefined)).times).toBe(1);
+  });
+});

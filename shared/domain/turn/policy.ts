@@ -1,0 +1,64 @@
+/**
+ * Which calls need a human. A tool that a human allowed for the session never does; the rest follows from the
+ * mode (docs/spec/turn.md). What is not known to be harmless is asked.
+ *
+ * A mode saves a human's attention and is no boundary: what a call may do at all, its sandbox decides.
+ */
+import type { AskedCall } from '../asked-call.ts';
+import type { ApprovalPolicy, Repetition } from './turn.ts';
+
+type Asked = Pick<AskedCall, 'name' | 'args'>;
+
+/** The same calls for this many times in a row look like a loop. */
+const repetitionsMax = 3;
+
+const readers: readonly string[] = ['read_file', 'list_files'];
+
+export const needsHuman = (call: Asked, policy: ApprovalPolicy, repetition: Repetition): boolean => {
+  if (policy.rememberedTools.includes(call.name)) return false;
+  switch (policy.mode) {
+    case 'auto':
+      return false;
+    case 'high':
+      return repetition.times >= repetitionsMax;
+    case 'medium':
+      return !(readers.includes(call.name) || isPlainEdit(call) || isPlainGit(call));
+    case 'low':
+      return !readers.includes(call.name);
+    case 'ask':
+      return true;
+  }
+};
+
+/** Not of git's own files: its configuration and hooks name programs that the next git command starts. */
+const isPlainEdit = ({ name, args: { path } }: Asked): boolean =>
+  name === 'write_file' && typeof path === 'string' && !/(^|\/)\.git(\/|$)/i.test(path);
+
+/** None of these starts a program that its line names; `bisect run`, `rebase --exec`, `config` and the like do. */
+const gitCommands =
+  'add|blame|branch|checkout|cherry-pick|commit|diff|log|ls-files|merge|mv|reset|restore|rev-parse|revert|rm|shortlog|show|stash|status|switch|tag';
+const gitLine = new RegExp(`^git (${gitCommands})( [\\w./:=@^~,+-]+)*$`);
+
+/** One git command and nothing else: no shell syntax that could run a second program, no option that starts one. */
+const isPlainGit = ({ name, args: { command } }: Asked): boolean =>
+  name === 'execute_command' &&
+  typeof command === 'string' &&
+  gitLine.test(command) &&
+  !/ --(ext-diff|textconv)\b/.test(command);
+
+/** How the asked calls continue the last ones: the same in a row are counted. */
+export const repetitionOf = (asked: readonly Asked[], last: Repetition | undefined): Repetition => {
+  const calls = fingerprint(JSON.stringify(asked.map(({ name, args }) => [name, args])));
+  return { calls, times: last?.calls === calls ? last.times + 1 : 1 };
+};
+
+/** The calls themselves may be as long as an item of the table; two that meet cost a human one question. */
+const fingerprint = (text: string): string => {
+  let [one, other] = [0x811c9dc5, 0x9e3779b9];
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    one = Math.imul(one ^ unit, 0x01000193);
+    other = Math.imul(other ^ unit, 0x85ebca6b);
+  }
+  return `${text.length}:${one >>> 0}:${other >>> 0}`;
+};
