@@ -11,6 +11,13 @@ export type Connection = {
   readonly since?: number;
 };
 
+export type PreviewGrant = {
+  readonly principal: Principal;
+  readonly sessionId: SessionId;
+  readonly port: number;
+  readonly expiresAt: number;
+};
+
 export interface ConnectionStore {
   put(connection: Connection): Promise<void>;
   get(id: ConnectionId): Promise<Connection | undefined>;
@@ -21,6 +28,9 @@ export interface ConnectionStore {
     ticketHash: string,
     ticket: { readonly principal: Principal; readonly expiresAt: number },
   ): Promise<void>;
+  /** What opens one preview port, for a while. */
+  putPreview(grantHash: string, grant: PreviewGrant): Promise<void>;
+  preview(grantHash: string): Promise<PreviewGrant | undefined>;
   /** The principal, once; undefined when used, expired or unknown. */
   redeemTicket(ticketHash: string, now: number): Promise<Principal | undefined>;
 }

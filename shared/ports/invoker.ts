@@ -1,7 +1,12 @@
 /** Wakes other functions, asynchronously: at least once, possibly late, possibly twice. */
-import type { ConnectionId, SessionId } from '../domain/ids.ts';
+import type { ConnectionId, SessionId, WorkspaceId } from '../domain/ids.ts';
 
 export interface Invoker {
-  runTurn(sessionId: SessionId, correlationId: string): Promise<void>;
+  /** `hops`: how often the work was handed over already. */
+  runTurn(sessionId: SessionId, correlationId: string, hops?: number): Promise<void>;
+  /** Has a sandbox that is marked as stopping saved and stopped. */
+  stopSandbox(workspace: WorkspaceId, correlationId: string): Promise<void>;
+  /** Has empty slots of the warm pool filled. */
+  fillPool(correlationId: string): Promise<void>;
   greet(connection: ConnectionId, correlationId: string): Promise<void>;
 }

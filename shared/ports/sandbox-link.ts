@@ -10,7 +10,7 @@ export type LinkRequest = {
   /** With the query, from the root: `/files/a.txt`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal | undefined;
 };
 

@@ -11,6 +11,7 @@ export type SandboxCall = {
   readonly args: JsonObject;
   readonly correlationId: string;
   readonly onProgress: (progress: ToolProgress) => void;
+  readonly signal?: AbortSignal;
 };
 
 export type ToolProgress = {
@@ -20,9 +21,19 @@ export type ToolProgress = {
 };
 
 export type ToolOutcome =
-  | { readonly status: 'finished'; readonly content: readonly ToolContent[] }
+  | {
+      readonly status: 'finished';
+      readonly content: readonly ToolContent[];
+      /** Fields for a program, as the tool gave them: untrusted. */
+      readonly structured?: JsonObject;
+    }
   /** The tool or a limit said no. */
-  | { readonly status: 'failed'; readonly code: string; readonly message: string }
+  | {
+      readonly status: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly structured?: JsonObject;
+    }
   /** The connection broke: the call may or may not have run; ask again under the same key. */
   | { readonly status: 'lost'; readonly message: string };
 

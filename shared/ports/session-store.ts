@@ -4,10 +4,14 @@
  * Every method is one conditional write or one read; each says what it returns when it loses. Times are
  * epoch milliseconds. The conformance suite is tests/conformance/session-store.ts.
  */
+
+import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
 import type { HistoryMessage } from '../domain/history.ts';
-import type { ConnectionId, MessageId, OwnerId, SessionId } from '../domain/ids.ts';
+import type { ConnectionId, MessageId, OwnerId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus } from '../domain/session.ts';
+import type { AccessToken } from '../domain/token.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
 
 /** A user's message that waits for its turn. */
@@ -28,6 +32,13 @@ export type SessionWork = {
   readonly watchers: readonly ConnectionId[];
 };
 
+/** A checkpoint that is taken and not yet noted in the table, and the one it follows. */
+export type CheckpointNote = {
+  readonly workspaceId: WorkspaceId;
+  readonly checkpoint: Checkpoint;
+  readonly base: { readonly id?: string | undefined; readonly logsSeen?: number | undefined };
+};
+
 export type TurnCommit = {
   /** As last read: gives lastSeq, workSeq and the fence. */
   readonly session: Session;
@@ -37,11 +48,15 @@ export type TurnCommit = {
   readonly version: number;
   readonly state: TurnState;
   readonly historyNext: number;
+  /** The first history message that counts. */
+  readonly historyFrom: number;
   readonly at: number;
   readonly log: readonly LogEntry[];
   readonly history: readonly HistoryMessage[];
   /** How many of the oldest history messages no longer fit, and the index of the first of them. */
   readonly forget?: { readonly from: number; readonly count: number };
+  /** Noted in the same write; a workspace that has another checkpoint by now refuses the whole. */
+  readonly note?: CheckpointNote;
   /** The message this commit completes: it leaves the inbox, and its connection may have one more. */
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
@@ -54,7 +69,7 @@ export type TurnCommit = {
 };
 
 export type SessionPatch = Partial<
-  Pick<Session, 'status' | 'usage' | 'rememberedTools' | 'lastActiveAt' | 'model'>
+  Pick<Session, 'status' | 'usage' | 'costUsd' | 'rememberedTools' | 'lastActiveAt' | 'model'>
 >;
 
 export type CommitResult =
@@ -64,8 +79,12 @@ export type CommitResult =
       readonly turn: TurnRecord;
       readonly events: readonly LogEvent[];
     }
-  /** Somebody else holds the lease, or moved the turn: nothing was written. */
+  /** Somebody else holds the lease, or the session has ended: nothing was written. */
   | { readonly status: 'stale' }
+  /** Somebody moved the turn since it was read (a decision, a cancel): nothing was written; read again. */
+  | { readonly status: 'moved' }
+  /** The checkpoint does not follow the one that stands there: nothing was written. */
+  | { readonly status: 'unsaved' }
   /** As `committed`, but the lease is still held: work came meanwhile. */
   | {
       readonly status: 'kept';
@@ -74,15 +93,27 @@ export type CommitResult =
       readonly events: readonly LogEvent[];
     };
 
-/** `too-many`: the connection has that many open messages; `ended`: the session takes no more. */
-export type AcceptResult = 'accepted' | 'duplicate' | 'too-many' | 'ended';
+/** `too-many`: the connection has that many open messages; `ended`: the session takes no more; `full`: no place is left. */
+export type AcceptResult = 'accepted' | 'duplicate' | 'too-many' | 'ended' | 'full';
 
 export interface SessionStore {
-  /** `exists` when the id is taken: by whom, the caller reads. */
-  create(session: Session): Promise<'created' | 'exists'>;
+  /**
+   * The session, its workspace when that is new, and its place when it holds one: all or nothing.
+   * `exists` when the id is taken: by whom, the caller reads. `full` when no place is left.
+   */
+  create(
+    session: Session,
+    wish: { readonly workspace?: Workspace; readonly placesMax: number },
+  ): Promise<'created' | 'exists' | 'full'>;
   get(id: SessionId): Promise<Session | undefined>;
-  /** The session and its turn, in one read. */
-  getWithTurn(id: SessionId): Promise<{ readonly session: Session; readonly turn: TurnRecord } | undefined>;
+  /** The session, its turn and, when its hash is given, the token of whoever asks: in one read. */
+  getWithTurn(
+    id: SessionId,
+    tokenHash?: string,
+  ): Promise<
+    | { readonly session: Session; readonly turn: TurnRecord; readonly token?: AccessToken | undefined }
+    | undefined
+  >;
   /** Newest first. `after` is what the previous page gave as `next`. */
   list(
     owner: OwnerId,
@@ -91,7 +122,24 @@ export interface SessionStore {
     readonly sessions: readonly Session[];
     readonly next?: string;
   }>;
-  accept(id: SessionId, message: InboxMessage): Promise<AcceptResult>;
+  /** The first message of a session takes its place. */
+  accept(session: Session, message: InboxMessage, placesMax: number): Promise<AcceptResult>;
+  /** Many at once; those that do not exist are left out. */
+  getMany(ids: readonly SessionId[]): Promise<readonly Session[]>;
+  /** A sign of life; brings its next look forward to `dueAt` if that is sooner. */
+  touch(session: Session, at: number, dueAt: number): Promise<void>;
+  /** A call of an execution session begins; undefined when the session takes none any more. */
+  beginCall(
+    id: SessionId,
+    call: { readonly key: string; readonly at: number; readonly until: number; readonly dueAt: number },
+  ): Promise<Session | undefined>;
+  /** Its sandbox is there: a `creating` session is `running`. */
+  noteRunning(id: SessionId): Promise<void>;
+  /** The call ended; the session is `ready` when it was the last. */
+  endCall(
+    id: SessionId,
+    call: { readonly key: string; readonly at: number; readonly dueAt: number },
+  ): Promise<void>;
   /** Free, expired or already the holder's: theirs, under the next fence. Undefined when somebody else holds it. */
   takeLease(
     id: SessionId,
@@ -102,6 +150,8 @@ export interface SessionStore {
   /** Lets go without a change; `kept` when work came meanwhile, `stale` when the fence has passed. */
   releaseLease(session: Session, dueAt: number): Promise<'released' | 'kept' | 'stale'>;
   loadWork(id: SessionId): Promise<SessionWork>;
+  /** The version of the turn and who watches: what a holder asks now and then while something runs. */
+  glance(id: SessionId): Promise<{ readonly version: number; readonly watchers: readonly ConnectionId[] }>;
   commitTurn(commit: TurnCommit): Promise<CommitResult>;
   /** For what happens outside a turn; numbered like everything else. Undefined when there is no such session. */
   append(id: SessionId, entries: readonly LogEntry[], at: number): Promise<readonly LogEvent[] | undefined>;
@@ -111,10 +161,23 @@ export interface SessionStore {
     page: { readonly since: number; readonly eventsMax: number },
   ): Promise<{ readonly events: readonly LogEvent[]; readonly hasMore: boolean }>;
   history(id: SessionId): Promise<readonly HistoryMessage[]>;
-  /** Ends it once; undefined when it had ended or does not exist. */
-  end(id: SessionId, status: SessionStatus, at: number): Promise<Session | undefined>;
+  /** Ends it once and gives its place back; undefined when it had ended or does not exist. */
+  end(
+    session: Session,
+    ending: {
+      readonly status: SessionStatus;
+      readonly at: number;
+      readonly dueAt: number;
+      /** Leaves it alone when it showed a sign of life since it was read. */
+      readonly unlessMoved?: boolean;
+    },
+  ): Promise<Session | undefined>;
+  /** Removes one that never got a message; false when it got one meanwhile. */
+  removeUnused(session: Session): Promise<boolean>;
+  /** Deletes all that is left of an ended session: log, history, record. */
+  forget(id: SessionId): Promise<void>;
   /** Sessions whose moment has come, oldest first; each as it stood at the read. */
   due(now: number, itemsMax: number): Promise<readonly Session[]>;
-  /** Puts off a due session to its next moment, unless it moved since it was read. */
-  postpone(session: Session, dueAt: number | undefined): Promise<boolean>;
+  /** Puts off a due session to its next moment: true for exactly one of those who read it as it stands. */
+  postpone(session: Session, dueAt: number): Promise<boolean>;
 }

@@ -23,10 +23,14 @@ afterEach(() => {
 
 type Answer = { readonly status?: number; readonly body?: object; readonly hangUp?: boolean };
 
-const openHost = async (answer: Answer) => {
+type Answering = Answer | ((asked: { readonly target: unknown; readonly body: unknown }) => Answer);
+
+const openHost = async (answering: Answering) => {
   const asked: { readonly target: unknown; readonly body: unknown }[] = [];
   const server = createServer(async (request, response) => {
-    asked.push({ target: request.headers['x-amz-target'], body: JSON.parse(await text(request)) });
+    const one = { target: request.headers['x-amz-target'], body: JSON.parse(await text(request)) };
+    asked.push(one);
+    const answer = typeof answering === 'function' ? answering(one) : answering;
     if (answer.hangUp) return request.socket.destroy();
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/x-amz-json-1.1' });
     return response.end(JSON.stringify(answer.body ?? {}));
@@ -186,4 +190,137 @@ test.each([
 ])('a stop that was not accepted fails: %j', async (answer) => {
   const { host } = await openHost(answer);
   await expect(host.stop(taskArn, 'idle')).rejects.toMatchObject({ code: 'sandbox_unavailable' });
+});
+
+test('a task is described with its address while it runs, and with its reason once it stopped', async () => {
+  const containers = [{ networkInterfaces: [{ privateIpv4Address: '10.0.0.7' }] }];
+  const { host } = await openHost({
+    body: {
+      tasks: [
+        { taskArn: 'one', group: 'workspace/a/1', lastStatus: 'PROVISIONING', createdAt: 1_700_000_000 },
+        {
+          taskArn: 'two',
+          group: 'workspace/b/2',
+          lastStatus: 'RUNNING',
+          createdAt: 1_700_000_001,
+          containers,
+        },
+        {
+          taskArn: 'three',
+          group: 'workspace/c/3',
+          lastStatus: 'STOPPED',
+          createdAt: 1_700_000_002,
+          stoppedReason: 'Task stopped by user',
+          containers,
+        },
+      ],
+      failures: [],
+    },
+  });
+  expect(await host.describe(['one', 'two', 'three'])).toEqual([
+    { taskArn: 'one', group: 'workspace/a/1', lastStatus: 'PROVISIONING', createdAt: 1_700_000_000_000 },
+    {
+      taskArn: 'two',
+      group: 'workspace/b/2',
+      lastStatus: 'RUNNING',
+      createdAt: 1_700_000_001_000,
+      address: 'http://10.0.0.7:8080',
+    },
+    {
+      taskArn: 'three',
+      group: 'workspace/c/3',
+      lastStatus: 'STOPPED',
+      createdAt: 1_700_000_002_000,
+      stoppedReason: 'Task stopped by user',
+    },
+  ]);
+});
+
+const describedTask = {
+  taskArn,
+  group: task.group,
+  lastStatus: 'RUNNING',
+  createdAt: 1_767_225_600.5,
+  containers: [{ name: 'sandbox', networkInterfaces: [{ privateIpv4Address: '10.0.0.7' }] }],
+};
+const hostTask = {
+  taskArn,
+  group: 'workspace/6f1d2c3b-0000-4000-8000-000000000001/7',
+  lastStatus: 'RUNNING',
+  address: 'http://10.0.0.7:8080',
+  createdAt: 1_767_225_600_500,
+};
+
+test('tasks are described by what the platform asks of them', async () => {
+  const { host, asked } = await openHost({ body: { tasks: [describedTask], failures: [] } });
+  expect(await host.describe([taskArn])).toEqual([hostTask]);
+  expect(asked).toEqual([
+    {
+      target: 'AmazonEC2ContainerServiceV20141113.DescribeTasks',
+      body: { cluster: 'sandboxes', tasks: [taskArn] },
+    },
+  ]);
+});
+
+test.each<[string, object, object]>([
+  [
+    'that starts has no address yet, though it has one in its network',
+    { ...describedTask, lastStatus: 'PENDING' },
+    { ...hostTask, lastStatus: 'PENDING', address: undefined },
+  ],
+  [
+    'that stopped says why in one line, and has no address',
+    {
+      ...describedTask,
+      lastStatus: 'STOPPED',
+      stoppedReason: 'Essential container in task exited',
+      containers: [{ ...describedTask.containers[0], exitCode: 137, reason: 'OutOfMemoryError' }],
+    },
+    {
+      ...hostTask,
+      lastStatus: 'STOPPED',
+      address: undefined,
+      stoppedReason: 'OutOfMemoryError; exit code 137; Essential container in task exited',
+    },
+  ],
+  [
+    'of which ECS says next to nothing is a stopped one',
+    {},
+    { taskArn: '', group: '', lastStatus: 'STOPPED', createdAt: 0 },
+  ],
+])('a task %s', async (_what, described, expected) => {
+  const { host } = await openHost({ body: { tasks: [described] } });
+  expect(await host.describe([taskArn])).toEqual([JSON.parse(JSON.stringify(expected))]);
+});
+
+test('a task that ECS has forgotten is not described', async () => {
+  const { host } = await openHost({ body: { failures: [{ arn: taskArn, reason: 'MISSING' }] } });
+  expect(await host.describe([taskArn])).toEqual([]);
+});
+
+test('the tasks of the deployment are listed page by page, and an empty page is none', async () => {
+  const pages: Record<string, object> = {
+    '': { taskArns: ['a', 'b'], nextToken: 'second' },
+    second: { taskArns: [], nextToken: 'third' },
+    third: { taskArns: ['c'] },
+  };
+  const { host, asked } = await openHost(({ target, body }) => {
+    const { nextToken = '', tasks = [] } = body as { nextToken?: string; tasks?: readonly string[] };
+    if (String(target).endsWith('.ListTasks')) return { body: pages[nextToken] ?? {} };
+    return { body: { tasks: tasks.map((arn) => ({ ...describedTask, taskArn: arn })) } };
+  });
+  const listed: (readonly string[])[] = [];
+  for await (const page of host.running()) listed.push(page.map((one) => one.taskArn));
+  expect(listed).toEqual([['a', 'b'], ['c']]);
+  const list = { cluster: 'sandboxes', startedBy: 'blue', maxResults: 100 };
+  expect(asked.filter(({ target }) => String(target).endsWith('.ListTasks')).map(({ body }) => body)).toEqual(
+    [list, { ...list, nextToken: 'second' }, { ...list, nextToken: 'third' }],
+  );
+});
+
+test('a deployment without tasks lists none', async () => {
+  const { host, asked } = await openHost({ body: { taskArns: [] } });
+  const listed: unknown[] = [];
+  for await (const page of host.running()) listed.push(page);
+  expect([listed, asked.length]).toEqual([[], 1]);
 });

@@ -6,15 +6,20 @@
  */
 import {
   type ConflictException,
-  ECSClient,
+  DescribeTasksCommand,
+  type ECSClient,
   ECSServiceException,
+  ListTasksCommand,
   RunTaskCommand,
   type RunTaskCommandInput,
   StopTaskCommand,
+  type Task,
 } from '@aws-sdk/client-ecs';
 import { flavors, type Template } from '#shared/domain/flavor.ts';
+import { serverAddress } from '#shared/domain/sandbox.ts';
+import { stopReason } from '#shared/domain/stop-reason.ts';
 import { AppError } from '#shared/errors.ts';
-import type { SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';
+import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';
 
 export type EcsPlacement = {
   readonly cluster: string;
@@ -31,18 +36,15 @@ type TaskStopper = Pick<SandboxHost, 'stop'>;
 const containerName = 'sandbox';
 /** What the server beside user code may use, in MiB; both live under the container's limit. */
 const serverMemoryMib = 128;
+/** https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_DescribeTasks.html */
+const describedTasksMax = 100;
 /** StopTask refuses a longer reason (https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_StopTask.html). */
 const reasonCharactersMax = 255;
 
-/** The SDK waits between them; a stop that was not accepted is asked for again by the janitor. */
-const attemptsMax = 4;
-
-/** For a function that may only stop sandboxes. */
-export const openTaskStopper = (cluster: string): TaskStopper =>
-  makeTaskStopper(new ECSClient({ maxAttempts: attemptsMax }), cluster);
-
 export const makeSandboxHost = (client: ECSClient, placement: EcsPlacement): SandboxHost => ({
   ...makeTaskStopper(client, placement.cluster),
+  running: () => runningTasks(client, placement),
+  describe: (taskArns) => describeTasks(client, placement.cluster, taskArns),
   start: async (task) => {
     const { tasks, failures } = await client
       .send(new RunTaskCommand(toRequest(task, placement)))
@@ -67,6 +69,43 @@ const makeTaskStopper = (client: ECSClient, cluster: string): TaskStopper => ({
     }
   },
 });
+
+async function* runningTasks(
+  client: ECSClient,
+  { cluster, deployment }: EcsPlacement,
+): AsyncGenerator<readonly HostTask[]> {
+  let nextToken: string | undefined;
+  do {
+    const listed: { taskArns?: string[] | undefined; nextToken?: string | undefined } = await client.send(
+      new ListTasksCommand({ cluster, startedBy: deployment, maxResults: describedTasksMax, nextToken }),
+    );
+    if (listed.taskArns?.length) yield await describeTasks(client, cluster, listed.taskArns);
+    nextToken = listed.nextToken;
+  } while (nextToken !== undefined);
+}
+
+const describeTasks = async (
+  client: ECSClient,
+  cluster: string,
+  tasks: readonly string[],
+): Promise<readonly HostTask[]> => {
+  const known = await client.send(new DescribeTasksCommand({ cluster, tasks: [...tasks] }));
+  return (known.tasks ?? []).map(hostTask);
+};
+
+const hostTask = ({ taskArn, group, lastStatus, createdAt, stoppedReason, containers }: Task): HostTask => {
+  const [container] = containers ?? [];
+  const ip = container?.networkInterfaces?.[0]?.privateIpv4Address;
+  const reason = stopReason({ stoppedReason, exitCode: container?.exitCode, reason: container?.reason });
+  return {
+    taskArn: taskArn ?? '',
+    group: group ?? '',
+    lastStatus: lastStatus ?? 'STOPPED',
+    createdAt: createdAt?.getTime() ?? 0,
+    ...(ip === undefined || lastStatus !== 'RUNNING' ? {} : { address: serverAddress(ip) }),
+    ...(reason === '' ? {} : { stoppedReason: reason }),
+  };
+};
 
 const toRequest = (task: StartTask, placement: EcsPlacement): RunTaskCommandInput => {
   const size = flavors[task.flavor];

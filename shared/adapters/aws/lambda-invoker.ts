@@ -2,19 +2,29 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
-export type InvokedFunctions = { readonly turn: string; readonly greeter?: string };
+/** Those a function may wake. */
+export type InvokedFunctions = {
+  readonly turn?: string;
+  readonly greeter?: string;
+  readonly janitor?: string;
+};
 
 export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): Invoker => {
-  const invoke = async (FunctionName: string, payload: Readonly<Record<string, string>>): Promise<void> => {
+  const invoke = async (
+    name: keyof InvokedFunctions,
+    payload: Readonly<Record<string, string | number>>,
+  ): Promise<void> => {
+    const FunctionName = functions[name];
+    if (FunctionName === undefined) throw new Error(`this function does not wake the ${name}`);
     await client.send(
       new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload: JSON.stringify(payload) }),
     );
   };
   return {
-    runTurn: (sessionId, correlationId) => invoke(functions.turn, { sessionId, correlationId }),
-    greet: async (connectionId, correlationId) => {
-      if (functions.greeter === undefined) throw new Error('this function greets nobody');
-      await invoke(functions.greeter, { connectionId, correlationId });
-    },
+    runTurn: (sessionId, correlationId, hops = 0) => invoke('turn', { sessionId, correlationId, hops }),
+    stopSandbox: (workspaceId, correlationId) =>
+      invoke('janitor', { sweep: 'stop', workspaceId, correlationId }),
+    fillPool: (correlationId) => invoke('janitor', { sweep: 'pool', correlationId }),
+    greet: (connectionId, correlationId) => invoke('greeter', { connectionId, correlationId }),
   };
 };

@@ -86,6 +86,7 @@ test('a request reaches the function with the bearer of its generation, and the 
     {
       path: '/2021-11-15/functions/sallyport-sandbox-link/response-streaming-invocations',
       payload: {
+        kind: 'fetch',
         address: 'http://10.42.0.9:8080',
         method: 'POST',
         path: '/mcp?x=1',
@@ -95,6 +96,16 @@ test('a request reaches the function with the bearer of its generation, and the 
       },
     },
   ]);
+});
+
+test('bytes travel as base64, and only those of the view', async () => {
+  const { link, asked } = await openLink((response) => {
+    response.write(chunk(prelude(204)));
+    response.end(complete());
+  });
+  const body = Uint8Array.of(1, 0, 255, 128, 2).subarray(1, 4);
+  await link.fetch(sandbox, { method: 'PUT', path: '/files/a', body });
+  expect(asked[0]?.payload).toMatchObject({ kind: 'fetch', body: 'AP+A', isBase64: true });
 });
 
 test('the metadata may be cut anywhere, and a body that starts with NUL bytes stays whole', async () => {

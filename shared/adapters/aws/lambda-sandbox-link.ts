@@ -10,7 +10,7 @@ import {
   type InvokeWithResponseStreamResponseEvent,
   type LambdaClient,
 } from '@aws-sdk/client-lambda';
-import type { LinkCall } from '#shared/contracts/link.ts';
+import { type FetchCall, type LinkCall, linkHeader } from '#shared/contracts/link.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
@@ -32,26 +32,33 @@ const preludeBytesMax = 64 * 1024;
 const bodylessStatuses = [204, 205, 304];
 
 export const makeSandboxLink = (settings: LinkSettings): SandboxLink => ({
-  fetch: async (sandbox, request) => {
-    const ended = new AbortController();
-    try {
-      const payload = JSON.stringify(linkCallOf(settings, sandbox, request));
-      refuseTooLarge(payload);
-      const signals = request.signal === undefined ? [] : [request.signal];
-      const { EventStream: events } = await settings.client.send(
-        new InvokeWithResponseStreamCommand({ FunctionName: settings.functionName, Payload: payload }),
-        { abortSignal: AbortSignal.any([ended.signal, ...signals]) },
-      );
-      return await respond(payloads(events), () => ended.abort());
-    } catch (cause) {
-      request.signal?.throwIfAborted();
-      ended.abort();
-      throw isAppError(cause) ? cause : unreachable(cause);
-    }
-  },
+  fetch: (sandbox, request) => invokeLink(settings, fetchCallOf(settings, sandbox, request), request.signal),
 });
 
-const unreachable = (cause: unknown): AppError =>
+/** What the link answers to one call; throws `sandbox_unavailable` when it or the sandbox cannot be reached. */
+export const invokeLink = async (
+  { client, functionName }: LinkSettings,
+  call: LinkCall,
+  signal?: AbortSignal,
+): Promise<Response> => {
+  const ended = new AbortController();
+  try {
+    const payload = JSON.stringify(call);
+    refuseTooLarge(payload);
+    const signals = signal === undefined ? [] : [signal];
+    const { EventStream: events } = await client.send(
+      new InvokeWithResponseStreamCommand({ FunctionName: functionName, Payload: payload }),
+      { abortSignal: AbortSignal.any([ended.signal, ...signals]) },
+    );
+    return await respond(payloads(events), () => ended.abort());
+  } catch (cause) {
+    signal?.throwIfAborted();
+    ended.abort();
+    throw isAppError(cause) ? cause : unreachable(cause);
+  }
+};
+
+export const unreachable = (cause: unknown): AppError =>
   new AppError('sandbox_unavailable', 'the sandbox could not be reached', { cause });
 
 const refuseTooLarge = (payload: string): void => {
@@ -59,18 +66,26 @@ const refuseTooLarge = (payload: string): void => {
   throw new AppError('payload_too_large', 'the request is too large for a sandbox: at most 6 MB as JSON');
 };
 
-const linkCallOf = ({ bearer }: LinkSettings, sandbox: LiveSandbox, request: LinkRequest): LinkCall => {
+const fetchCallOf = ({ bearer }: LinkSettings, sandbox: LiveSandbox, request: LinkRequest): FetchCall => {
   const { address, workspaceId, generation } = sandbox;
   const { method, path, headers = {}, body } = request;
   const correlationId = headers['x-correlation-id'];
   return {
+    kind: 'fetch',
     address,
-    method: method as LinkCall['method'],
+    method: method as FetchCall['method'],
     path,
     headers: { ...headers, authorization: `Bearer ${bearer(workspaceId, generation)}` },
-    ...(body === undefined ? {} : { body }),
+    ...bodyFields(body),
     ...(correlationId === undefined ? {} : { correlationId }),
   };
+};
+
+const bodyFields = (body: string | Uint8Array | undefined): Pick<FetchCall, 'body' | 'isBase64'> => {
+  if (body === undefined) return {};
+  if (typeof body === 'string') return { body };
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return { body: bytes.toString('base64'), isBase64: true };
 };
 
 /** Read to its very end, so that the connection to Lambda can be used again. */
@@ -105,7 +120,7 @@ const responseOf = (prelude: Buffer, body: ReadableStream<Uint8Array>): Response
     statusCode: number;
     headers?: Record<string, string>;
   };
-  if (headers['x-sallyport-link'] === 'refused') throw new Error(`the link refused: ${status}`);
+  if (headers[linkHeader] === 'refused') throw new Error(`the link refused: ${status}`);
   if (!bodylessStatuses.includes(status)) return new Response(body, { status, headers });
   body.cancel().catch(() => undefined);
   return new Response(null, { status, headers });

@@ -3,12 +3,15 @@ import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { makeSandboxTools } from '../mcp/sandbox-tools.ts';
 import { openEcs } from './clients.ts';
+import { makeSandboxLog } from './dynamo/sandbox-log.ts';
 import type { Table } from './dynamo/table.ts';
 import { makeWorkspaceStore } from './dynamo/workspace-store.ts';
 import { makeSandboxHost } from './ecs-sandbox-host.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
+import { makeWorkspaceArchive, type SharedVolumeKind } from './lambda-workspace-archive.ts';
 import { bearerHashOf, bearerOf } from './sandbox-bearer.ts';
 import { resolveSecret } from './secrets.ts';
+import { openWorkspaceBucket } from './workspace-bucket.ts';
 
 export type SandboxVariables = {
   readonly DEPLOYMENT: string;
@@ -19,6 +22,9 @@ export type SandboxVariables = {
   readonly SANDBOX_SECURITY_GROUP: string;
   readonly SANDBOX_LINK_FUNCTION: string;
   readonly SANDBOX_SECRET: string;
+  readonly WORKSPACE_BUCKET: string;
+  readonly POOL_SIZE: number;
+  readonly SHARED_VOLUME?: SharedVolumeKind | undefined;
 };
 
 /** Called once per environment; what it gives is called once per invocation, so that a changed secret is noticed. */
@@ -27,6 +33,8 @@ export const openSandboxes = (
   { table, lambda }: { readonly table: Table; readonly lambda: LambdaClient },
 ) => {
   const workspaces = makeWorkspaceStore(table);
+  const sandboxLog = makeSandboxLog(table);
+  const bucket = openWorkspaceBucket(variables.WORKSPACE_BUCKET);
   const host = makeSandboxHost(openEcs(), {
     deployment: variables.DEPLOYMENT,
     cluster: variables.SANDBOX_CLUSTER,
@@ -38,11 +46,15 @@ export const openSandboxes = (
     const secret = await resolveSecret(variables.SANDBOX_SECRET);
     const bearer = (workspaceId: WorkspaceId, generation: number) =>
       bearerOf(secret, workspaceId, generation);
-    const link = makeSandboxLink({ client: lambda, functionName: variables.SANDBOX_LINK_FUNCTION, bearer });
+    const settings = { client: lambda, functionName: variables.SANDBOX_LINK_FUNCTION, bearer };
+    const link = makeSandboxLink(settings);
     return {
       workspaces,
+      sandboxLog,
       host,
       link,
+      archive: makeWorkspaceArchive({ ...settings, bucket, sharedVolume: variables.SHARED_VOLUME }),
+      poolSize: variables.POOL_SIZE,
       tools: makeSandboxTools(link),
       bearerHash: (workspaceId: WorkspaceId, generation: number) =>
         bearerHashOf(secret, workspaceId, generation),

@@ -36,7 +36,9 @@ export type StreamedResult = {
 export const openHouse = (serviceName: string): House => {
   const logger = new Logger({ serviceName });
   const metrics = new Metrics({ namespace, serviceName, logger: quietly(logger) });
-  const around = () => [injectLambdaContext(logger, { resetKeys: true }), logMetrics(metrics)];
+  const publish = (): void => {
+    metrics.publishStoredMetrics();
+  };
   return {
     telemetry: {
       info: (message, fields = {}) => logger.info(message, { ...fields }),
@@ -48,13 +50,24 @@ export const openHouse = (serviceName: string): House => {
     follow: (correlationId) => logger.setCorrelationId(correlationId),
     handler: (run) =>
       middy()
-        .use(around())
+        .use([injectLambdaContext(logger, { resetKeys: true }), logMetrics(metrics)])
         .handler(run as never) as never,
     streamingHandler: (run) =>
       middy({ executionMode: executionModeStreamifyResponse })
-        .use(around())
-        .handler(run as never) as never,
+        .use([{ before: () => logger.resetKeys() }, injectLambdaContext(logger), { onError: publish }])
+        .handler((async (event: never, context: Context) =>
+          untilItsEnd(await run(event, context), publish)) as never) as never,
   };
+};
+
+/** What a stream does after its head was given back is part of the invocation: it ends with the stream. */
+const untilItsEnd = (result: StreamedResult, atEnd: () => void): StreamedResult => {
+  if (typeof result.body !== 'string') {
+    const ends = new TransformStream({ flush: atEnd, cancel: atEnd });
+    return { ...result, body: result.body.pipeThrough(ends) };
+  }
+  atEnd();
+  return result;
 };
 
 /** An invocation without a metric is usual here, and no reason to warn. */

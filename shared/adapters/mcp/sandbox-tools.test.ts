@@ -80,6 +80,7 @@ test('a call is one request that carries its key and its correlation id', async 
   expect(await tools.call(callOf())).toEqual({
     status: 'finished',
     content: [{ type: 'text', text: 'hi\n' }],
+    structured: { exit_code: 0 },
   });
   expect(seen).toEqual([
     {
@@ -258,7 +259,7 @@ test('a sandbox that refuses the version is asked for those it knows, and called
     return createMcpHandler(serverOf(() => done)).fetch(request);
   });
   expect((await tools.call(callOf())).status).toBe('finished');
-  expect(requests.map(({ body }) => JSON.parse(body ?? '{}').method)).toEqual([
+  expect(requests.map(({ body }) => JSON.parse(String(body ?? '{}')).method)).toEqual([
     'tools/call',
     'server/discover',
     'tools/call',

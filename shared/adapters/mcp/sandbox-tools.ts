@@ -39,6 +39,8 @@ const ownRelease: PriorDiscovery = {
 
 export const makeSandboxTools = (link: SandboxLink): SandboxTools => ({
   call: async (call) => {
+    const onAbort = (): void => void cancel(link, call);
+    call.signal?.addEventListener('abort', onAbort, { once: true });
     try {
       return await callOnce(link, call, { prior: ownRelease }).catch((error: unknown) => {
         if (isVersionRefusal(error)) return callOnce(link, call, {});
@@ -46,9 +48,20 @@ export const makeSandboxTools = (link: SandboxLink): SandboxTools => ({
       });
     } catch (error) {
       return failureOf(error);
+    } finally {
+      call.signal?.removeEventListener('abort', onAbort);
     }
   },
 });
+
+/** The sandbox kills the call, and the call itself then says so. One that cannot be reached has nothing to kill. */
+const cancel = async (link: SandboxLink, { sandbox, callKey }: SandboxCall): Promise<void> => {
+  const path = `/calls/${encodeURIComponent(callKey)}/cancel`;
+  await link.fetch(sandbox, { method: 'POST', path }).then(
+    (response) => response.body?.cancel(),
+    () => undefined,
+  );
+};
 
 const callOnce = async (
   link: SandboxLink,

@@ -8,6 +8,7 @@ test('a result is finished with its content, whatever the exit code', () => {
   expect(toOutcome({ content, structuredContent: { exit_code: 1 } })).toEqual({
     status: 'finished',
     content,
+    structured: { exit_code: 1 },
   });
 });
 
@@ -16,7 +17,11 @@ test('a program that failed by itself is a finished call', () => {
     content: textOf('Traceback'),
     structuredContent: { exit_code: 1, error: { type: 'runtime_error', message: 'Traceback' } },
   };
-  expect(toOutcome(result)).toEqual({ status: 'finished', content: textOf('Traceback') });
+  expect(toOutcome(result)).toEqual({
+    status: 'finished',
+    content: textOf('Traceback'),
+    structured: { exit_code: 1, error: { type: 'runtime_error', message: 'Traceback' } },
+  });
 });
 
 test('a refusal keeps its code and its words', () => {
@@ -62,6 +67,7 @@ test.each([
     status: 'failed',
     code: type,
     message: `${message}; it had printed:\nstep 1\nwarning\n`,
+    structured: structuredContent,
   });
 });
 
@@ -71,6 +77,7 @@ test('a limit that was hit in silence says only itself', () => {
     status: 'failed',
     code: 'execution_timeout',
     message: 'timed out after 1 s',
+    structured: { stdout: '', stderr: '', error },
   });
 });
 

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import type { ToolContent } from '#shared/domain/event-log.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
 import { toolResultCharactersMax } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { isErrorCode } from '#shared/errors.ts';
@@ -32,12 +33,18 @@ const limitSchema = z.object({
 export const toOutcome = (result: ToolResult): ToolOutcome => {
   if (result.isError) return refusedOutcome(textOf(result));
   const limit = limitSchema.safeParse(result.structuredContent);
-  if (!limit.success) return { status: 'finished', content: result.content };
+  const structured = objectOf(result.structuredContent);
+  if (!limit.success) return { status: 'finished', content: result.content, ...structured };
   const { error, stdout, stderr } = limit.data;
   const printed = cutMiddle(stdout + stderr, toolResultCharactersMax);
   const message = printed === '' ? error.message : `${error.message}; it had printed:\n${printed}`;
-  return { status: 'failed', code: error.type, message };
+  return { status: 'failed', code: error.type, message, ...structured };
 };
+
+const objectOf = (value: unknown): { readonly structured?: JsonObject } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? { structured: value as JsonObject }
+    : {};
 
 /** A refusal's text is `{"error": {type, message}}`; anything else is a fault that is not ours to explain. */
 const refusedOutcome = (text: string): ToolOutcome => {

@@ -2,21 +2,29 @@
  * Anthropic's stream of events, read as one answer: text at once, calls whole, then the end.
  *
  * Calls are given after the stop reason is known, since a call that the output limit cut off must not run
- * with half of its arguments. Thinking is not given: the history has no place for it, and with adaptive
- * thinking earlier answers need none (https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking).
+ * with half of its arguments. Thinking is not shown; signed, it is what the provider wants back while tools
+ * run (https://platform.claude.com/docs/en/build-with-claude/thinking), and thus the answer's echo.
  * An answer without a stop reason was cut off: `provider_unavailable`.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
-import { AppError } from '#shared/errors.ts';
+import { argsOf, parsedObject } from './call-arguments.ts';
+import { type EchoPart, echoOf, type Maker } from './echo.ts';
+import { meanings, providerError } from './provider-errors.ts';
 import type { ToolNames } from './tool-names.ts';
 
-type OpenCall = { readonly block: Anthropic.ToolUseBlock; readonly index: number; json: string };
+type OpenCall = { readonly kind: 'call'; readonly block: Anthropic.ToolUseBlock; json: string };
+type Part =
+  | OpenCall
+  | { readonly kind: 'text'; characters: number }
+  | { readonly kind: 'thinking'; thinking: string; signature: string }
+  | { readonly kind: 'redacted'; readonly data: string };
 
 type Reading = {
-  readonly calls: OpenCall[];
+  /** By the index of the block; blocks that say nothing to us are left out. */
+  readonly parts: Map<number, Part>;
   newestIndex: number;
   usage: Partial<Anthropic.MessageDeltaUsage>;
   stopReason: Anthropic.StopReason | null;
@@ -24,21 +32,23 @@ type Reading = {
 
 export async function* answerChunks(
   events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
-  { fromWire }: ToolNames,
+  { names, maker }: { readonly names: ToolNames; readonly maker: Maker },
 ): AsyncGenerator<ModelChunk> {
-  const reading: Reading = { calls: [], newestIndex: -1, usage: {}, stopReason: null };
+  const reading: Reading = { parts: new Map(), newestIndex: -1, usage: {}, stopReason: null };
   for await (const event of events) {
     const text = take(reading, event);
     if (text !== '') yield { type: 'text', text };
   }
-  if (reading.stopReason === null)
-    throw new AppError('provider_unavailable', 'the model broke off in the middle of its answer');
+  if (reading.stopReason === null) throw providerError(meanings.brokenOff);
   const end = endOf(reading.stopReason);
-  for (const { block, json } of wholeCalls(reading)) {
+  const parts = wholeParts(reading);
+  for (const part of parts) {
+    if (part.kind !== 'call') continue;
+    const { block, json } = part;
     const args = json === '' ? (block.input as JsonObject) : argsOf(json);
-    yield { type: 'call', callId: block.id as CallId, name: fromWire(block.name), args };
+    yield { type: 'call', callId: block.id as CallId, name: names.fromWire(block.name), args };
   }
-  yield { type: 'end', end, usage: usageOf(reading.usage) };
+  yield { type: 'end', end, usage: usageOf(reading.usage), ...echoOf(maker, echoParts(parts)) };
 }
 
 /** Notes what one event says, and gives the text in it. */
@@ -48,10 +58,7 @@ const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): string 
       reading.usage = event.message.usage;
       return '';
     case 'content_block_start':
-      reading.newestIndex = event.index;
-      if (event.content_block.type === 'tool_use')
-        reading.calls.push({ block: event.content_block, index: event.index, json: '' });
-      return event.content_block.type === 'text' ? event.content_block.text : '';
+      return open(reading, event);
     case 'content_block_delta':
       return takeDelta(reading, event);
     case 'message_delta':
@@ -64,30 +71,75 @@ const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): string 
   }
 };
 
+const open = (
+  reading: Reading,
+  { index, content_block: block }: Anthropic.RawContentBlockStartEvent,
+): string => {
+  reading.newestIndex = index;
+  switch (block.type) {
+    case 'tool_use':
+      reading.parts.set(index, { kind: 'call', block, json: '' });
+      return '';
+    case 'text':
+      reading.parts.set(index, { kind: 'text', characters: block.text.length });
+      return block.text;
+    case 'thinking':
+      reading.parts.set(index, {
+        kind: 'thinking',
+        thinking: block.thinking,
+        signature: block.signature,
+      });
+      return '';
+    case 'redacted_thinking':
+      reading.parts.set(index, { kind: 'redacted', data: block.data });
+      return '';
+    default:
+      return '';
+  }
+};
+
 const takeDelta = (reading: Reading, { index, delta }: Anthropic.RawContentBlockDeltaEvent): string => {
-  if (delta.type === 'text_delta') return delta.text;
-  const call = reading.calls.find((open) => open.index === index);
-  if (delta.type === 'input_json_delta' && call !== undefined) call.json += delta.partial_json;
+  if (delta.type === 'text_delta') return takeText(reading, index, delta.text);
+  const part = reading.parts.get(index);
+  if (delta.type === 'input_json_delta' && part?.kind === 'call') part.json += delta.partial_json;
+  if (delta.type === 'thinking_delta' && part?.kind === 'thinking') part.thinking += delta.thinking;
+  if (delta.type === 'signature_delta' && part?.kind === 'thinking') part.signature += delta.signature;
   return '';
 };
 
+const takeText = ({ parts }: Reading, index: number, text: string): string => {
+  const part = parts.get(index);
+  if (part?.kind === 'text') part.characters += text.length;
+  else parts.set(index, { kind: 'text', characters: text.length });
+  return text;
+};
+
 /** At the output limit, the call that was being written counts only if its arguments are complete. */
-const wholeCalls = ({ calls, newestIndex, stopReason }: Reading): readonly OpenCall[] =>
-  stopReason === 'max_tokens'
-    ? calls.filter(({ index, json }) => index !== newestIndex || parsedObject(json) !== undefined)
-    : calls;
+const wholeParts = ({ parts, newestIndex, stopReason }: Reading): readonly Part[] =>
+  [...parts]
+    .filter(
+      ([index, part]) =>
+        stopReason !== 'max_tokens' ||
+        index !== newestIndex ||
+        part.kind !== 'call' ||
+        parsedObject(part.json) !== undefined,
+    )
+    .map(([, part]) => part);
 
-/** What is no JSON object goes on as it is: no tool takes it, and its refusal is what the model hears. */
-const argsOf = (json: string): JsonObject => parsedObject(json) ?? { arguments_not_json: json };
+/** Thinking that was cut before its signature is refused, and all that belongs to it with it. */
+const echoParts = (parts: readonly Part[]): readonly EchoPart[] =>
+  parts.some((part) => part.kind === 'thinking' && part.signature === '') ? [] : parts.map(echoPart);
 
-const parsedObject = (json: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined;
-  } catch {
-    return undefined;
+const echoPart = (part: Part): EchoPart => {
+  switch (part.kind) {
+    case 'call':
+      return { call: true };
+    case 'text':
+      return { text: part.characters };
+    case 'thinking':
+      return { own: { type: 'thinking', thinking: part.thinking, signature: part.signature } };
+    case 'redacted':
+      return { own: { type: 'redacted_thinking', data: part.data } };
   }
 };
 
@@ -99,7 +151,7 @@ const endOf = (reason: Anthropic.StopReason): AnswerEnd => {
     case 'refusal':
       return 'refused';
     case 'model_context_window_exceeded':
-      throw new AppError('context_too_long', 'the conversation is longer than the model can take');
+      throw providerError(meanings.tooLong);
     default:
       // `stop_sequence` and `pause_turn` too: no request of ours has stop sequences or server tools.
       return 'end_turn';
@@ -107,13 +159,16 @@ const endOf = (reason: Anthropic.StopReason): AnswerEnd => {
 };
 
 /** `input_tokens` leaves out what was read from or written to the cache; a turn pays for all of it. */
-const usageOf = (usage: Partial<Anthropic.MessageDeltaUsage>): TokenUsage => ({
-  inputTokens:
-    (usage.input_tokens ?? 0) +
-    (usage.cache_read_input_tokens ?? 0) +
-    (usage.cache_creation_input_tokens ?? 0),
-  outputTokens: usage.output_tokens ?? 0,
-});
+const usageOf = (usage: Partial<Anthropic.MessageDeltaUsage>): TokenUsage => {
+  const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
+  const cacheWriteInputTokens = usage.cache_creation_input_tokens ?? 0;
+  return {
+    inputTokens: (usage.input_tokens ?? 0) + cachedInputTokens + cacheWriteInputTokens,
+    outputTokens: usage.output_tokens ?? 0,
+    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
+    ...(cacheWriteInputTokens === 0 ? {} : { cacheWriteInputTokens }),
+  };
+};
 
 const withoutNulls = (usage: Partial<Anthropic.MessageDeltaUsage>): Partial<Anthropic.MessageDeltaUsage> =>
   Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null));

@@ -1,22 +1,13 @@
 /**
  * What went wrong with Anthropic, in our codes (https://platform.claude.com/docs/en/api/errors).
  *
- * The messages are ours: what the provider wrote may quote the conversation and stays in `cause`, for the
- * log. An error inside a stream that began well has a type and no status, so the type counts first.
+ * An error inside a stream that began well has a type and no status, so the type counts first.
  */
-import { APIError } from '@anthropic-ai/sdk';
-import { AppError, type ErrorCode } from '#shared/errors.ts';
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
+import type { AppError } from '#shared/errors.ts';
+import { type Meaning, meanings, noSuchModel, providerError } from './provider-errors.ts';
 
-type Meaning = readonly [code: ErrorCode, message: string];
-
-const refusedKey: Meaning = ['provider_auth_failed', 'the model provider refused the key'];
-const rateLimited: Meaning = ['provider_rate_limited', 'the model provider limits the rate of requests'];
-const overloaded: Meaning = ['provider_overloaded', 'the model provider is overloaded'];
-const unavailable: Meaning = ['provider_unavailable', 'the model provider failed to answer'];
-const unreachable: Meaning = ['provider_unavailable', 'the connection to the model provider failed'];
-const unpaid: Meaning = ['provider_auth_failed', 'the account of this key has no credit left'];
-const tooLong: Meaning = ['context_too_long', 'the conversation is longer than the model can take'];
-const refusedContent: Meaning = ['content_refused', 'the model provider refuses this content'];
+const { refusedKey, unpaid, rateLimited, overloaded, unavailable, unreachable, tooLong } = meanings;
 
 const byType: Readonly<Record<string, Meaning>> = {
   authentication_error: refusedKey,
@@ -44,34 +35,46 @@ const byStatus: Readonly<Record<number, Meaning>> = {
 const byText: readonly (readonly [RegExp, Meaning])[] = [
   [/prompt is too long|exceed.{0,40}context (limit|window)/i, tooLong],
   [/credit balance/i, unpaid],
-  [/content filter/i, refusedContent],
+  [/content filter/i, meanings.refusedContent],
 ];
 
 export const translateError = (cause: unknown, model: string): AppError => {
-  const [code, message] = meaningOf(cause, model);
   const { status, type, requestID, headers } = cause instanceof APIError ? cause : noDetails;
   const retryAfter = headers?.get('retry-after') ?? undefined;
-  return new AppError(code, message, {
-    cause,
-    context: { status, type, requestId: requestID, retryAfter },
-    // The header may be a date, too (RFC 9110, 10.2.3).
-    suggestions: /^\d+$/.test(retryAfter ?? '') ? [`Try again in ${retryAfter} seconds.`] : [],
-  });
+  return providerError(meaningOf(cause, model), { cause, status, type, requestId: requestID, retryAfter });
 };
 
 const noDetails = { status: undefined, type: undefined, requestID: undefined, headers: undefined };
 
 const meaningOf = (cause: unknown, model: string): Meaning => {
+  if (lacksCredentials(cause)) return meanings.noCredentials;
   if (!(cause instanceof APIError)) return unreachable;
   const { status, type, errorCode, message } = cause;
-  if (type === 'not_found_error' || status === 404)
-    return ['invalid_request', `the model provider has no model "${model}"`];
+  if (isNotFound(cause)) return noSuchModel(model);
   if (/spend_limit|billing/.test(errorCode ?? '')) return unpaid;
   const known = byType[type ?? ''] ?? byStatus[status ?? 0];
   if (known !== undefined) return known;
   if (status === undefined && type === null) return unreachable;
   if (status !== undefined && status >= 500) return unavailable;
-  const told = byText.find(([pattern]) => pattern.test(message))?.[1];
-  // What is left is a request that we composed wrongly: our fault, not the client's.
-  return told ?? ['internal_error', 'the model provider did not understand our request'];
+  return byText.find(([pattern]) => pattern.test(message))?.[1] ?? meanings.notUnderstood;
 };
+
+/** What the AWS client throws when nothing in its chain has credentials. */
+const lacksCredentials = (error: unknown): boolean =>
+  error instanceof APIConnectionError &&
+  error.cause instanceof Error &&
+  error.cause.name === 'CredentialsProviderError';
+
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof APIError && (error.type === 'not_found_error' || error.status === 404);
+
+export const isPassing = (error: unknown): boolean => {
+  if (error instanceof APIConnectionTimeoutError || lacksCredentials(error)) return false;
+  if (error instanceof APIConnectionError) return true;
+  const { status, headers } = error instanceof APIError ? error : noDetails;
+  return status !== undefined && status >= 500 && headers?.get('retry-after') == null;
+};
+
+/** "Invalid `signature` in `thinking` block. The block is bound to a different conversation", and the like. */
+export const isRefusedEcho = (error: unknown): boolean =>
+  error instanceof APIError && error.status === 400 && /thinking|signature/i.test(error.message);

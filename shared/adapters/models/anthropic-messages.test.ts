@@ -25,7 +25,7 @@ const written = (history: readonly HistoryMessage[], more: Partial<ModelRequest>
 };
 const mark = { cache_control: { type: 'ephemeral' } };
 
-test('a request carries cache marks on its last tool, its system text and its newest block', () => {
+test('a request carries cache marks on its last tool, its system text and the ends of its newest messages', () => {
   const tool = (name: string) => ({ name, description: name, inputSchema: { type: 'object' } });
   const request = written([user('one'), assistant('two'), user('three')], {
     tools: [tool('list_files'), tool('mcp:read')],
@@ -40,7 +40,7 @@ test('a request carries cache marks on its last tool, its system text and its ne
       { name: 'mcp_read', description: 'mcp:read', input_schema: { type: 'object' }, ...mark },
     ],
     messages: [
-      { role: 'user', content: [{ type: 'text', text: 'one' }] },
+      { role: 'user', content: [{ type: 'text', text: 'one', ...mark }] },
       { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
       { role: 'user', content: [{ type: 'text', text: 'three', ...mark }] },
     ],
@@ -57,7 +57,7 @@ test('results stand together behind their calls, and say what became of each', (
     user('and now?'),
   ]);
   expect(messages).toEqual([
-    { role: 'user', content: [{ type: 'text', text: 'go' }] },
+    { role: 'user', content: [{ type: 'text', text: 'go', ...mark }] },
     {
       role: 'assistant',
       content: [
@@ -96,7 +96,7 @@ test('no blank text is sent, and a message without any block joins its neighbour
       role: 'user',
       content: [
         { type: 'text', text: '(a blank message)' },
-        { type: 'text', text: 'again' },
+        { type: 'text', text: 'again', ...mark },
       ],
     },
     {
@@ -131,4 +131,25 @@ test('a request without system text or tools leaves them out', () => {
     stream: true,
     messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', ...mark }] }],
   });
+});
+
+test('no request has more than four cache marks, however long it is', () => {
+  const history = Array.from({ length: 5 }, (_, index) => [
+    user(`question ${index}`),
+    assistant('', ['c1', 'list_files']),
+    result('c1', 'a.txt'),
+    assistant('done'),
+  ]).flat();
+  const request = written([...history, user('more')], {
+    tools: [{ name: 'list_files', description: 'Lists.', inputSchema: {} }],
+  });
+  expect(JSON.stringify(request).match(/cache_control/g)).toHaveLength(4);
+  expect(request.messages.slice(-3)).toEqual([
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'a.txt', ...mark }],
+    },
+    { role: 'assistant', content: [{ type: 'text', text: 'done' }] },
+    { role: 'user', content: [{ type: 'text', text: 'more', ...mark }] },
+  ]);
 });

@@ -1,29 +1,50 @@
 /**
  * A model request in Anthropic's words: messages of blocks, calls beside their results, cache marks.
  *
- * Cache marks stand on the last tool, the system text and the newest block of the history: the longest
- * prefixes the next call repeats (https://platform.claude.com/docs/en/build-with-claude/prompt-caching).
+ * Cache marks stand on the last tool, the system text and where the history ended in this call and in the
+ * one before: the longest prefixes that calls repeat. The older mark is needed because a search for a
+ * cached prefix goes back 20 blocks only, and a queue of calls has more
+ * (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Four marks are the most there may be.
  * A blank text block and a lone surrogate are answered with 400, for as long as the history holds them,
  * so neither is sent.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { HistoryMessage } from '#shared/domain/history.ts';
-import type { Json, JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
+import { wellFormed } from './call-arguments.ts';
+import { type Piece, replayOf } from './echo.ts';
+import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { ToolNames } from './tool-names.ts';
 
-type Block = Anthropic.TextBlockParam | Anthropic.ToolUseBlockParam | Anthropic.ToolResultBlockParam;
+type Block =
+  | Anthropic.TextBlockParam
+  | Anthropic.ToolUseBlockParam
+  | Anthropic.ToolResultBlockParam
+  | Anthropic.ThinkingBlockParam
+  | Anthropic.RedactedThinkingBlockParam;
 type Message = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] };
 
 const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 
 export const messagesRequest = (
-  { model, system, tools, history, outputTokensMax }: ModelRequest,
-  { toWire }: ToolNames,
+  request: ModelRequest,
+  names: ToolNames,
+  { echoing }: { readonly echoing: boolean } = { echoing: true },
 ): Anthropic.MessageCreateParamsStreaming => ({
+  ...input(request, names, echoing),
+  max_tokens: request.outputTokensMax,
+  stream: true,
+});
+
+/** Without what earlier answers want back: a count that is refused for it would be no count. */
+export const countRequest = (request: ModelRequest, names: ToolNames): Anthropic.MessageCountTokensParams =>
+  input(request, names, false);
+
+const input = ({ model, system, tools, history }: ModelRequest, { toWire }: ToolNames, echoing: boolean) => ({
   model,
-  max_tokens: outputTokensMax,
-  ...(isBlank(system) ? {} : { system: [{ type: 'text', text: system.toWellFormed(), ...cacheMark }] }),
+  ...(isBlank(system)
+    ? {}
+    : { system: [{ type: 'text' as const, text: system.toWellFormed(), ...cacheMark }] }),
   ...(tools.length === 0
     ? {}
     : {
@@ -36,16 +57,22 @@ export const messagesRequest = (
           })),
         ),
       }),
-  messages: withMarkedEnd(joined(history, toWire)),
-  stream: true,
+  messages: withMarkedEnds(
+    joined(
+      history,
+      blocksWith(toWire, replayOf(history, echoing ? { provider: 'anthropic', model } : undefined)),
+    ),
+  ),
 });
 
+type BlocksOf = (message: HistoryMessage) => Block[];
+
 /** Neighbours of one role become one message: tool results are the user's words here. */
-const joined = (history: readonly HistoryMessage[], toWire: ToolNames['toWire']): readonly Message[] => {
+const joined = (history: readonly HistoryMessage[], blocksOf: BlocksOf): readonly Message[] => {
   const messages: { role: 'user' | 'assistant'; content: Block[] }[] = [];
   for (const message of history) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const content = blocksOf(message, toWire);
+    const content = blocksOf(message);
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
     else if (content.length > 0) messages.push({ role, content });
@@ -53,57 +80,49 @@ const joined = (history: readonly HistoryMessage[], toWire: ToolNames['toWire'])
   return messages;
 };
 
-const blocksOf = (message: HistoryMessage, toWire: ToolNames['toWire']): Block[] => {
-  switch (message.role) {
-    case 'user':
-      return [textBlock(isBlank(message.text) ? '(a blank message)' : message.text)];
-    case 'assistant':
-      return [
-        ...(isBlank(message.text) ? [] : [textBlock(message.text)]),
-        ...message.calls.map(({ callId, name, args }) => ({
-          type: 'tool_use' as const,
-          id: callId,
-          name: toWire(name),
-          input: wellFormed(args),
-        })),
-      ];
-    case 'tool':
-      return [resultBlock(message)];
+const blocksWith =
+  (toWire: ToolNames['toWire'], replay: ReturnType<typeof replayOf>): BlocksOf =>
+  (message) => {
+    switch (message.role) {
+      case 'user':
+        return [{ type: 'text', text: userText(message.text) }];
+      case 'assistant':
+        return replay(message).flatMap((piece) => blockOf(piece, toWire));
+      case 'tool':
+        return [resultBlock(message)];
+    }
+  };
+
+const blockOf = (piece: Piece, toWire: ToolNames['toWire']): Block[] => {
+  switch (piece.kind) {
+    case 'own':
+      return [piece.block as unknown as Anthropic.ThinkingBlockParam];
+    case 'text':
+      return isBlank(piece.text) ? [] : [{ type: 'text', text: piece.text.toWellFormed() }];
+    case 'call': {
+      const { callId, name, args } = piece.call;
+      return [{ type: 'tool_use', id: callId, name: toWire(name), input: wellFormed(args) }];
+    }
   }
 };
 
-const textBlock = (text: string): Anthropic.TextBlockParam => ({ type: 'text', text: text.toWellFormed() });
-
 /** `is_error` is for both: a rejected call did not run. What happened is in the text. */
-const resultBlock = ({
-  callId,
-  text,
-  outcome,
-}: Extract<HistoryMessage, { role: 'tool' }>): Anthropic.ToolResultBlockParam => ({
+const resultBlock = (result: Extract<HistoryMessage, { role: 'tool' }>): Anthropic.ToolResultBlockParam => ({
   type: 'tool_result',
-  tool_use_id: callId,
-  content: isBlank(text) ? blankResults[outcome] : text.toWellFormed(),
-  ...(outcome === 'completed' ? {} : { is_error: true }),
+  tool_use_id: result.callId,
+  content: resultText(result),
+  ...(result.outcome === 'completed' ? {} : { is_error: true }),
 });
 
-const blankResults = {
-  completed: '(no output)',
-  failed: 'The call failed.',
-  rejected: 'The user rejected this call. It did not run.',
-} as const;
-
-const isBlank = (text: string): boolean => text.trim() === '';
-
-const wellFormed = (args: JsonObject): Json =>
-  JSON.parse(JSON.stringify(args), (_key, value) =>
-    typeof value === 'string' ? value.toWellFormed() : value,
-  );
-
-const withMarkedEnd = (messages: readonly Message[]): Anthropic.MessageParam[] =>
-  messages.map(({ role, content }, index) => ({
+const withMarkedEnds = (messages: readonly Message[]): Anthropic.MessageParam[] => {
+  const ends = messages
+    .flatMap(({ role }, index) => (role === 'user' || index === messages.length - 1 ? [index] : []))
+    .slice(-2);
+  return messages.map(({ role, content }, index) => ({
     role,
-    content: index === messages.length - 1 ? markLast(content) : [...content],
+    content: ends.includes(index) ? markLast(content) : [...content],
   }));
+};
 
 const markLast = <T extends object>(items: readonly T[]): T[] =>
   items.map((item, index) => (index === items.length - 1 ? { ...item, ...cacheMark } : item));

@@ -5,6 +5,7 @@ import type { MessageId } from '#shared/domain/ids.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { isAppError } from '#shared/errors.ts';
 import { makeAnthropicProvider } from './anthropic.ts';
+import type { ModelBackend } from './model-backend.ts';
 
 /** What the wire can do and a well-behaved fake cannot: break, refuse, stall. One reply for each request. */
 type Reply = (response: ServerResponse) => void;
@@ -34,7 +35,10 @@ const wire = async (...replies: Reply[]) => {
   server = listening;
   await new Promise<void>((done) => listening.listen(0, '127.0.0.1', done));
   const { port } = listening.address() as AddressInfo;
-  return { seen, provider: makeAnthropicProvider({ apiKey: key, baseUrl: `http://127.0.0.1:${port}` }) };
+  return {
+    seen,
+    provider: await makeAnthropicProvider({ auth: 'key', apiKey: key, baseUrl: `http://127.0.0.1:${port}` }),
+  };
 };
 
 const request: ModelRequest = {
@@ -45,10 +49,10 @@ const request: ModelRequest = {
   outputTokensMax: 100,
 };
 
-const answer = async (provider: ReturnType<typeof makeAnthropicProvider>): Promise<ModelChunk[]> =>
+const answer = async (provider: ModelBackend): Promise<ModelChunk[]> =>
   Array.fromAsync(provider.stream(request, new AbortController().signal));
 
-const failure = async (provider: ReturnType<typeof makeAnthropicProvider>) => {
+const failure = async (provider: ModelBackend) => {
   const error: unknown = await answer(provider).catch((thrown: unknown) => thrown);
   if (!isAppError(error)) throw new Error('no AppError', { cause: error });
   return { code: error.code, message: error.message, details: error.details };
@@ -134,7 +138,11 @@ test('what the cache gave and took is part of the usage', async () => {
   const { provider } = await wire(streamed(start, text('yes'), stop('end_turn', 9)));
   expect(await answer(provider)).toEqual([
     { type: 'text', text: 'yes' },
-    { type: 'end', end: 'end_turn', usage: { inputTokens: 543, outputTokens: 9 } },
+    {
+      type: 'end',
+      end: 'end_turn',
+      usage: { inputTokens: 543, outputTokens: 9, cachedInputTokens: 40, cacheWriteInputTokens: 500 },
+    },
   ]);
 });
 
@@ -189,6 +197,30 @@ describe('an answer ends', () => {
     const { provider } = await wire(streamed(start, ...call(1), stop('max_tokens')));
     expect(await answer(provider)).toMatchObject([{ type: 'end', end: 'max_tokens' }]);
   });
+});
+
+test.each([
+  ['signed', 'c2ln', { own: { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' } }],
+  ['cut before it was signed', '', undefined],
+])('thinking that was %s is echoed as such', async (_title, signature, own) => {
+  const thought = [
+    {
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'thinking', thinking: 'Hm.', signature },
+    },
+    { type: 'content_block_start', index: 1, content_block: { type: 'redacted_thinking', data: 'eA' } },
+  ];
+  const { provider } = await wire(streamed(start, ...thought, ...call(2), stop('tool_use')));
+  const end = (await answer(provider)).at(-1);
+  expect(end?.type === 'end' ? end.echo : 'no end').toEqual(
+    own && {
+      provider: 'anthropic',
+      model: 'claude-opus-5-5',
+      alone: false,
+      parts: [own, { own: { type: 'redacted_thinking', data: 'eA' } }, { call: true }],
+    },
+  );
 });
 
 describe('a refusal is told in our words', () => {

@@ -17,7 +17,7 @@ const tools: readonly ToolSpec[] = [
 ];
 
 const answer = async (history: readonly HistoryMessage[]): Promise<ModelChunk[]> => {
-  const provider = makeAnthropicProvider({ apiKey: 'sk-test', baseUrl: claude.url });
+  const provider = await makeAnthropicProvider({ auth: 'key', apiKey: 'sk-test', baseUrl: claude.url });
   const request = { model: 'claude-opus-5-5', system: 'Be brief.', tools, history, outputTokensMax: 100 };
   return Array.fromAsync(provider.stream(request, new AbortController().signal));
 };
@@ -88,7 +88,7 @@ test('a call of a tool that is offered no more keeps a name the provider takes',
   });
 });
 
-test('thinking is not part of the answer', async () => {
+test('thinking is not part of what is said', async () => {
   claude.onMessage('think', { content: 'Done.', reasoning: 'Let me see.' });
   const chunks = await answer([user('think')]);
   expect(chunks.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('')).toBe('Done.');

@@ -1,93 +1,72 @@
 /**
  * Claude, through Anthropic's SDK: one streamed Messages request for each answer.
  *
- * Retries belong to the turn, which can tell its user and outlive this function. The SDK's are off: they
- * sleep for as long as a `retry-after` header says, without a bound. One quick second try stays, for a
- * request that failed before its answer began and was not told to wait: a connection that a frozen
- * function kept open is found dead only when it is used.
+ * Knows the models that are not retired; their lifecycle says so, not their dates
+ * (https://platform.claude.com/docs/en/about-claude/model-deprecations).
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import Anthropic from '@anthropic-ai/sdk';
-import { AppError } from '#shared/errors.ts';
-import type { ModelProvider } from '#shared/ports/model-provider.ts';
+import type Anthropic from '@anthropic-ai/sdk';
+import { isAppError } from '#shared/errors.ts';
 import { answerChunks } from './anthropic-answer.ts';
-import { translateError } from './anthropic-errors.ts';
-import { messagesRequest } from './anthropic-messages.ts';
-import { mapToolNames, type ToolNameRule } from './tool-names.ts';
+import { type AnthropicSettings, openAnthropic } from './anthropic-client.ts';
+import { isNotFound, isPassing, isRefusedEcho, translateError } from './anthropic-errors.ts';
+import { countRequest, messagesRequest } from './anthropic-messages.ts';
+import { toolNamesOf } from './call-arguments.ts';
+import { countMsMax, listedModelsMax, listMsMax, type ModelBackend, upTo } from './model-backend.ts';
+import { streamAnswer } from './stream-answer.ts';
+import type { ToolNameRule } from './tool-names.ts';
 
 /** Tool names match `^[a-zA-Z0-9_-]{1,128}$` (https://platform.claude.com/docs/en/agents-and-tools/tool-use). */
 const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_-]/gu, charactersMax: 128 };
 
-/** Until an answer begins, in milliseconds; after that, fetch ends a body that is silent for five minutes. */
-const answerStartMsMax = 120_000;
-const secondTryPauseMs = 300;
-
-export type AnthropicSettings = { readonly apiKey: string; readonly baseUrl?: string | undefined };
-
-export const makeAnthropicProvider = ({ apiKey, baseUrl }: AnthropicSettings): ModelProvider => {
-  const client = new Anthropic({
-    apiKey: headerSafe(apiKey),
-    // Said in full, since the SDK would otherwise look for it in the environment.
-    baseURL: baseUrl ?? 'https://api.anthropic.com',
-    maxRetries: 0,
-    timeout: answerStartMsMax,
-    // It would print parts of a conversation to the console.
-    logLevel: 'off',
-  });
+export const makeAnthropicProvider = async (settings: AnthropicSettings): Promise<ModelBackend> => {
+  const client = await openAnthropic(settings);
   return {
     stream: (request, signal) => {
-      const { tools, history } = request;
-      const asked = history.flatMap((message) => (message.role === 'assistant' ? message.calls : []));
-      const names = mapToolNames(
-        [...tools, ...asked].map(({ name }) => name),
-        toolNameRule,
+      const names = toolNamesOf(request, toolNameRule);
+      return streamAnswer<Anthropic.RawMessageStreamEvent>(
+        {
+          provider: 'anthropic',
+          send: (echoing) => client.messages.create(messagesRequest(request, names, { echoing }), { signal }),
+          read: (events, maker) => answerChunks(events, { names, maker }),
+          isPassing,
+          isRefusedEcho,
+          translate: (error) => translateError(error, request.model),
+        },
+        request,
+        signal,
       );
-      return answerChunks(receive(client, messagesRequest(request, names), signal), names);
     },
+    count: async (request, signal) => {
+      const body = countRequest(request, toolNamesOf(request, toolNameRule));
+      try {
+        return (await client.messages.countTokens(body, { signal, timeout: countMsMax })).input_tokens;
+      } catch (error) {
+        signal.throwIfAborted();
+        throw translateError(error, request.model);
+      }
+    },
+    listModels: () => listModels(client),
+    hasModel: (id) => hasModel(client, id),
   };
 };
 
-/** A key that no header can carry would be quoted whole in the error of who tried. */
-const headerSafe = (apiKey: string): string => {
-  const key = apiKey.trim();
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new AppError('provider_not_configured', 'ANTHROPIC_API_KEY has characters that no key has');
-};
-
-/** The one place that translates: whatever fails in here is the SDK or the wire. */
-async function* receive(
-  client: Anthropic,
-  body: Anthropic.MessageCreateParamsStreaming,
-  signal: AbortSignal,
-): AsyncGenerator<Anthropic.RawMessageStreamEvent> {
+const listModels = async (client: Anthropic) => {
   try {
-    for await (const event of await begin(client, body, signal)) yield event;
+    const page = client.models.list({ limit: listedModelsMax }, { timeout: listMsMax });
+    const models = await upTo(page, listedModelsMax);
+    return models.filter(isServed).map(({ id, display_name }) => ({ id, name: display_name || id }));
   } catch (error) {
-    signal.throwIfAborted();
-    throw translateError(error, body.model);
-  }
-  // The SDK ends an aborted stream as if the answer were over.
-  signal.throwIfAborted();
-}
-
-const begin = async (
-  client: Anthropic,
-  body: Anthropic.MessageCreateParamsStreaming,
-  signal: AbortSignal,
-): Promise<AsyncIterable<Anthropic.RawMessageStreamEvent>> => {
-  const send = () => client.messages.create(body, { signal });
-  try {
-    return await send();
-  } catch (error) {
-    if (!isPassing(error)) throw error;
-    await pause(secondTryPauseMs, undefined, { signal });
-    return await send();
+    throw isAppError(error) ? error : translateError(error, 'list');
   }
 };
 
-const isPassing = (error: unknown): boolean => {
-  if (error instanceof Anthropic.APIConnectionTimeoutError) return false;
-  if (error instanceof Anthropic.APIConnectionError) return true;
-  const { status, headers } = error instanceof Anthropic.APIError ? error : {};
-  return status !== undefined && status >= 500 && headers?.get('retry-after') == null;
+const hasModel = async (client: Anthropic, id: string): Promise<boolean> => {
+  try {
+    return isServed(await client.models.retrieve(id, undefined, { timeout: listMsMax }));
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw translateError(error, id);
+  }
 };
+
+const isServed = ({ lifecycle }: Anthropic.ModelInfo): boolean => lifecycle !== 'retired';

@@ -11,12 +11,12 @@ import type { MessageId } from '#shared/domain/ids.ts';
 import { answerBytesMax } from '#shared/domain/limits.ts';
 import type { ModelChunk } from '#shared/domain/model.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
-import type { ModelProvider } from '#shared/ports/model-provider.ts';
 import { describeCall, scriptedCalls } from './demo-script.ts';
+import type { ModelBackend } from './model-backend.ts';
 
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
 
-export const demoProvider: ModelProvider = {
+export const demoProvider: ModelBackend = {
   async *stream({ history }, signal) {
     signal.throwIfAborted();
     const inputTokens = history.reduce((sum, message) => sum + estimateTokens(message), 0);
@@ -35,6 +35,8 @@ export const demoProvider: ModelProvider = {
     yield* spoken(text, signal);
     yield { type: 'end', end: 'end_turn', usage: { inputTokens, outputTokens: tokensOf(text) } };
   },
+  listModels: async () => [{ id: 'demo', name: 'Demo' }],
+  hasModel: async (id) => id === 'demo',
 };
 
 const howToUse = [

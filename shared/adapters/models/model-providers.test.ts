@@ -5,7 +5,10 @@ import { makeModelProviders } from './model-providers.ts';
 const providersWith = (keys: (() => string)[]) => {
   let asked = 0;
   const key = async (): Promise<string> => keys[asked++]?.() ?? 'asked too often';
-  return { providers: makeModelProviders({ anthropic: { key } }), asked: () => asked };
+  return {
+    providers: makeModelProviders({ anthropic: { key }, openai: { key }, gemini: { key } }),
+    asked: () => asked,
+  };
 };
 const missing = (): never => {
   throw new AppError('provider_not_configured', 'ANTHROPIC_API_KEY is required');
@@ -28,11 +31,18 @@ test('a key that is missing is said, and looked for again', async () => {
   expect(await providers.open('anthropic')).toHaveProperty('stream');
 });
 
-test('a key that no header can carry is refused without being shown', async () => {
+const keyed = ['anthropic', 'openai', 'gemini'] as const;
+
+test.each(keyed)('a key of %s that no header can carry is refused without being shown', async (name) => {
   const { providers } = providersWith([() => 'sk-secret\nsk-other']);
-  const error: unknown = await providers.open('anthropic').catch((thrown: unknown) => thrown);
+  const error: unknown = await providers.open(name).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'provider_not_configured' });
   expect(JSON.stringify(error) + String(error)).not.toContain('sk-');
+});
+
+test.each(keyed)('%s opens with its key and can count', async (name) => {
+  const { providers } = providersWith([() => 'key']);
+  expect(await providers.open(name)).toHaveProperty('count');
 });
 
 test('the demo needs no key', async () => {
@@ -41,10 +51,17 @@ test('the demo needs no key', async () => {
   expect(asked()).toBe(0);
 });
 
-test.each(['openai', 'gemini'] as const)('%s says that it is not supported yet', async (name) => {
-  const { providers } = providersWith([]);
-  await expect(providers.open(name)).rejects.toMatchObject({
+test('Claude with the credentials of AWS asks for no key, but for a workspace', async () => {
+  const never = { key: async () => missing() };
+  const open = (workspaceId?: string) =>
+    makeModelProviders({
+      anthropic: { ...never, auth: 'iam', workspaceId, baseUrl: 'http://127.0.0.1:9' },
+      openai: never,
+      gemini: never,
+    }).open('anthropic');
+  expect(await open('wrkspc_1')).toHaveProperty('stream');
+  await expect(open()).rejects.toMatchObject({
     code: 'provider_not_configured',
-    message: `${name} is not supported yet`,
+    message: 'ANTHROPIC_AWS_WORKSPACE_ID is required',
   });
 });

@@ -5,18 +5,17 @@
  * not kept, so that the next turn tries again.
  */
 import type { ProviderName } from '#shared/domain/model.ts';
-import type { ModelProvider, ModelProviders } from '#shared/ports/model-provider.ts';
+import type { ModelProviders } from '#shared/ports/model-provider.ts';
 import { demoProvider } from './demo.ts';
-import { notSupported } from './operator-choice.ts';
+import type { ModelAccess } from './model-access.ts';
+import type { ModelBackend } from './model-backend.ts';
 
-export type ProviderAccess = {
-  /** Throws `provider_not_configured` when there is none. */
-  readonly key: () => Promise<string>;
-  readonly baseUrl?: string | undefined;
-};
+export interface ModelBackends extends ModelProviders {
+  open(provider: ProviderName): Promise<ModelBackend>;
+}
 
-export const makeModelProviders = (access: { readonly anthropic: ProviderAccess }): ModelProviders => {
-  const opened = new Map<ProviderName, Promise<ModelProvider>>();
+export const makeModelProviders = (access: ModelAccess): ModelBackends => {
+  const opened = new Map<ProviderName, Promise<ModelBackend>>();
   return {
     open: async (name) => {
       const known = opened.get(name);
@@ -35,20 +34,26 @@ export const makeModelProviders = (access: { readonly anthropic: ProviderAccess 
 
 const openProvider = async (
   name: ProviderName,
-  { anthropic }: { readonly anthropic: ProviderAccess },
-): Promise<ModelProvider> => {
+  { anthropic, openai, gemini }: ModelAccess,
+): Promise<ModelBackend> => {
   switch (name) {
     case 'demo':
       return demoProvider;
     case 'anthropic': {
-      const [apiKey, { makeAnthropicProvider }] = await Promise.all([
-        anthropic.key(),
-        import('./anthropic.ts'),
-      ]);
-      return makeAnthropicProvider({ apiKey, baseUrl: anthropic.baseUrl });
+      const { baseUrl, workspaceId } = anthropic;
+      const settings =
+        anthropic.auth === 'iam'
+          ? ({ auth: 'iam', workspaceId, baseUrl } as const)
+          : ({ auth: 'key', apiKey: await anthropic.key(), baseUrl } as const);
+      return (await import('./anthropic.ts')).makeAnthropicProvider(settings);
     }
-    case 'openai':
-    case 'gemini':
-      throw notSupported(name);
+    case 'openai': {
+      const apiKey = await openai.key();
+      return (await import('./openai.ts')).makeOpenAiProvider({ apiKey, baseUrl: openai.baseUrl });
+    }
+    case 'gemini': {
+      const apiKey = await gemini.key();
+      return (await import('./gemini.ts')).makeGeminiProvider({ apiKey, baseUrl: gemini.baseUrl });
+    }
   }
 };

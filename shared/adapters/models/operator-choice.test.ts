@@ -10,7 +10,9 @@ test.each([
   [{ OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k' }, 'openai'],
   [{ GEMINI_API_KEY: 'k' }, 'gemini'],
   [{ ANTHROPIC_API_KEY: '' }, 'demo'],
-])('%j means %s', (variables, provider) => {
+  [{ ANTHROPIC_AUTH: 'iam', OPENAI_API_KEY: 'k' }, 'anthropic'],
+  [{ ANTHROPIC_AUTH: 'key', OPENAI_API_KEY: 'k' }, 'openai'],
+] as const)('%j means %s', (variables, provider) => {
   expect(chooseProvider(variables)).toBe(provider);
 });
 
@@ -24,14 +26,11 @@ test.each([
   );
 });
 
-test('a provider with a key that is no part of this release is refused, too', () => {
-  expect(() => checkProvider({ OPENAI_API_KEY: 'k' })('openai')).toThrow(
-    expect.objectContaining({ code: 'provider_not_configured', message: 'openai is not supported yet' }),
-  );
-});
-
 test('what can be used is let through, the demo without any key', () => {
   expect(checkProvider({})('demo')).toBeUndefined();
   expect(checkProvider({ ANTHROPIC_API_KEY: 'k' })('anthropic')).toBeUndefined();
+  expect(checkProvider({ ANTHROPIC_AUTH: 'iam' })('anthropic')).toBeUndefined();
+  expect(checkProvider({ OPENAI_API_KEY: 'k' })('openai')).toBeUndefined();
+  expect(checkProvider({ GEMINI_API_KEY: 'k' })('gemini')).toBeUndefined();
   expect(keyOf({ ANTHROPIC_API_KEY: 'k' }, 'anthropic')).toBe('k');
 });

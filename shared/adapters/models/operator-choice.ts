@@ -9,8 +9,14 @@ import { AppError } from '#shared/errors.ts';
 export type ModelVariables = {
   readonly LLM_PROVIDER?: string | undefined;
   readonly ANTHROPIC_API_KEY?: string | undefined;
+  /** `iam`: requests are signed with the function's own AWS credentials, and there is no key. */
+  readonly ANTHROPIC_AUTH?: 'key' | 'iam' | undefined;
+  readonly ANTHROPIC_AWS_WORKSPACE_ID?: string | undefined;
+  readonly ANTHROPIC_BASE_URL?: string | undefined;
   readonly OPENAI_API_KEY?: string | undefined;
+  readonly OPENAI_BASE_URL?: string | undefined;
   readonly GEMINI_API_KEY?: string | undefined;
+  readonly GOOGLE_GEMINI_BASE_URL?: string | undefined;
 };
 
 /** In the order of preference. */
@@ -22,10 +28,12 @@ const keyVariables = {
 
 type KeyedProvider = keyof typeof keyVariables;
 
-/** The provider that is named, else the first with a key, else `demo`, which needs none. */
+/** The provider that is named, else the first that has what it needs, else `demo`, which needs nothing. */
 export const chooseProvider = (variables: ModelVariables): ProviderName =>
   decodeProvider(variables.LLM_PROVIDER ?? '') ??
-  (Object.keys(keyVariables) as KeyedProvider[]).find((name) => variables[keyVariables[name]]) ??
+  (Object.keys(keyVariables) as KeyedProvider[]).find(
+    (name) => needsNoKey(variables, name) || variables[keyVariables[name]],
+  ) ??
   'demo';
 
 /** The key as configured: a value or the ARN of a secret. Throws `provider_not_configured` when it is missing. */
@@ -42,12 +50,8 @@ export const keyOf = (variables: ModelVariables, provider: KeyedProvider): strin
 export const checkProvider =
   (variables: ModelVariables) =>
   (provider: ProviderName): void => {
-    if (provider === 'demo') return;
-    keyOf(variables, provider);
-    if (provider !== 'anthropic') throw notSupported(provider);
+    if (!needsNoKey(variables, provider) && provider !== 'demo') keyOf(variables, provider);
   };
 
-export const notSupported = (provider: ProviderName): AppError =>
-  new AppError('provider_not_configured', `${provider} is not supported yet`, {
-    suggestions: ['Set LLM_PROVIDER to anthropic or demo.'],
-  });
+const needsNoKey = ({ ANTHROPIC_AUTH }: ModelVariables, provider: ProviderName): boolean =>
+  provider === 'anthropic' && ANTHROPIC_AUTH === 'iam';

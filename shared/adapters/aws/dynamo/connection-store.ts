@@ -1,7 +1,7 @@
 /** `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it watches. */
 import { DeleteCommand, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { connectionRecord, ticketRecord } from '#shared/contracts/stored-records.ts';
+import { connectionRecord, previewRecord, ticketRecord } from '#shared/contracts/stored-records.ts';
 import type { Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
 import { watchers } from './session-work.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
@@ -17,6 +17,16 @@ export const makeConnectionStore = (table: Table): ConnectionStore => ({
   putTicket: async (hash, { principal, expiresAt }) => {
     const Item = { ...keys.ticket(hash), principal, expiresAt, ttl: Math.ceil(expiresAt / 1000) };
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  },
+  putPreview: async (hash, grant) => {
+    const Item = { ...keys.preview(hash), ...grant, ttl: Math.ceil(grant.expiresAt / 1000) };
+    await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  },
+  preview: async (hash) => {
+    const { Item } = await table.client.send(
+      new GetCommand({ TableName: table.name, Key: keys.preview(hash), ConsistentRead: true }),
+    );
+    return Item && decodeStored(previewRecord, Item);
   },
   redeemTicket: redeemTicket(table),
 });

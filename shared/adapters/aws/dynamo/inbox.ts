@@ -2,76 +2,107 @@
  * The inbox: a user's message is accepted in one transaction, under its id, or not at all.
  *
  * The ACCEPTED record outlives the inbox entry, so that a message sent twice is taken once; the counter of
- * the connection bounds what one client may have open.
+ * the connection bounds what one client may have open; a session's first message takes its place.
  */
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import type { SessionId } from '#shared/domain/ids.ts';
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { openMessagesPerConnectionMax, redriveAfterMs } from '#shared/domain/limits.ts';
+import { isEnded, type Session } from '#shared/domain/session.ts';
 import type { AcceptResult, InboxMessage, SessionStore } from '#shared/ports/session-store.ts';
-import { inboxItem, sessionDue } from './session-items.ts';
+import { takePlace } from './places.ts';
+import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
 import { type Cancellation, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
+
+type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 /** How long a repeat of a message id is recognised, in seconds. */
 const acceptedSecondsMax = 86_400;
 
 export const accept =
   (table: Table): SessionStore['accept'] =>
-  async (id, message) => {
-    const result = await sendWithRetry(table, acceptance(table.name, id, message));
-    return result === 'done' ? 'accepted' : refusal(result);
+  async (session, message, placesMax) => {
+    const result = await sendWithRetry(table, acceptance(table.name, session, { message, placesMax }));
+    if (result === 'done') return 'accepted';
+    const refused = refusal(result, message);
+    if (refused !== 'moved') return refused;
+    const now = sessionFrom(result[1]?.item ?? {});
+    if (isEnded(now.status)) return 'ended';
+    return accept(table)(now, message, placesMax);
   };
 
-const refusal = ([accepted, session]: readonly Cancellation[]): AcceptResult => {
-  if (accepted?.code === 'ConditionalCheckFailed') return 'duplicate';
-  return session?.code === 'ConditionalCheckFailed' ? 'ended' : 'too-many';
+const isRefused = (cancellation: Cancellation | undefined): boolean =>
+  cancellation?.code === 'ConditionalCheckFailed';
+
+/** `moved`: the session got its first message meanwhile, or ended. */
+const refusal = (
+  [accepted, session, , next]: readonly Cancellation[],
+  { connectionId }: InboxMessage,
+): AcceptResult | 'moved' => {
+  if (isRefused(accepted)) return 'duplicate';
+  if (isRefused(session)) return session?.item === undefined ? 'ended' : 'moved';
+  return connectionId !== undefined && isRefused(next) ? 'too-many' : 'full';
 };
 
-const acceptance = (TableName: string, id: SessionId, message: InboxMessage): TransactWriteCommand => {
+const acceptance = (
+  TableName: string,
+  session: Session,
+  { message, placesMax }: { readonly message: InboxMessage; readonly placesMax: number },
+): TransactWriteCommand => {
   const ttl = Math.ceil(message.acceptedAt / 1000) + acceptedSecondsMax;
-  const isNew = 'attribute_not_exists(pk)';
+  const isFirst = session.status === 'created';
   return new TransactWriteCommand({
     TransactItems: [
       {
         Put: {
           TableName,
-          Item: { ...keys.accepted(id, message.messageId), ttl },
-          ConditionExpression: isNew,
+          Item: { ...keys.accepted(session.id, message.messageId), ttl },
+          ConditionExpression: 'attribute_not_exists(pk)',
         },
       },
-      {
-        Update: {
-          TableName,
-          Key: keys.session(id),
-          ConditionExpression: '#status IN (:created, :running, :idle)',
-          UpdateExpression:
-            'SET #status = :running, lastActiveAt = :at, duePk = :duePk, dueAt = :dueAt ADD workSeq :one',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: {
-            ':created': 'created',
-            ':running': 'running',
-            ':idle': 'idle',
-            ':at': message.acceptedAt,
-            ':one': 1,
-            ...sessionDue(id, message.acceptedAt + redriveAfterMs),
-          },
-        },
-      },
-      { Put: { TableName, Item: inboxItem(id, message) } },
-      ...(message.connectionId === undefined
-        ? []
-        : [
-            {
-              Update: {
-                TableName,
-                Key: keys.openMessages(message.connectionId),
-                ConditionExpression: 'attribute_not_exists(openMessages) OR openMessages < :max',
-                UpdateExpression: 'SET #ttl = :ttl ADD openMessages :one',
-                ExpressionAttributeNames: { '#ttl': 'ttl' },
-                ExpressionAttributeValues: { ':max': openMessagesPerConnectionMax, ':one': 1, ':ttl': ttl },
-              },
-            },
-          ]),
+      sessionUpdate(TableName, session, message),
+      { Put: { TableName, Item: inboxItem(session.id, message) } },
+      ...connectionUpdates(TableName, message, ttl),
+      ...(isFirst ? takePlace(TableName, session, { at: message.acceptedAt, placesMax }) : []),
     ],
   });
 };
+
+const sessionUpdate = (
+  TableName: string,
+  { id, status }: Session,
+  message: InboxMessage,
+): Actions[number] => ({
+  Update: {
+    TableName,
+    Key: keys.session(id),
+    ConditionExpression: status === 'created' ? '#status = :created' : '#status IN (:running, :idle)',
+    UpdateExpression:
+      'SET #status = :running, lastActiveAt = :at, duePk = :duePk, dueAt = :dueAt ADD workSeq :one',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ...(status === 'created' ? { ':created': 'created' } : { ':idle': 'idle' }),
+      ':running': 'running',
+      ':at': message.acceptedAt,
+      ':one': 1,
+      ...sessionDue(id, message.acceptedAt + redriveAfterMs),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  },
+});
+
+/** A message that came by REST counts for no connection. */
+const connectionUpdates = (TableName: string, { connectionId }: InboxMessage, ttl: number): Actions =>
+  connectionId === undefined
+    ? []
+    : [
+        {
+          Update: {
+            TableName,
+            Key: keys.openMessages(connectionId),
+            ConditionExpression: 'attribute_not_exists(openMessages) OR openMessages < :max',
+            UpdateExpression: 'SET #ttl = :ttl ADD openMessages :one',
+            ExpressionAttributeNames: { '#ttl': 'ttl' },
+            ExpressionAttributeValues: { ':max': openMessagesPerConnectionMax, ':one': 1, ':ttl': ttl },
+          },
+        },
+      ];

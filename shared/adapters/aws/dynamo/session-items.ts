@@ -1,23 +1,22 @@
 /** How sessions and what belongs to them are written as items; the contracts decode them on the way back. */
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import {
-  historyRecord,
-  inboxRecord,
-  logRecord,
-  sessionRecord,
-  turnState,
-} from '#shared/contracts/stored-records.ts';
+import { inboxRecord, logRecord, sessionRecord, turnState } from '#shared/contracts/stored-records.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
-import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { eventBytesMax, messageTextBytesMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
+import { cutLongestText } from '#shared/domain/text.ts';
 import { noTurn, type TurnRecord } from '#shared/domain/turn/turn.ts';
+import { AppError } from '#shared/errors.ts';
 import type { InboxMessage } from '#shared/ports/session-store.ts';
-import { duePartition, dueShardOf, type Item, keys } from './table.ts';
+import { dueValues, type Item, keys } from './table.ts';
 
 export const sessionItem = ({ lease, ...session }: Session): Item => ({
   ...keys.session(session.id),
   ...session,
+  ...(session.dueAt === undefined ? {} : { duePk: sessionDue(session.id, session.dueAt)[':duePk'] }),
   leaseHolder: lease.holder,
   leaseFence: lease.fence,
   leaseUntil: lease.until,
@@ -27,10 +26,7 @@ export const sessionItem = ({ lease, ...session }: Session): Item => ({
 
 export const ownerPartition = (owner: string): string => `OWNER#${owner}#SESSION`;
 
-export const sessionDue = (id: SessionId, dueAt: number) => ({
-  ':duePk': duePartition('session', dueShardOf(id)),
-  ':dueAt': dueAt,
-});
+export const sessionDue = (id: SessionId, dueAt: number) => dueValues('session', id, dueAt);
 
 export const sessionFrom = (item: Item): Session => {
   const {
@@ -42,10 +38,11 @@ export const sessionFrom = (item: Item): Session => {
   return { ...session, lease: { holder, fence, until } };
 };
 
-export const turnItem = (id: SessionId, { version, state, historyNext }: TurnRecord): Item => ({
+export const turnItem = (id: SessionId, { version, state, historyNext, historyFrom }: TurnRecord): Item => ({
   ...keys.turn(id),
   version,
   historyNext,
+  historyFrom,
   state: JSON.stringify(state),
 });
 
@@ -55,6 +52,7 @@ export const turnFrom = (item: Item | undefined): TurnRecord =>
     : {
         version: Number(item['version']),
         historyNext: Number(item['historyNext']),
+        historyFrom: Number(item['historyFrom'] ?? 0),
         state: decodeStored(turnState, JSON.parse(String(item['state']))),
       };
 
@@ -62,7 +60,7 @@ export const eventItem = (id: SessionId, { seq, at, ...entry }: LogEvent): Item 
   ...keys.event(id, seq),
   seq,
   at,
-  entry: JSON.stringify(entry),
+  entry: JSON.stringify({ ...entry, data: cutLongestText(entry.data as JsonObject, eventBytesMax) }),
 });
 
 export const eventFrom = (item: Item): LogEvent => ({
@@ -71,17 +69,25 @@ export const eventFrom = (item: Item): LogEvent => ({
   at: Number(item['at']),
 });
 
-export const messageItem = (id: SessionId, index: number, message: HistoryMessage): Item => ({
-  ...keys.message(id, index),
-  message: JSON.stringify(message),
-});
+/** A long text is compressed; one that does not fit into an item even so is refused. */
+export const inboxItem = (id: SessionId, message: InboxMessage): Item => {
+  const { text, ...rest } = message;
+  const key = keys.inbox(id, message.acceptedAt, message.messageId);
+  if (text.length < packedFromCharacters) return { ...key, ...message };
+  const packed = gzipSync(text);
+  if (packed.length <= packedBytesMax) return { ...key, ...rest, packed };
+  throw new AppError('payload_too_large', 'the text is too long to be kept', {
+    suggestions: ['Put it into the workspace as a file and name the file.'],
+  });
+};
 
-export const messageFrom = (item: Item): HistoryMessage =>
-  decodeStored(historyRecord, JSON.parse(String(item['message'])));
+const packedFromCharacters = 64 * 1024;
+const packedBytesMax = 350 * 1024;
 
-export const inboxItem = (id: SessionId, message: InboxMessage): Item => ({
-  ...keys.inbox(id, message.acceptedAt, message.messageId),
-  ...message,
-});
-
-export const inboxFrom = (item: Item): InboxMessage => decodeStored(inboxRecord, item);
+export const inboxFrom = ({ packed, ...item }: Item): InboxMessage =>
+  decodeStored(
+    inboxRecord,
+    packed instanceof Uint8Array
+      ? { ...item, text: gunzipSync(packed, { maxOutputLength: 2 * messageTextBytesMax }).toString() }
+      : item,
+  );

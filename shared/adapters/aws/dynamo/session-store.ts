@@ -1,19 +1,27 @@
 /** `SessionStore` on the one DynamoDB table; the larger methods have files of their own. */
-import { BatchGetCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Session } from '#shared/domain/session.ts';
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import { batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
 import { append, readEvents } from './event-log.ts';
+import { type HistoryOptions, plainHistory } from './history-items.ts';
 import { accept } from './inbox.ts';
 import { releaseLease, renewLease, takeLease } from './lease.ts';
-import { ownerPartition, sessionDue, sessionFrom, sessionItem, turnFrom } from './session-items.ts';
-import { history, loadWork } from './session-work.ts';
-import { isConditionFailed, keys, type Table } from './table.ts';
+import { beginCall, endCall, noteRunning, touch } from './session-calls.ts';
+import { ownerPartition, sessionFrom, turnFrom } from './session-items.ts';
+import { create, end, forget, postpone, removeUnused } from './session-life.ts';
+import { glance, history, loadWork } from './session-work.ts';
+import { keys, type Table } from './table.ts';
+import { tokenFrom } from './token-store.ts';
 import { commitTurn } from './turn-commit.ts';
 
-export const makeSessionStore = (table: Table): SessionStore => ({
+export const makeSessionStore = (table: Table, options: HistoryOptions = plainHistory): SessionStore => ({
   create: create(table),
   get: get(table),
+  getMany: async (ids) => {
+    const unique = [...new Set(ids)];
+    return (await batchGet(table, unique.map(keys.session))).map(sessionFrom);
+  },
   getWithTurn: getWithTurn(table),
   list: list(table),
   accept: accept(table),
@@ -21,32 +29,21 @@ export const makeSessionStore = (table: Table): SessionStore => ({
   renewLease: renewLease(table),
   releaseLease: releaseLease(table),
   loadWork: loadWork(table),
-  commitTurn: commitTurn(table),
+  glance: glance(table),
+  commitTurn: commitTurn(table, options),
   append: append(table),
   readEvents: readEvents(table),
   history: history(table),
+  touch: touch(table),
+  beginCall: beginCall(table),
+  noteRunning: noteRunning(table),
+  endCall: endCall(table),
   end: end(table),
+  removeUnused: removeUnused(table),
+  forget: forget(table),
   due: async (now, itemsMax) => (await dueItems(table, { kind: 'session', now, itemsMax })).map(sessionFrom),
   postpone: postpone(table),
 });
-
-const create =
-  ({ client, name }: Table): SessionStore['create'] =>
-  async (session) => {
-    try {
-      await client.send(
-        new PutCommand({
-          TableName: name,
-          Item: sessionItem(session),
-          ConditionExpression: 'attribute_not_exists(pk)',
-        }),
-      );
-      return 'created';
-    } catch (error) {
-      if (isConditionFailed(error)) return 'exists';
-      throw error;
-    }
-  };
 
 const get =
   ({ client, name }: Table): SessionStore['get'] =>
@@ -58,16 +55,18 @@ const get =
   };
 
 const getWithTurn =
-  ({ client, name }: Table): SessionStore['getWithTurn'] =>
-  async (id) => {
-    const { Responses } = await client.send(
-      new BatchGetCommand({
-        RequestItems: { [name]: { Keys: [keys.session(id), keys.turn(id)], ConsistentRead: true } },
-      }),
-    );
-    const items = Responses?.[name] ?? [];
-    const meta = items.find(({ sk }) => sk === 'META');
-    return meta && { session: sessionFrom(meta), turn: turnFrom(items.find(({ sk }) => sk === 'TURN')) };
+  (table: Table): SessionStore['getWithTurn'] =>
+  async (id, tokenHash) => {
+    const token = tokenHash === undefined ? [] : [keys.token(tokenHash)];
+    const items = await batchGet(table, [keys.session(id), keys.turn(id), ...token]);
+    const { pk } = keys.session(id);
+    const of = (sk: string) => items.find((item) => item['pk'] === pk && item['sk'] === sk);
+    const meta = of('META');
+    if (meta === undefined) return undefined;
+    const found = { session: sessionFrom(meta), turn: turnFrom(of('TURN')) };
+    if (tokenHash === undefined) return found;
+    const item = items.find((other) => other['pk'] === keys.token(tokenHash).pk);
+    return { ...found, token: item && tokenFrom(item) };
   };
 
 const list =
@@ -86,57 +85,4 @@ const list =
     );
     const next = LastEvaluatedKey?.['ownerSk'];
     return { sessions: Items.map(sessionFrom), ...(next === undefined ? {} : { next: String(next) }) };
-  };
-
-const end =
-  ({ client, name }: Table): SessionStore['end'] =>
-  async (id, status, at) => {
-    try {
-      const { Attributes } = await client.send(
-        new UpdateCommand({
-          TableName: name,
-          Key: keys.session(id),
-          ConditionExpression: 'attribute_exists(pk) AND NOT #status IN (:completed, :failed, :stopped)',
-          UpdateExpression: 'SET #status = :status, lastActiveAt = :at REMOVE duePk, dueAt',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: {
-            ':status': status,
-            ':at': at,
-            ':completed': 'completed',
-            ':failed': 'failed',
-            ':stopped': 'stopped',
-          },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return Attributes && sessionFrom(Attributes);
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
-  };
-
-const postpone =
-  ({ client, name }: Table): SessionStore['postpone'] =>
-  async ({ id, workSeq, lease }: Session, dueAt) => {
-    try {
-      await client.send(
-        new UpdateCommand({
-          TableName: name,
-          Key: keys.session(id),
-          ConditionExpression: 'workSeq = :workSeq AND leaseFence = :fence',
-          UpdateExpression:
-            dueAt === undefined ? 'REMOVE duePk, dueAt' : 'SET duePk = :duePk, dueAt = :dueAt',
-          ExpressionAttributeValues: {
-            ':workSeq': workSeq,
-            ':fence': lease.fence,
-            ...(dueAt === undefined ? {} : sessionDue(id, dueAt)),
-          },
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
   };

@@ -1,19 +1,19 @@
 /** All a turn needs in one query: its inbox, history, state and watchers lie side by side in the table. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
-import { inboxFrom, messageFrom, turnFrom } from './session-items.ts';
+import { messageFrom } from './history-items.ts';
+import { inboxFrom, turnFrom } from './session-items.ts';
 import { type Item, keys, type Table, workFrom } from './table.ts';
 
-/** Items of a session whose sort key is not below `from`, and starts with `prefix` when one is given. */
-const query = async (
-  { client, name }: Table,
-  id: SessionId,
-  range: { from: string } | { prefix: string },
-) => {
+/** Items of a session whose sort key is not below `from`, nor above `to`. */
+const query = async ({ client, name }: Table, id: SessionId, range: { from: string; to?: string }) => {
   const items: Item[] = [];
   let start: Record<string, unknown> | undefined;
-  const condition = 'from' in range ? 'sk >= :sk' : 'begins_with(sk, :sk)';
+  const { from, to } = range;
+  const condition = to === undefined ? 'sk >= :from' : 'sk BETWEEN :from AND :to';
   do {
     const { Items = [], LastEvaluatedKey } = await client.send(
       new QueryCommand({
@@ -21,7 +21,8 @@ const query = async (
         KeyConditionExpression: `pk = :pk AND ${condition}`,
         ExpressionAttributeValues: {
           ':pk': keys.session(id).pk,
-          ':sk': 'from' in range ? range.from : range.prefix,
+          ':from': from,
+          ...(to === undefined ? {} : { ':to': to }),
         },
         ConsistentRead: true,
         ...(start === undefined ? {} : { ExclusiveStartKey: start }),
@@ -38,22 +39,49 @@ export const loadWork =
   async (id) => {
     const items = await query(table, id, { from: workFrom });
     const of = (prefix: string): readonly Item[] => items.filter(({ sk }) => String(sk).startsWith(prefix));
+    const turn = turnFrom(of('TURN')[0]);
     return {
-      turn: turnFrom(of('TURN')[0]),
+      turn,
       inbox: of('INBOX#').map(inboxFrom),
-      history: of('MESSAGE#').map(messageFrom),
+      history: counted(id, of('MESSAGE#'), turn),
       watchers: of('WATCHER#').map(watcherFrom),
     };
   };
 
 export const history =
   (table: Table): SessionStore['history'] =>
-  async (id) =>
-    (await query(table, id, { prefix: 'MESSAGE#' })).map(messageFrom);
+  async (id) => {
+    const items = await query(table, id, { from: 'MESSAGE#', to: keys.turn(id).sk });
+    const turn = turnFrom(items.find(({ sk }) => sk === keys.turn(id).sk));
+    // The session's own record lies between its messages and its turn.
+    const messages = items.filter(({ sk }) => String(sk).startsWith('MESSAGE#'));
+    return counted(id, messages, turn);
+  };
+
+/** Those that were not forgotten. */
+const counted = (
+  id: SessionId,
+  items: readonly Item[],
+  { historyFrom }: TurnRecord,
+): readonly HistoryMessage[] => {
+  const first = keys.message(id, historyFrom).sk;
+  return items.filter(({ sk }) => String(sk) >= first).map(messageFrom);
+};
 
 export const watchers =
   (table: Table) =>
   async (id: SessionId): Promise<readonly ConnectionId[]> =>
-    (await query(table, id, { prefix: 'WATCHER#' })).map(watcherFrom);
+    (await query(table, id, { from: 'WATCHER#' })).map(watcherFrom);
+
+/** The turn and its watchers lie side by side. */
+export const glance =
+  (table: Table): SessionStore['glance'] =>
+  async (id) => {
+    const { sk } = keys.turn(id);
+    const items = await query(table, id, { from: sk });
+    const { version } = turnFrom(items.find((item) => item['sk'] === sk));
+    const others = items.filter((item) => item['sk'] !== sk);
+    return { version, watchers: others.map(watcherFrom) };
+  };
 
 const watcherFrom = ({ sk }: Item): ConnectionId => String(sk).slice('WATCHER#'.length) as ConnectionId;

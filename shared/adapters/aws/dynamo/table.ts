@@ -28,6 +28,22 @@ export const keys = {
   connection: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'META' }),
   openMessages: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'OPEN' }),
   workspace: (id: string) => ({ pk: `WORKSPACE#${id}`, sk: 'META' }),
+  claim: (slot: string, generation: number) => ({ pk: `WORKSPACE#${slot}`, sk: `CLAIM#${generation}` }),
+  sandboxLog: (id: string, at: number, part: string) => ({
+    pk: `WORKSPACE#${id}`,
+    sk: `LOG#${digits(at, 13)}#${part}`,
+  }),
+  places: (holder: string) => ({ pk: `PLACES#${holder}`, sk: 'COUNTER' }),
+  place: (holder: string, session: string) => ({ pk: `PLACES#${holder}`, sk: `PLACE#${session}` }),
+  project: (id: string) => ({ pk: `PROJECT#${id}`, sk: 'META' }),
+  token: (hash: string) => ({ pk: `TOKEN#${hash}`, sk: 'META' }),
+  tokenId: (id: string) => ({ pk: `TOKENID#${id}`, sk: 'META' }),
+  rate: (key: string) => ({ pk: `RATE#${key}`, sk: 'BUCKET' }),
+  audit: (at: number, part: string) => ({
+    pk: `AUDIT#${new Date(at).toISOString().slice(0, 10)}`,
+    sk: `${digits(at, 13)}#${part}`,
+  }),
+  preview: (hash: string) => ({ pk: `PREVIEW#${hash}`, sk: 'META' }),
   ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),
 } as const;
 
@@ -37,10 +53,18 @@ export const workFrom = 'INBOX#';
 /** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
 export const dueShards = 4;
 
-export const duePartition = (kind: 'session' | 'workspace', shard: number): string => `DUE#${kind}#${shard}`;
+export type DueKind = 'session' | 'workspace' | 'places';
 
-/** Where an id's due entry lives: stable, and even over random UUIDs. */
-export const dueShardOf = (id: string): number => Number.parseInt(id.slice(-2), 16) % dueShards || 0;
+export const duePartition = (kind: DueKind, shard: number): string => `DUE#${kind}#${shard}`;
+
+/** Where an id's due entry lives: stable, and even over random UUIDs. The end of another id (`pool-1`) may read as a negative number, or as none. */
+const dueShardOf = (id: string): number => Math.abs(Number.parseInt(id.slice(-2), 16)) % dueShards || 0;
+
+/** The values of `duePk` and `dueAt` of one item. */
+export const dueValues = (kind: DueKind, id: string, dueAt: number) => ({
+  ':duePk': duePartition(kind, dueShardOf(id)),
+  ':dueAt': dueAt,
+});
 
 /** `#state` stands for `state`: many names are reserved words, and every name must be declared. */
 export const namesIn = (expression: string): Record<string, string> =>

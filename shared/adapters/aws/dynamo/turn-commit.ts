@@ -11,9 +11,11 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
 import { isEnded } from '#shared/domain/session.ts';
 import type { CommitResult, SessionStore, TurnCommit } from '#shared/ports/session-store.ts';
-import { eventItem, messageItem, sessionDue, sessionFrom, turnItem } from './session-items.ts';
+import { type HistoryOptions, messageItem } from './history-items.ts';
+import { eventItem, sessionDue, sessionFrom, turnItem } from './session-items.ts';
 import { type Cancellation, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
+import { checkpointed, workspaceUpdate } from './workspace-changes.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
@@ -23,15 +25,16 @@ const racesMax = 50;
 const transactionActionsMax = 100;
 
 export const commitTurn =
-  (table: Table): SessionStore['commitTurn'] =>
+  (table: Table, options: HistoryOptions): SessionStore['commitTurn'] =>
   async (first) => {
     let commit = first;
     for (let race = 0; race < racesMax; race += 1) {
       const events = numberEntries(commit.log, { firstSeq: commit.session.lastSeq + 1, at: commit.at });
-      const result = await sendWithRetry(table, transaction(table.name, commit, events));
+      const result = await sendWithRetry(table, transaction(table.name, commit, { events, options }));
       if (result === 'done') return committed(commit, events, first.release);
+      if (isUnsaved(commit, result)) return { status: 'unsaved' };
       const next = afterRace(commit, result);
-      if (next === undefined) return { status: 'stale' };
+      if (next === 'stale' || next === 'moved') return { status: next };
       commit = next;
     }
     throw new Error(`session ${first.session.id}: the log moved ${racesMax} times during one commit`);
@@ -42,6 +45,7 @@ const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedReleas
     version: commit.version + 1,
     state: commit.state,
     historyNext: commit.historyNext + commit.history.length,
+    historyFrom: commit.historyFrom,
   };
   const session = {
     ...commit.session,
@@ -52,17 +56,29 @@ const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedReleas
   return { status: wantedRelease && !commit.release ? 'kept' : 'committed', session, turn, events };
 };
 
-/** What to try after a lost condition; undefined when the writer itself is out of date. */
-const afterRace = (commit: TurnCommit, [session, turn]: readonly Cancellation[]): TurnCommit | undefined => {
-  if (turn?.code === 'ConditionalCheckFailed' || session?.item === undefined) return undefined;
+/** The checkpoint's action is the third. Who is out of date in other ways, too, reads again anyway. */
+const isUnsaved = ({ note }: TurnCommit, [session, turn, checkpoint]: readonly Cancellation[]): boolean =>
+  note !== undefined &&
+  checkpoint?.code === 'ConditionalCheckFailed' &&
+  session?.code !== 'ConditionalCheckFailed' &&
+  turn?.code !== 'ConditionalCheckFailed';
+
+/** What to try after a lost condition; `moved` or `stale` when the writer itself is out of date. */
+const afterRace = (
+  commit: TurnCommit,
+  [session, turn]: readonly Cancellation[],
+): TurnCommit | 'moved' | 'stale' => {
+  if (turn?.code === 'ConditionalCheckFailed') return 'moved';
+  if (session?.item === undefined) return 'stale';
   const now = sessionFrom(session.item);
   const lostLease = commit.fence !== undefined && now.lease.fence !== commit.fence;
-  if (lostLease || isEnded(now.status)) return undefined;
+  if (lostLease || isEnded(now.status)) return 'stale';
   const { lastSeq, workSeq } = now;
   const sawAllWork = workSeq === commit.session.workSeq;
   return {
     ...commit,
-    session: { ...commit.session, lastSeq, workSeq },
+    // What came meanwhile is on nobody's desk yet: the writer goes on with the work it has seen.
+    session: { ...commit.session, lastSeq },
     release: commit.release && sawAllWork,
   };
 };
@@ -70,15 +86,18 @@ const afterRace = (commit: TurnCommit, [session, turn]: readonly Cancellation[])
 const transaction = (
   TableName: string,
   commit: TurnCommit,
-  events: readonly LogEvent[],
+  { events, options }: { readonly events: readonly LogEvent[]; readonly options: HistoryOptions },
 ): TransactWriteCommand => {
-  const { session, history, historyNext } = commit;
+  const { session, history, historyNext, note } = commit;
   const needed: Actions = [
     sessionUpdate(TableName, commit, events.length),
     turnPut(TableName, commit),
+    ...(note === undefined
+      ? []
+      : [workspaceUpdate(TableName, note.workspaceId, checkpointed(note.checkpoint, note.base))]),
     ...logActions(TableName, session.id, events),
     ...history.map((message, index) => ({
-      Put: { TableName, Item: messageItem(session.id, historyNext + index, message) },
+      Put: { TableName, Item: messageItem(keys.message(session.id, historyNext + index), message, options) },
     })),
     ...completedActions(TableName, commit),
   ];
@@ -90,11 +109,16 @@ const transaction = (
 
 const turnPut = (
   TableName: string,
-  { session, version, state, history, historyNext }: TurnCommit,
+  { session, version, state, history, historyNext, historyFrom }: TurnCommit,
 ): Actions[number] => ({
   Put: {
     TableName,
-    Item: turnItem(session.id, { version: version + 1, state, historyNext: historyNext + history.length }),
+    Item: turnItem(session.id, {
+      version: version + 1,
+      state,
+      historyNext: historyNext + history.length,
+      historyFrom,
+    }),
     ...(version === 0
       ? { ConditionExpression: 'attribute_not_exists(pk)' }
       : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }),

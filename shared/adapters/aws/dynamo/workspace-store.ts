@@ -1,116 +1,78 @@
 /**
  * `WorkspaceStore` on the one table. A workspace's sandbox is a map inside its item, so that a sandbox's
- * whole life is conditional updates of one item on its generation and state.
+ * whole life is conditional updates of one item on its generation and state. A workspace with a sandbox
+ * that is not stopped always stands in the `due` index: that is how the living are found without a scan.
  */
-import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { decodeStored } from '#shared/contracts/decode.ts';
-import { workspaceRecord } from '#shared/contracts/stored-records.ts';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import { sandboxStartMsMax, stopRetryMs } from '#shared/domain/limits.ts';
+import { sandboxStartMsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
-import { dueItems } from './due.ts';
+import { batchGet } from './batch.ts';
+import { dueItems, listedItems } from './due.ts';
+import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
 import {
-  duePartition,
-  dueShardOf,
-  type Item,
-  isConditionFailed,
-  keys,
-  namesIn,
-  type Table,
-} from './table.ts';
+  addressNoted,
+  type Change,
+  canStart,
+  checkpointed,
+  isReady,
+  logsSeen,
+  lookedAt,
+  portLeased,
+  restoreClaimed,
+  restoreGivenBack,
+  stopped,
+  stopping,
+  taskNoted,
+} from './workspace-changes.ts';
+import { claimantOf, claimWarm, markIdle } from './workspace-claims.ts';
+import { workspaceFrom, workspaceItem } from './workspace-items.ts';
 
 export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
   const change = update(table);
+  const isChanged = async (id: WorkspaceId, wanted: Change): Promise<boolean> =>
+    (await change(id, wanted)) !== undefined;
   return {
     create: create(table),
     get: get(table),
-    join: async (id, session) => {
-      await change(id, { set: 'ADD #users :session', values: { ':session': new Set([session]) } });
-    },
+    getMany: async (ids) => (await batchGet(table, [...new Set(ids)].map(keys.workspace))).map(workspaceFrom),
     leave: (id, session) =>
       change(id, { set: 'DELETE #users :session', values: { ':session': new Set([session]) } }),
-    claimStart: async (id, sandbox) =>
-      isDone(
-        await change(id, {
-          when: 'attribute_not_exists(#sandbox) OR (#sandbox.#state = :stopped AND #sandbox.generation = :previous)',
-          set: 'SET #sandbox = :sandbox, duePk = :duePk, dueAt = :dueAt',
-          values: {
-            ':stopped': 'stopped',
-            ':previous': sandbox.generation - 1,
-            ':sandbox': sandbox,
-            ...due(id, sandbox.requestedAt + sandboxStartMsMax),
-          },
-        }),
-      ),
-    noteTask: async (id, generation, taskArn) =>
-      isDone(
-        await change(id, {
-          when: '#sandbox.generation = :generation',
-          set: 'SET #sandbox.taskArn = :taskArn',
-          values: { ':generation': generation, ':taskArn': taskArn },
-        }),
-      ),
-    noteAddress: async (id, generation, address) =>
-      isDone(
-        await change(id, {
-          when: '#sandbox.generation = :generation AND #sandbox.#state = :starting',
-          set: 'SET #sandbox.address = :address',
-          values: { ':generation': generation, ':starting': 'starting', ':address': address },
-        }),
-      ),
-    markReady: async (id, generation, at) =>
-      isDone(
-        await change(id, {
-          when: '#sandbox.generation = :generation AND #sandbox.#state = :starting',
-          set: 'SET #sandbox.#state = :ready, #sandbox.readyAt = :at REMOVE duePk, dueAt',
-          values: { ':generation': generation, ':starting': 'starting', ':ready': 'ready', ':at': at },
-        }),
-      ),
-    markStopping: (id, generation, at) =>
-      change(id, {
-        when: '#sandbox.generation = :generation AND #sandbox.#state IN (:starting, :ready, :stopping)',
-        set: 'SET #sandbox.#state = :stopping, #sandbox.stopRequestedAt = :at, duePk = :duePk, dueAt = :dueAt',
-        values: {
-          ':generation': generation,
-          ':starting': 'starting',
-          ':ready': 'ready',
-          ':stopping': 'stopping',
-          ':at': at,
-          ...due(id, at + stopRetryMs),
-        },
-      }),
-    markStopped: (id, generation, { reason, at }) =>
-      change(id, {
-        when: '#sandbox.generation = :generation AND #sandbox.#state <> :stopped',
-        set: 'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = :reason, #sandbox.stopRequestedAt = :at REMOVE duePk, dueAt',
-        values: { ':generation': generation, ':stopped': 'stopped', ':reason': reason, ':at': at },
-      }),
+    remove: remove(table),
+    claimStart: (id, sandbox) =>
+      isChanged(id, canStart(id, sandbox, sandbox.requestedAt + sandboxStartMsMax)),
+    claimWarm: claimWarm(table),
+    claimantOf: claimantOf(table),
+    noteTask: (id, generation, taskArn) => isChanged(id, taskNoted(generation, taskArn)),
+    noteAddress: (id, generation, address) => isChanged(id, addressNoted(generation, address)),
+    claimRestore: (id, generation, claim) => isChanged(id, restoreClaimed(generation, claim)),
+    unclaimRestore: async (id, generation) => {
+      await change(id, restoreGivenBack(generation));
+    },
+    markReady: (id, generation, at) => isChanged(id, isReady(id, generation, at)),
+    markStopping: (id, generation, stop) => change(id, stopping(id, generation, stop)),
+    markIdle: markIdle(table),
+    markStopped: (id, generation, stop) => change(id, stopped(generation, stop)),
+    noteCheckpoint: (id, checkpoint, base) => isChanged(id, checkpointed(checkpoint, base)),
+    noteLogsSeen: async (id, generation, lines) => {
+      await change(id, logsSeen(generation, lines));
+    },
+    leasePort: async (id, generation, port) =>
+      (await change(id, portLeased(generation, port)))?.sandbox?.ports,
     due: async (now, itemsMax) =>
       (await dueItems(table, { kind: 'workspace', now, itemsMax })).map(workspaceFrom),
+    postpone: (workspace, dueAt) => isChanged(workspace.id, lookedAt(workspace, dueAt)),
+    live: async function* () {
+      for await (const items of listedItems(table, 'workspace')) yield items.map(workspaceFrom);
+    },
   };
-};
-
-const due = (id: WorkspaceId, dueAt: number) => ({
-  ':duePk': duePartition('workspace', dueShardOf(id)),
-  ':dueAt': dueAt,
-});
-
-const isDone = (workspace: Workspace | undefined): boolean => workspace !== undefined;
-
-const workspaceFrom = (item: Item): Workspace =>
-  decodeStored(workspaceRecord, { ...item, users: [...((item['users'] as Set<string> | undefined) ?? [])] });
-
-type Change = {
-  readonly when?: string;
-  readonly set: string;
-  readonly values: Readonly<Record<string, unknown>>;
 };
 
 /** The workspace after the change; undefined when the condition did not hold or it does not exist. */
 const update =
   ({ client, name }: Table) =>
-  async (id: WorkspaceId, { when, set, values }: Change): Promise<Workspace | undefined> => {
+  async (id: Workspace['id'], { when, set, values }: Change): Promise<Workspace | undefined> => {
     try {
       const { Attributes } = await client.send(
         new UpdateCommand({
@@ -133,18 +95,38 @@ const update =
 
 const create =
   ({ client, name }: Table): WorkspaceStore['create'] =>
-  async ({ users, ...workspace }) => {
-    const Item = {
-      ...keys.workspace(workspace.id),
-      ...workspace,
-      ...(users.length > 0 ? { users: new Set(users) } : {}),
-    };
+  async (workspace) => {
     try {
       await client.send(
-        new PutCommand({ TableName: name, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+        new PutCommand({
+          TableName: name,
+          Item: workspaceItem(workspace),
+          ConditionExpression: 'attribute_not_exists(pk)',
+        }),
       );
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
+    }
+  };
+
+const remove =
+  ({ client, name }: Table): WorkspaceStore['remove'] =>
+  async (id) => {
+    try {
+      await client.send(
+        new DeleteCommand({
+          TableName: name,
+          Key: keys.workspace(id),
+          ConditionExpression:
+            'attribute_not_exists(#users) AND (attribute_not_exists(#sandbox) OR #sandbox.#state = :stopped)',
+          ExpressionAttributeNames: namesIn('#users #sandbox #state'),
+          ExpressionAttributeValues: { ':stopped': 'stopped' },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
     }
   };
 

@@ -1,0 +1,52 @@
+/** Many items at once, in the table's portions; what the table left undone for want of capacity is asked again. */
+import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { Item, Table } from './table.ts';
+
+type Key = { readonly pk: string; readonly sk: string };
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html */
+const readKeysMax = 100;
+const writeItemsMax = 25;
+/** Half a minute of waiting in all. */
+const triesMax = 8;
+const pauseMs = 100;
+
+const pause = (attempt: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * pauseMs * 2 ** attempt));
+
+/** Those that exist, in no order. */
+export const batchGet = async ({ client, name }: Table, keys: readonly Key[]): Promise<readonly Item[]> => {
+  const found: Item[] = [];
+  for (let from = 0; from < keys.length; from += readKeysMax) {
+    let wanted: readonly Key[] = keys.slice(from, from + readKeysMax);
+    for (let attempt = 0; wanted.length > 0; attempt += 1) {
+      if (attempt === triesMax) throw new Error('the table did not give all items of a batch');
+      if (attempt > 0) await pause(attempt);
+      const { Responses, UnprocessedKeys } = await client.send(
+        new BatchGetCommand({ RequestItems: { [name]: { Keys: [...wanted], ConsistentRead: true } } }),
+      );
+      found.push(...(Responses?.[name] ?? []));
+      wanted = (UnprocessedKeys?.[name]?.Keys ?? []).map(({ pk, sk }) => ({
+        pk: String(pk),
+        sk: String(sk),
+      }));
+    }
+  }
+  return found;
+};
+
+export const batchDelete = async ({ client, name }: Table, keys: readonly Key[]): Promise<void> => {
+  for (let from = 0; from < keys.length; from += writeItemsMax) {
+    let requests = keys
+      .slice(from, from + writeItemsMax)
+      .map((Key) => ({ DeleteRequest: { Key: { ...Key } } }));
+    for (let attempt = 0; requests.length > 0; attempt += 1) {
+      if (attempt === triesMax) throw new Error('the table did not delete all items of a batch');
+      if (attempt > 0) await pause(attempt);
+      const { UnprocessedItems } = await client.send(
+        new BatchWriteCommand({ RequestItems: { [name]: requests } }),
+      );
+      requests = (UnprocessedItems?.[name] ?? []) as typeof requests;
+    }
+  }
+};

@@ -1,0 +1,34 @@
+/** How a message of the conversation is written: as JSON, or as compressed JSON where that is smaller; read either way. */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { historyRecord } from '#shared/contracts/stored-records.ts';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { Item } from './table.ts';
+
+export type HistoryOptions = { readonly compressesHistory: boolean };
+
+export const plainHistory: HistoryOptions = { compressesHistory: false };
+
+/** A longer one is compressed in any case: an item has room for 400 KB. */
+const packedFromCharacters = 64 * 1024;
+/** The bytes an item may have and still be one (400 KB); what claims to be longer is not unpacked. */
+const messageBytesMax = 4 * 1_048_576;
+
+export const messageItem = (
+  key: Readonly<Record<'pk' | 'sk', string>>,
+  message: HistoryMessage,
+  { compressesHistory }: HistoryOptions,
+): Item => {
+  const text = JSON.stringify(message);
+  if (!compressesHistory && text.length < packedFromCharacters) return { ...key, message: text };
+  const packed = gzipSync(text);
+  return packed.length < Buffer.byteLength(text) ? { ...key, packed } : { ...key, message: text };
+};
+
+export const messageFrom = ({ message, packed }: Item): HistoryMessage => {
+  const text =
+    packed instanceof Uint8Array
+      ? gunzipSync(packed, { maxOutputLength: messageBytesMax }).toString()
+      : String(message);
+  return decodeStored(historyRecord, JSON.parse(text));
+};

@@ -1,0 +1,141 @@
+/** Signs of life of a session: heartbeats, and the calls of an execution session while they run. */
+import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { isEnded, type Session } from '#shared/domain/session.ts';
+import type { SessionStore } from '#shared/ports/session-store.ts';
+import { sessionDue, sessionFrom } from './session-items.ts';
+import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
+
+type Change = {
+  readonly when: string;
+  readonly set: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly names?: Readonly<Record<string, string>>;
+};
+
+/** The session after the change; undefined when the condition did not hold. */
+const change = async (
+  { client, name }: Table,
+  id: string,
+  { when, set, values, names = {} }: Change,
+): Promise<Session | undefined> => {
+  const input: UpdateCommandInput = {
+    TableName: name,
+    Key: keys.session(id),
+    ConditionExpression: `attribute_exists(pk) AND ${when}`,
+    UpdateExpression: set,
+    ExpressionAttributeValues: { ...values },
+    ExpressionAttributeNames: { ...namesIn(`${when} ${set}`), ...names },
+    ReturnValues: 'ALL_NEW',
+  };
+  try {
+    const { Attributes } = await client.send(new UpdateCommand(input));
+    return Attributes && sessionFrom(Attributes);
+  } catch (error) {
+    if (isConditionFailed(error)) return undefined;
+    throw error;
+  }
+};
+
+const notEnded = {
+  when: 'NOT #status IN (:completed, :failed, :stopped)',
+  values: { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' },
+};
+
+export const touch =
+  (table: Table): SessionStore['touch'] =>
+  async ({ id, dueAt: before }, at, dueAt) => {
+    const values = { ...notEnded.values, ':at': at };
+    if (before === undefined || before > dueAt) {
+      const brought = await change(table, id, {
+        // Others may have brought it forward since the session was read.
+        when: `${notEnded.when} AND (attribute_not_exists(#dueAt) OR #dueAt > :dueAt)`,
+        set: 'SET #lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt',
+        values: { ...values, ...sessionDue(id, dueAt) },
+      });
+      if (brought !== undefined) return;
+    }
+    await change(table, id, { when: notEnded.when, set: 'SET #lastActiveAt = :at', values });
+  };
+
+export const beginCall =
+  (table: Table): SessionStore['beginCall'] =>
+  (id, { key, at, until, dueAt }) =>
+    change(table, id, {
+      when: '#status IN (:creating, :ready, :running)',
+      set: 'SET #lastActiveAt = :at, #runningCalls.#call = :until, #duePk = :duePk, #dueAt = :dueAt',
+      values: {
+        ':creating': 'creating',
+        ':ready': 'ready',
+        ':running': 'running',
+        ':at': at,
+        ':until': until,
+        ...sessionDue(id, dueAt),
+      },
+      names: { '#call': key },
+    });
+
+export const noteRunning =
+  (table: Table): SessionStore['noteRunning'] =>
+  async (id) => {
+    await change(table, id, {
+      when: '#status IN (:creating, :ready)',
+      set: 'SET #status = :running',
+      values: { ':creating': 'creating', ':ready': 'ready', ':running': 'running' },
+    });
+  };
+
+/** Calls that end at the same moment make each other try again; there are hardly as many at once. */
+const racesMax = 20;
+
+/** Two tries, because a condition cannot look at the map as it will be: the last call, else one of several. */
+export const endCall =
+  (table: Table): SessionStore['endCall'] =>
+  async (id, call) => {
+    for (let race = 0; race < racesMax; race += 1) {
+      if (await endAsLast(table, id, call)) return;
+      if (await endAsOneOfSeveral(table, id, call)) return;
+      if (await isOver(table, id)) return;
+    }
+    throw new Error(`session ${id}: its calls moved ${racesMax} times while one of them ended`);
+  };
+
+type Ending = Parameters<SessionStore['endCall']>[1];
+
+const isLast = '#status = :running AND attribute_exists(#runningCalls.#call) AND size(#runningCalls) = :one';
+const moved = '#lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt';
+
+const endingValues = (id: SessionId, { at, dueAt }: Ending) => ({
+  ':running': 'running',
+  ':one': 1,
+  ':at': at,
+  ...sessionDue(id, dueAt),
+});
+
+const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
+  const after = await change(table, id, {
+    when: isLast,
+    set: `SET #status = :ready, ${moved} REMOVE #runningCalls.#call`,
+    values: { ...endingValues(id, ending), ':ready': 'ready' },
+    names: { '#call': ending.key },
+  });
+  return after !== undefined;
+};
+
+/** Refused for the last one: whoever became it meanwhile shall say that the session is ready. */
+const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
+  const after = await change(table, id, {
+    when: `${notEnded.when} AND NOT (${isLast})`,
+    set: `SET ${moved} REMOVE #runningCalls.#call`,
+    values: { ...notEnded.values, ...endingValues(id, ending) },
+    names: { '#call': ending.key },
+  });
+  return after !== undefined;
+};
+
+const isOver = async ({ client, name }: Table, id: SessionId): Promise<boolean> => {
+  const { Item } = await client.send(
+    new GetCommand({ TableName: name, Key: keys.session(id), ConsistentRead: true }),
+  );
+  return Item === undefined || isEnded(sessionFrom(Item).status);
+};

@@ -1,0 +1,60 @@
+/** `TokenStore` on the one table: a token under its hash, and under its id where its hash is. */
+import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { tokenRecord } from '#shared/contracts/stored-records.ts';
+import type { AccessToken } from '#shared/domain/token.ts';
+import type { TokenStore } from '#shared/ports/token-store.ts';
+import { type Item, keys, type Table } from './table.ts';
+
+const listPartition = 'OWNER#deployment#TOKEN';
+
+export const tokenFrom = (item: Item): AccessToken => decodeStored(tokenRecord, item);
+
+export const makeTokenStore = ({ client, name }: Table): TokenStore => ({
+  put: async (token) => {
+    const ttl = token.expiresAt === undefined ? {} : { ttl: Math.ceil(token.expiresAt / 1000) };
+    const ownerSk = `${String(token.createdAt).padStart(13, '0')}#${token.id}`;
+    const items = [
+      { ...keys.token(token.hash), ...token, ...ttl, ownerPk: listPartition, ownerSk },
+      { ...keys.tokenId(token.id), hash: token.hash, ...ttl },
+    ];
+    await client.send(
+      new TransactWriteCommand({ TransactItems: items.map((Item) => ({ Put: { TableName: name, Item } })) }),
+    );
+  },
+  get: async (hash) => {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: name, Key: keys.token(hash), ConsistentRead: true }),
+    );
+    return Item && tokenFrom(Item);
+  },
+  list: async ({ after, itemsMax }) => {
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName: name,
+        IndexName: 'owner',
+        KeyConditionExpression: after === undefined ? 'ownerPk = :pk' : 'ownerPk = :pk AND ownerSk < :after',
+        ExpressionAttributeValues: {
+          ':pk': listPartition,
+          ...(after === undefined ? {} : { ':after': after }),
+        },
+        ScanIndexForward: false,
+        Limit: itemsMax,
+      }),
+    );
+    const next = LastEvaluatedKey?.['ownerSk'];
+    return { tokens: Items.map(tokenFrom), ...(next === undefined ? {} : { next: String(next) }) };
+  },
+  remove: async (id) => {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: name, Key: keys.tokenId(id), ConsistentRead: true }),
+    );
+    if (Item === undefined) return undefined;
+    const { Attributes } = await client.send(
+      new DeleteCommand({ TableName: name, Key: keys.token(String(Item['hash'])), ReturnValues: 'ALL_OLD' }),
+    );
+    // Last, so that whoever dies before it can be asked again.
+    await client.send(new DeleteCommand({ TableName: name, Key: keys.tokenId(id) }));
+    return Attributes && tokenFrom(Attributes);
+  },
+});

@@ -1,0 +1,146 @@
+/**
+ * The conditional changes of a workspace and its sandbox, as data: what must hold, what is set. They stand
+ * alone and inside transactions alike; every one of a sandbox names the generation it speaks of.
+ */
+import type { Checkpoint } from '#shared/domain/checkpoint.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { sandboxLookMs } from '#shared/domain/limits.ts';
+import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
+import { keys, namesIn } from './table.ts';
+import { workspaceDue } from './workspace-items.ts';
+
+export type Change = {
+  readonly when?: string;
+  readonly set: string;
+  readonly values: Readonly<Record<string, unknown>>;
+};
+
+/** A change as an action of a transaction. */
+export const workspaceUpdate = (TableName: string, id: WorkspaceId, { when, set, values }: Change) => ({
+  Update: {
+    TableName,
+    Key: keys.workspace(id),
+    ConditionExpression: `attribute_exists(pk) AND (${when ?? 'attribute_exists(pk)'})`,
+    UpdateExpression: set,
+    ExpressionAttributeNames: namesIn(`${when ?? ''} ${set}`),
+    ExpressionAttributeValues: { ...values },
+  },
+});
+
+type Stop = { readonly reason: string; readonly at: number };
+
+const isGeneration = '#sandbox.generation = :generation';
+const isStarting = `${isGeneration} AND #sandbox.#state = :starting`;
+const startingValues = (generation: number) => ({ ':generation': generation, ':starting': 'starting' });
+
+/** The next generation begins, unless the one before it lives or somebody was quicker (L1). */
+export const canStart = (id: WorkspaceId, sandbox: SandboxRecord, dueAt: number) => ({
+  when: 'attribute_not_exists(#sandbox) OR (#sandbox.#state = :stopped AND #sandbox.generation = :previous)',
+  set: 'SET #sandbox = :sandbox, duePk = :duePk, dueAt = :dueAt',
+  values: {
+    ':stopped': 'stopped',
+    ':previous': sandbox.generation - 1,
+    ':sandbox': sandbox,
+    ...workspaceDue(id, dueAt),
+  },
+});
+
+export const taskNoted = (generation: number, taskArn: string): Change => ({
+  when: `${isGeneration} AND #sandbox.#state <> :stopped`,
+  set: 'SET #sandbox.taskArn = :taskArn',
+  values: { ':generation': generation, ':stopped': 'stopped', ':taskArn': taskArn },
+});
+
+export const addressNoted = (generation: number, address: string): Change => ({
+  when: isStarting,
+  set: 'SET #sandbox.address = :address',
+  values: { ...startingValues(generation), ':address': address },
+});
+
+export const restoreClaimed = (
+  generation: number,
+  { at, until }: { readonly at: number; readonly until: number },
+): Change => ({
+  when: `${isStarting} AND (attribute_not_exists(#sandbox.restoringUntil) OR #sandbox.restoringUntil <= :at)`,
+  set: 'SET #sandbox.restoringUntil = :until',
+  values: { ...startingValues(generation), ':at': at, ':until': until },
+});
+
+export const isReady = (id: WorkspaceId, generation: number, at: number): Change => ({
+  when: isStarting,
+  set: 'SET #sandbox.#state = :ready, #sandbox.readyAt = :at, duePk = :duePk, dueAt = :dueAt REMOVE #sandbox.restoringUntil',
+  values: {
+    ...startingValues(generation),
+    ':ready': 'ready',
+    ':at': at,
+    ...workspaceDue(id, at + sandboxLookMs),
+  },
+});
+
+/** The claim is given back: somebody else may restore. */
+export const restoreGivenBack = (generation: number): Change => ({
+  when: isStarting,
+  set: 'REMOVE #sandbox.restoringUntil',
+  values: startingValues(generation),
+});
+
+/** The first reason and the first moment stay. */
+export const stopping = (
+  id: WorkspaceId,
+  generation: number,
+  { reason, at, dueAt }: Stop & { readonly dueAt: number },
+) => ({
+  when: `${isGeneration} AND #sandbox.#state IN (:starting, :ready, :stopping)`,
+  set: 'SET #sandbox.#state = :stopping, #sandbox.stopRequestedAt = if_not_exists(#sandbox.stopRequestedAt, :at), #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), duePk = :duePk, dueAt = :dueAt',
+  values: {
+    ...startingValues(generation),
+    ':ready': 'ready',
+    ':stopping': 'stopping',
+    ':at': at,
+    ':reason': reason,
+    ...workspaceDue(id, dueAt),
+  },
+});
+
+export const stopped = (generation: number, { reason, at }: Stop): Change => ({
+  when: `${isGeneration} AND #sandbox.#state <> :stopped`,
+  set: 'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), #sandbox.stoppedAt = :at REMOVE duePk, dueAt, #sandbox.ports',
+  values: { ':generation': generation, ':stopped': 'stopped', ':reason': reason, ':at': at },
+});
+
+export const checkpointed = (
+  checkpoint: Checkpoint,
+  base: { readonly id?: string | undefined; readonly logsSeen?: number | undefined },
+): Change => ({
+  when: `${isGeneration} AND ${base.id === undefined ? 'attribute_not_exists(#checkpoint)' : '#checkpoint.id = :base'}`,
+  set: `SET #checkpoint = :checkpoint${base.logsSeen === undefined ? '' : ', #sandbox.logsSeen = :logsSeen'}`,
+  values: {
+    ':generation': checkpoint.generation,
+    ':checkpoint': checkpoint,
+    ...(base.id === undefined ? {} : { ':base': base.id }),
+    ...(base.logsSeen === undefined ? {} : { ':logsSeen': base.logsSeen }),
+  },
+});
+
+export const logsSeen = (generation: number, lines: number): Change => ({
+  when: isGeneration,
+  set: 'SET #sandbox.logsSeen = :logsSeen',
+  values: { ':generation': generation, ':logsSeen': lines },
+});
+
+export const portLeased = (generation: number, port: number): Change => ({
+  when: `${isGeneration} AND #sandbox.#state = :ready AND NOT contains(#sandbox.ports, :port)`,
+  set: 'SET #sandbox.ports = list_append(if_not_exists(#sandbox.ports, :none), :ports)',
+  values: { ':generation': generation, ':ready': 'ready', ':port': port, ':none': [], ':ports': [port] },
+});
+
+export const lookedAt = ({ id, sandbox }: Workspace, dueAt: number): Change => ({
+  when: `${isGeneration} AND #sandbox.#state = :state AND #sandbox.#state <> :stopped`,
+  set: 'SET duePk = :duePk, dueAt = :dueAt',
+  values: {
+    ':generation': sandbox?.generation ?? 0,
+    ':state': sandbox?.state ?? '',
+    ':stopped': 'stopped',
+    ...workspaceDue(id, dueAt),
+  },
+});

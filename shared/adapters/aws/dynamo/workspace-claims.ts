@@ -1,0 +1,85 @@
+/**
+ * Claims that span items: a warm sandbox moves from its slot to one workspace (L12), and an idle one is taken from
+ * its sessions, each in one transaction that fails when anybody moved meanwhile.
+ */
+import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { sandboxStartMsMax } from '#shared/domain/limits.ts';
+import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { keys, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+import { canStart, stopping, workspaceUpdate } from './workspace-changes.ts';
+
+type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+/** No sandbox lives as long; who claimed it is remembered as long as ECS may speak of it, in seconds. */
+const claimSecondsMax = 14 * 86_400;
+
+export const claimWarm =
+  (table: Table): WorkspaceStore['claimWarm'] =>
+  async (id, slot, { generation, at, sandbox }) => {
+    const { name: TableName } = table;
+    const slotGeneration = slot.sandbox?.generation ?? 0;
+    const claim = {
+      ...keys.claim(slot.id, slotGeneration),
+      workspaceId: id,
+      generation,
+      ttl: Math.ceil(at / 1000) + claimSecondsMax,
+    };
+    const emptied = {
+      when: '#sandbox.generation = :generation AND #sandbox.#state = :ready',
+      set: 'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = :claimed REMOVE duePk, dueAt',
+      values: {
+        ':generation': slotGeneration,
+        ':ready': 'ready',
+        ':stopped': 'stopped',
+        ':claimed': 'a workspace claimed it',
+      },
+    };
+    const actions: Actions = [
+      workspaceUpdate(TableName, slot.id, emptied),
+      workspaceUpdate(TableName, id, canStart(id, sandbox, at + sandboxStartMsMax)),
+      { Put: { TableName, Item: claim } },
+    ];
+    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
+  };
+
+export const claimantOf =
+  ({ client, name }: Table): WorkspaceStore['claimantOf'] =>
+  async ({ workspaceId: slot, generation }) => {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: name, Key: keys.claim(slot, generation), ConsistentRead: true }),
+    );
+    return (
+      Item && {
+        workspaceId: String(Item['workspaceId']) as WorkspaceId,
+        generation: Number(Item['generation']),
+      }
+    );
+  };
+
+export const markIdle =
+  (table: Table): WorkspaceStore['markIdle'] =>
+  async (workspace, sessions, stop) => {
+    const { name: TableName } = table;
+    const { id, sandbox } = workspace;
+    const actions: Actions = [
+      workspaceUpdate(TableName, id, stopping(id, sandbox?.generation ?? 0, stop)),
+      ...sessions.map((session) => ({
+        ConditionCheck: {
+          TableName,
+          Key: keys.session(session.id),
+          ConditionExpression: 'workSeq = :workSeq AND leaseFence = :fence AND lastActiveAt = :lastActiveAt',
+          ExpressionAttributeValues: {
+            ':workSeq': session.workSeq,
+            ':fence': session.lease.fence,
+            ':lastActiveAt': session.lastActiveAt,
+          },
+        },
+      })),
+    ];
+    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    if (result !== 'done' || sandbox === undefined) return undefined;
+    const { stopRequestedAt = stop.at, stoppedReason = stop.reason } = sandbox;
+    return { ...workspace, sandbox: { ...sandbox, state: 'stopping', stopRequestedAt, stoppedReason } };
+  };

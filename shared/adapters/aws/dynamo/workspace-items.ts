@@ -1,0 +1,18 @@
+/** How a workspace is written as an item; the contract decodes it on the way back. */
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { workspaceRecord } from '#shared/contracts/stored-records.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { Workspace } from '#shared/domain/sandbox.ts';
+import { dueValues, type Item, keys } from './table.ts';
+
+/** An empty set cannot be stored: no users is no attribute. */
+export const workspaceItem = ({ users, ...workspace }: Workspace): Item => ({
+  ...keys.workspace(workspace.id),
+  ...workspace,
+  ...(users.length > 0 ? { users: new Set(users) } : {}),
+});
+
+export const workspaceFrom = (item: Item): Workspace =>
+  decodeStored(workspaceRecord, { ...item, users: [...((item['users'] as Set<string> | undefined) ?? [])] });
+
+export const workspaceDue = (id: WorkspaceId, dueAt: number) => dueValues('workspace', id, dueAt);

@@ -1,0 +1,121 @@
+/**
+ * One object written as its bytes come: a single PUT when it is small, parts when it is not, nothing at all
+ * when no byte came. It holds at most four parts in memory, and nothing stays behind when it is given up.
+ */
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+
+export type Upload = {
+  /** Copies the bytes; waits while too many parts are on their way. */
+  readonly append: (bytes: Uint8Array) => Promise<void>;
+  /** The object exists from here on, unless nothing was appended. */
+  readonly finish: () => Promise<void>;
+  /** May follow anything, also a `finish` that failed. */
+  readonly abort: () => Promise<void>;
+};
+
+/** Parts but the last have at least 5 MB (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+const partBytes = 8 * 1024 * 1024;
+const partsOnTheirWayMax = 3;
+
+type Place = { readonly Bucket: string; readonly Key: string };
+type Begun = Place & { readonly Metadata?: Record<string, string> };
+
+/** What is said of an object is said when it is begun. */
+export const openUpload = (client: S3Client, begun: Begun): Upload => {
+  const { Bucket, Key } = begun;
+  const parts = openParts(client, { Bucket, Key }, begun);
+  const spare: Buffer[] = [];
+  let buffer: Buffer | undefined;
+  let filled = 0;
+  const send = async (): Promise<void> => {
+    const full = buffer ?? Buffer.alloc(0);
+    buffer = undefined;
+    await parts.send(full.subarray(0, filled), () => spare.push(full));
+    filled = 0;
+  };
+  return {
+    append: async (bytes) => {
+      let rest = bytes;
+      while (rest.length > 0) {
+        buffer ??= spare.pop() ?? Buffer.allocUnsafeSlow(partBytes);
+        const piece = rest.subarray(0, partBytes - filled);
+        buffer.set(piece, filled);
+        filled += piece.length;
+        rest = rest.subarray(piece.length);
+        if (filled === partBytes) await send();
+      }
+    },
+    finish: async () => {
+      if (parts.isBegun()) {
+        if (filled > 0) await send();
+        await parts.complete();
+      } else if (buffer !== undefined) {
+        await client.send(new PutObjectCommand({ ...begun, Body: buffer.subarray(0, filled) }));
+      }
+    },
+    abort: parts.abort,
+  };
+};
+
+const openParts = (client: S3Client, place: Place, first: Begun) => {
+  const running = new Set<Promise<void>>();
+  const completed: CompletedPart[] = [];
+  let begun: Promise<string | undefined> | undefined;
+  let failure: { readonly cause: unknown } | undefined;
+  let count = 0;
+
+  const begin = async () => (await client.send(new CreateMultipartUploadCommand(first))).UploadId;
+  const put = async (Body: Uint8Array, PartNumber: number): Promise<void> => {
+    begun ??= begin();
+    const UploadId = await begun;
+    const part = new UploadPartCommand({ ...place, UploadId, PartNumber, Body });
+    const { ETag } = await client.send(part);
+    completed.push({ PartNumber, ETag });
+  };
+  const throwFailure = (): void => {
+    if (failure !== undefined) throw failure.cause;
+  };
+  return {
+    isBegun: () => begun !== undefined,
+    /** Ends while the part is still on its way; a failure is thrown by a later call. */
+    send: async (bytes: Uint8Array, onSent: () => void): Promise<void> => {
+      while (running.size >= partsOnTheirWayMax) await Promise.race(running);
+      throwFailure();
+      count += 1;
+      const sending = put(bytes, count)
+        .then(onSent, (cause: unknown) => {
+          failure ??= { cause };
+        })
+        .finally(() => running.delete(sending));
+      running.add(sending);
+    },
+    complete: async (): Promise<void> => {
+      await Promise.all(running);
+      throwFailure();
+      const Parts = completed.toSorted((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0));
+      const UploadId = await begun;
+      await client.send(
+        new CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload: { Parts } }),
+      );
+    },
+    /** After the parts on their way: one that arrives behind the abort would stay. */
+    abort: async (): Promise<void> => {
+      await Promise.all(running);
+      const UploadId = await begun?.catch(() => undefined);
+      if (UploadId === undefined) return;
+      await client.send(new AbortMultipartUploadCommand({ ...place, UploadId })).catch(forgiveGone);
+    },
+  };
+};
+
+const forgiveGone = (cause: unknown): void => {
+  if (!(cause instanceof Error) || cause.name !== 'NoSuchUpload') throw cause;
+};

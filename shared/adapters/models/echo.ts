@@ -1,0 +1,107 @@
+/**
+ * What a provider wants back beside its own answer while an exchange goes on: signed or encrypted thinking,
+ * at its place between the answer's text and calls.
+ *
+ * An echo repeats neither text nor arguments: it says how long each text is and where each call stood. It
+ * goes back only to the model that gave it, in the exchange it came from: Claude refuses thinking whose
+ * earlier conversation is not what it was, and truncation drops the oldest. An answer that was asked for
+ * without the echoes before it is marked `alone`, so that those are not tried again.
+ */
+import type { AskedCall } from '#shared/domain/asked-call.ts';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { ProviderName } from '#shared/domain/model.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
+
+export type Maker = { readonly provider: ProviderName; readonly model: string; readonly alone: boolean };
+
+/** One part of an answer in the order it came: `text` counts characters, `mark` belongs to its part. */
+export type EchoPart =
+  | { readonly text: number; readonly mark?: JsonObject }
+  | { readonly call: true; readonly mark?: JsonObject }
+  | { readonly own: JsonObject };
+
+/** A part of an answer as it goes back. */
+export type Piece =
+  | { readonly kind: 'text'; readonly text: string; readonly mark?: JsonObject }
+  | { readonly kind: 'call'; readonly call: AskedCall; readonly mark?: JsonObject }
+  | { readonly kind: 'own'; readonly block: JsonObject };
+
+type AnswerMessage = Extract<HistoryMessage, { role: 'assistant' }>;
+type Echo = Maker & { readonly parts: readonly EchoPart[] };
+
+/** An echo is stored beside its answer; a longer one is left out. */
+export const echoBytesMax = 64 * 1024;
+
+/** To be spread into the end of an answer: empty when plain text and calls are all there is to say. */
+export const echoOf = (maker: Maker, parts: readonly EchoPart[]): { readonly echo?: JsonObject } => {
+  if (!parts.some((part) => 'own' in part || part.mark !== undefined)) return {};
+  const echo = { ...maker, parts: joinedTexts(parts) } satisfies Echo;
+  return utf8Bytes(JSON.stringify(echo)) > echoBytesMax ? {} : { echo };
+};
+
+/** Texts stream in many pieces; those without a mark of their own are one. */
+const joinedTexts = (parts: readonly EchoPart[]): readonly EchoPart[] => {
+  const joined: EchoPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if ('text' in part && part.mark === undefined && last && 'text' in last && last.mark === undefined)
+      joined[joined.length - 1] = { text: last.text + part.text };
+    else joined.push(part);
+  }
+  return joined;
+};
+
+/** How each answer of a history goes back; without a maker, all of them plainly. */
+export const replayOf = (
+  history: readonly HistoryMessage[],
+  maker: Omit<Maker, 'alone'> | undefined,
+): ((message: AnswerMessage) => readonly Piece[]) => {
+  const echoing = new Set<HistoryMessage>(maker === undefined ? [] : history.slice(echoesFrom(history)));
+  return (message) =>
+    (maker !== undefined && echoing.has(message) && echoed(message, maker)) || plain(message);
+};
+
+export const hasEchoes = (history: readonly HistoryMessage[]): boolean =>
+  history.slice(echoesFrom(history)).some((message) => echoIn(message) !== undefined);
+
+const echoesFrom = (history: readonly HistoryMessage[]): number =>
+  history.findLastIndex((message) => message.role === 'user' || echoIn(message)?.alone === true);
+
+const echoIn = (message: HistoryMessage): Echo | undefined =>
+  message.role === 'assistant' ? (message.echo as Echo | undefined) : undefined;
+
+const plain = ({ text, calls }: AnswerMessage): readonly Piece[] => [
+  ...(text === '' ? [] : [{ kind: 'text' as const, text }]),
+  ...calls.map((call) => ({ kind: 'call' as const, call })),
+];
+
+/** Undefined for another's echo, and for one that does not fit the answer beside it. */
+const echoed = (
+  message: AnswerMessage,
+  { provider, model }: Omit<Maker, 'alone'>,
+): readonly Piece[] | undefined => {
+  const echo = echoIn(message);
+  if (echo?.provider !== provider || echo.model !== model) return undefined;
+  const characters = echo.parts.reduce((sum, part) => sum + ('text' in part ? part.text : 0), 0);
+  const calls = echo.parts.filter((part) => 'call' in part).length;
+  if (characters !== message.text.length || calls < message.calls.length) return undefined;
+  return restored(message, echo.parts);
+};
+
+/** A turn takes a limited number of calls from one answer, the first ones: the others are not repeated. */
+const restored = ({ text, calls }: AnswerMessage, parts: readonly EchoPart[]): readonly Piece[] => {
+  let said = 0;
+  let asked = 0;
+  return parts.flatMap((part): Piece[] => {
+    if ('own' in part) return [{ kind: 'own', block: part.own }];
+    const marked = part.mark === undefined ? {} : { mark: part.mark };
+    if ('text' in part) {
+      said += part.text;
+      return [{ kind: 'text', text: text.slice(said - part.text, said), ...marked }];
+    }
+    const call = calls[asked];
+    asked += 1;
+    return call === undefined ? [] : [{ kind: 'call', call, ...marked }];
+  });
+};

@@ -1,0 +1,103 @@
+/**
+ * Gemini's stream of chunks, read as one answer: text at once, calls whole, then the end.
+ *
+ * Thoughts are not shown; the signatures beside text and calls are the answer's echo. An answer without a
+ * reason for its end was cut off: `provider_unavailable`; so is one that the model itself garbled.
+ */
+import type { FinishReason, GenerateContentResponse, Part } from '@google/genai';
+import type { CallId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
+import { type EchoPart, echoOf, type Maker } from './echo.ts';
+import { type Meaning, meanings, providerError } from './provider-errors.ts';
+import type { ToolNames } from './tool-names.ts';
+
+type Usage = NonNullable<GenerateContentResponse['usageMetadata']>;
+
+type Reading = {
+  readonly calls: NonNullable<Part['functionCall']>[];
+  readonly echo: EchoPart[];
+  usage: Usage | undefined;
+  reason: FinishReason | undefined;
+};
+
+const garbled: Meaning = ['provider_unavailable', 'the model wrote an answer that cannot be read'];
+
+export async function* answerChunks(
+  chunks: AsyncIterable<GenerateContentResponse>,
+  { names, maker }: { readonly names: ToolNames; readonly maker: Maker },
+): AsyncGenerator<ModelChunk> {
+  const reading: Reading = { calls: [], echo: [], usage: undefined, reason: undefined };
+  for await (const chunk of chunks) {
+    for (const text of take(reading, chunk)) yield { type: 'text', text };
+  }
+  const { reason, calls } = reading;
+  if (reason === undefined) throw providerError(meanings.brokenOff);
+  const end = endOf(reason, calls.length);
+  for (const { id, name = '', args = {} } of calls)
+    yield {
+      type: 'call',
+      ...(id ? { callId: id as CallId } : {}),
+      name: names.fromWire(name),
+      args: args as JsonObject,
+    };
+  yield { type: 'end', end, usage: usageOf(reading.usage), ...echoOf(maker, reading.echo) };
+}
+
+/** Notes what one chunk says, and gives the texts in it. */
+const take = (reading: Reading, chunk: GenerateContentResponse): readonly string[] => {
+  const candidate = chunk.candidates?.[0];
+  if (candidate === undefined && chunk.promptFeedback?.blockReason !== undefined)
+    throw providerError(meanings.refusedContent, { type: chunk.promptFeedback.blockReason });
+  reading.usage = chunk.usageMetadata ?? reading.usage;
+  reading.reason = candidate?.finishReason ?? reading.reason;
+  return (candidate?.content?.parts ?? []).flatMap((part) => takePart(reading, part));
+};
+
+const takePart = (
+  { calls, echo }: Reading,
+  { functionCall, text, thought, thoughtSignature }: Part,
+): readonly string[] => {
+  const marked = thoughtSignature === undefined ? {} : { mark: { thoughtSignature } };
+  if (functionCall !== undefined) {
+    calls.push(functionCall);
+    echo.push({ call: true, ...marked });
+  } else if (text !== undefined && !thought) {
+    echo.push({ text: text.length, ...marked });
+    if (text !== '') return [text];
+  }
+  return [];
+};
+
+const endOf = (reason: FinishReason, calls: number): AnswerEnd => {
+  switch (reason as string) {
+    case 'MAX_TOKENS':
+    case 'CONTINUATION':
+      return 'max_tokens';
+    case 'SAFETY':
+    case 'RECITATION':
+    case 'LANGUAGE':
+    case 'BLOCKLIST':
+    case 'PROHIBITED_CONTENT':
+    case 'SPII':
+      return 'refused';
+    case 'MALFORMED_FUNCTION_CALL':
+    case 'UNEXPECTED_TOOL_CALL':
+    case 'TOO_MANY_TOOL_CALLS':
+    case 'MALFORMED_RESPONSE':
+    case 'OTHER':
+      throw providerError(garbled, { type: reason });
+    default:
+      return calls > 0 ? 'tool_use' : 'end_turn';
+  }
+};
+
+/** The prompt has what came from the cache in it; thoughts are paid as output. */
+const usageOf = (usage: Usage | undefined): TokenUsage => {
+  const cachedInputTokens = usage?.cachedContentTokenCount ?? 0;
+  return {
+    inputTokens: (usage?.promptTokenCount ?? 0) + (usage?.toolUsePromptTokenCount ?? 0),
+    outputTokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
+  };
+};

@@ -1,0 +1,114 @@
+/**
+ * A model request in Gemini's words: contents of parts, calls in one and all their results in the next.
+ *
+ * Results stand in the order of their calls, and nothing else stands between: Gemini counts them. Since
+ * Gemini 3 a call must carry the signature that came with it; one whose signature we do not have says so
+ * with the word that Google gives for it (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+import type { Content, GenerateContentConfig, Part } from '@google/genai';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { ModelRequest } from '#shared/domain/model.ts';
+import { wellFormed } from './call-arguments.ts';
+import { type Piece, replayOf } from './echo.ts';
+import { isBlank, resultText, userText } from './spoken-text.ts';
+import type { ToolNames } from './tool-names.ts';
+
+type Result = Extract<HistoryMessage, { role: 'tool' }>;
+
+const unsigned = { thoughtSignature: 'skip_thought_signature_validator' };
+const modelsWithoutSignatures = /^(models\/)?gemini-[12]\b/;
+
+export const contentsOf = (
+  { model, history }: ModelRequest,
+  { toWire }: ToolNames,
+  { echoing }: { readonly echoing: boolean },
+): Content[] => {
+  const replay = replayOf(history, echoing ? { provider: 'gemini', model } : undefined);
+  const fallback = modelsWithoutSignatures.test(model) ? {} : unsigned;
+  const contentAt = (message: HistoryMessage, index: number): Content => {
+    switch (message.role) {
+      case 'user':
+        return { role: 'user', parts: [{ text: userText(message.text) }] };
+      case 'assistant':
+        return {
+          role: 'model',
+          parts: signed(
+            replay(message).flatMap((piece) => partOf(piece, toWire)),
+            fallback,
+          ),
+        };
+      case 'tool':
+        return {
+          role: 'user',
+          parts: resultsFrom(history, index).map((result) => resultPart(result, toWire)),
+        };
+    }
+  };
+  return history.map(contentAt).filter(({ parts = [] }) => parts.length > 0);
+};
+
+export const configOf = (
+  { system, tools, outputTokensMax }: ModelRequest,
+  { toWire }: ToolNames,
+): GenerateContentConfig => ({
+  maxOutputTokens: outputTokensMax,
+  ...(isBlank(system) ? {} : { systemInstruction: { parts: [{ text: system.toWellFormed() }] } }),
+  ...(tools.length === 0
+    ? {}
+    : {
+        tools: [
+          {
+            functionDeclarations: tools.map(({ name, description, inputSchema }) => ({
+              name: toWire(name),
+              description,
+              parametersJsonSchema: inputSchema,
+            })),
+          },
+        ],
+      }),
+});
+
+const partOf = (piece: Piece, toWire: ToolNames['toWire']): Part[] => {
+  switch (piece.kind) {
+    case 'own':
+      return [piece.block as Part];
+    case 'text':
+      return piece.text === '' && piece.mark === undefined
+        ? []
+        : [{ text: piece.text.toWellFormed(), ...piece.mark }];
+    case 'call': {
+      const { callId, name, args } = piece.call;
+      return [{ functionCall: { id: callId, name: toWire(name), args: wellFormed(args) }, ...piece.mark }];
+    }
+  }
+};
+
+/** Of parallel calls, the first is the one that is signed. */
+const signed = (parts: readonly Part[], fallback: Part): Part[] => {
+  const first = parts.findIndex(({ functionCall }) => functionCall !== undefined);
+  return parts.map((part, index) => (index === first ? { ...fallback, ...part } : part));
+};
+
+/** All results of a queue go with the first of them, and none with the others. */
+const resultsFrom = (history: readonly HistoryMessage[], from: number): readonly Result[] => {
+  const asked = history[from - 1];
+  if (asked?.role === 'tool') return [];
+  const behind = history.slice(from);
+  const end = behind.findIndex(({ role }) => role !== 'tool');
+  const results = (end === -1 ? behind : behind.slice(0, end)) as readonly Result[];
+  const calls = asked?.role === 'assistant' ? asked.calls : [];
+  const place = ({ callId }: Result): number => calls.findIndex((call) => call.callId === callId);
+  return results.toSorted((one, other) => place(one) - place(other));
+};
+
+const resultPart = (result: Result, toWire: ToolNames['toWire']): Part => ({
+  functionResponse: {
+    id: result.callId,
+    name: toWire(result.name),
+    response: answerOf(result),
+  },
+});
+
+const answerOf = (result: Result): JsonObject =>
+  result.outcome === 'completed' ? { output: resultText(result) } : { error: resultText(result) };

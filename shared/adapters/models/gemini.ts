@@ -1,0 +1,170 @@
+/**
+ * Gemini, through Google's SDK: one streamed generateContent request for each answer.
+ *
+ * The SDK leaves a connection open when its stream is left, so each request has an abort of its own. It is
+ * told everything that it would otherwise look for in the environment.
+ */
+import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
+import type { ListedModel, ModelRequest } from '#shared/domain/model.ts';
+import { headerSafe } from './api-key.ts';
+import { toolNamesOf } from './call-arguments.ts';
+import { answerChunks } from './gemini-answer.ts';
+import { configOf, contentsOf } from './gemini-contents.ts';
+import { isNotFound, isPassing, isRefusedEcho, translateError } from './gemini-errors.ts';
+import {
+  answerStartMsMax,
+  countMsMax,
+  listedModelsMax,
+  listMsMax,
+  type ModelBackend,
+  upTo,
+} from './model-backend.ts';
+import { noSuchModel, providerError } from './provider-errors.ts';
+import { streamAnswer } from './stream-answer.ts';
+import type { ToolNameRule, ToolNames } from './tool-names.ts';
+
+/** A letter or `_` first, then letters, digits and `_` (https://ai.google.dev/gemini-api/docs/function-calling). */
+const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_]|^[0-9]/gu, charactersMax: 64 };
+
+/** A model's id becomes part of a path as it is. */
+const modelId = /^((models|tunedModels)\/)?[a-zA-Z0-9][a-zA-Z0-9._-]{0,127}$/;
+
+export type GeminiSettings = { readonly apiKey: string; readonly baseUrl?: string | undefined };
+
+export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBackend => {
+  const { models } = new GoogleGenAI({
+    apiKey: headerSafe(apiKey, 'GEMINI_API_KEY'),
+    enterprise: false,
+    apiVersion: 'v1beta',
+    httpOptions: { baseUrl: baseUrl ?? 'https://generativelanguage.googleapis.com' },
+  });
+  return {
+    stream: (request, signal) => {
+      const names = toolNamesOf(request, toolNameRule);
+      return streamAnswer<GenerateContentResponse>(
+        {
+          provider: 'gemini',
+          send: (echoing) => send(models, { request, names, echoing }, signal),
+          read: (chunks, maker) => answerChunks(chunks, { names, maker }),
+          isPassing,
+          isRefusedEcho,
+          translate: (error) => translateError(error, request.model),
+        },
+        request,
+        signal,
+      );
+    },
+    count: (request, signal) => countTokens(models, request, signal),
+    listModels: () => listModels(models),
+    hasModel: (id) => hasModel(models, id),
+  };
+};
+
+type Models = GoogleGenAI['models'];
+
+const send = async (
+  models: Models,
+  {
+    request,
+    names,
+    echoing,
+  }: { readonly request: ModelRequest; readonly names: ToolNames; readonly echoing: boolean },
+  signal: AbortSignal,
+): Promise<AsyncIterable<GenerateContentResponse>> => {
+  if (!modelId.test(request.model)) throw providerError(noSuchModel(request.model));
+  const stop = new AbortController();
+  const stream = await models.generateContentStream({
+    model: request.model,
+    contents: contentsOf(request, names, { echoing }),
+    config: {
+      ...configOf(request, names),
+      abortSignal: AbortSignal.any([signal, stop.signal]),
+      // One request for one answer: the SDK would otherwise go on by itself.
+      automaticContinuation: false,
+      automaticFunctionCalling: { disable: true },
+      httpOptions: { fetch: fetchStarting },
+    },
+  });
+  return closing(stream, stop);
+};
+
+/** Bounds the time to the first byte only: the SDK's own timeout would cut a long answer. */
+const fetchStarting: typeof fetch = async (input, init) => {
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new DOMException('no answer began in time', 'TimeoutError')),
+    answerStartMsMax,
+  );
+  try {
+    const signals = [late.signal, ...(init?.signal ? [init.signal] : [])];
+    return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+async function* closing<T>(stream: AsyncIterable<T>, stop: AbortController): AsyncGenerator<T> {
+  try {
+    yield* stream;
+  } finally {
+    stop.abort();
+  }
+}
+
+/** The SDK counts contents only; the request as a whole goes in the field that the API has for it. */
+const countTokens = async (models: Models, request: ModelRequest, signal: AbortSignal): Promise<number> => {
+  const names = toolNamesOf(request, toolNameRule);
+  const contents = contentsOf(request, names, { echoing: false });
+  const { systemInstruction, tools } = configOf(request, names);
+  const model = request.model.startsWith('models/') ? request.model : `models/${request.model}`;
+  try {
+    if (!modelId.test(request.model)) throw providerError(noSuchModel(request.model));
+    const { totalTokens = 0 } = await models.countTokens({
+      model: request.model,
+      contents,
+      config: {
+        abortSignal: signal,
+        httpOptions: {
+          timeout: countMsMax,
+          extraBody: {
+            contents: undefined,
+            generateContentRequest: { model, contents, systemInstruction, tools },
+          },
+        },
+      },
+    });
+    return totalTokens;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw translateError(error, request.model);
+  }
+};
+
+const listModels = async (models: Models): Promise<readonly ListedModel[]> => {
+  try {
+    const pager = await models.list({ config: { pageSize: listedModelsMax, httpOptions: listing } });
+    const listed = await upTo(pager, listedModelsMax);
+    return listed
+      .filter(answers)
+      .map(({ name = '', displayName }) => ({ id: plainId(name), name: displayName || plainId(name) }));
+  } catch (error) {
+    throw translateError(error, 'list');
+  }
+};
+
+const hasModel = async (models: Models, id: string): Promise<boolean> => {
+  if (!modelId.test(id)) return false;
+  try {
+    return answers(await models.get({ model: id, config: { httpOptions: listing } }));
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw translateError(error, id);
+  }
+};
+
+const listing = { timeout: listMsMax };
+
+const answers = ({ supportedActions }: { supportedActions?: string[] }): boolean =>
+  supportedActions?.includes('generateContent') ?? false;
+
+const plainId = (name: string): string => name.replace(/^models\//, '');

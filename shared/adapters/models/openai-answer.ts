@@ -1,0 +1,122 @@
+/**
+ * OpenAI's stream of events, read as one answer: text at once, calls whole, then the end.
+ *
+ * Calls are given after the answer is known to have ended. Reasoning is not shown; encrypted, it is the
+ * answer's echo, with the phase of each message. An answer without a last event was cut off:
+ * `provider_unavailable`.
+ */
+import type OpenAI from 'openai';
+import type { CallId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
+import { argsOf, parsedObject } from './call-arguments.ts';
+import { type EchoPart, echoOf, type Maker } from './echo.ts';
+import { translateFailure } from './openai-errors.ts';
+import { meanings, providerError } from './provider-errors.ts';
+import type { ToolNames } from './tool-names.ts';
+
+type Event = OpenAI.Responses.ResponseStreamEvent;
+
+type Reading = {
+  readonly items: OpenAI.Responses.ResponseOutputItem[];
+  isRefused: boolean;
+  final: OpenAI.Responses.Response | undefined;
+};
+
+export async function* answerChunks(
+  events: AsyncIterable<Event>,
+  { names, maker }: { readonly names: ToolNames; readonly maker: Maker },
+): AsyncGenerator<ModelChunk> {
+  const reading: Reading = { items: [], isRefused: false, final: undefined };
+  for await (const event of events) {
+    const text = take(reading, event);
+    if (text !== '') yield { type: 'text', text };
+  }
+  const { final } = reading;
+  if (final === undefined) throw providerError(meanings.brokenOff);
+  const items = reading.items.filter(isWhole);
+  const calls = items.filter((item) => item.type === 'function_call');
+  for (const { call_id, name, arguments: json } of calls)
+    yield { type: 'call', callId: call_id as CallId, name: names.fromWire(name), args: argsIn(json) };
+  const end = endOf(reading, final, calls.length);
+  yield { type: 'end', end, usage: usageOf(final.usage), ...echoOf(maker, items.flatMap(echoParts)) };
+}
+
+/** Notes what one event says, and gives the text in it. */
+const take = (reading: Reading, event: Event): string => {
+  switch (event.type) {
+    case 'response.output_text.delta':
+      return event.delta;
+    case 'response.refusal.delta':
+      reading.isRefused = true;
+      return event.delta;
+    case 'response.output_item.done':
+      reading.items.push(event.item);
+      return '';
+    case 'response.completed':
+    case 'response.incomplete':
+      reading.final = event.response;
+      return '';
+    case 'response.failed':
+      throw translateFailure(event.response.error);
+    case 'error':
+      throw translateFailure(event);
+    default:
+      return '';
+  }
+};
+
+/** At the output limit, the call that was being written counts only if its arguments are complete. */
+const isWhole = (item: OpenAI.Responses.ResponseOutputItem): boolean =>
+  item.type !== 'function_call' || item.status !== 'incomplete' || parsedObject(item.arguments) !== undefined;
+
+const argsIn = (json: string): JsonObject => (json === '' ? {} : argsOf(json));
+
+const endOf = (
+  { isRefused }: Reading,
+  { status, incomplete_details: incomplete }: OpenAI.Responses.Response,
+  calls: number,
+): AnswerEnd => {
+  if (isRefused || incomplete?.reason === 'content_filter') return 'refused';
+  // Whatever else may cut an answer short tomorrow: it is not whole.
+  if (status === 'incomplete' || incomplete?.reason !== undefined) return 'max_tokens';
+  return calls > 0 ? 'tool_use' : 'end_turn';
+};
+
+/** `input_tokens` has what was read from and written to the cache in it. */
+const usageOf = (usage: OpenAI.Responses.ResponseUsage | undefined): TokenUsage => {
+  const cachedInputTokens = usage?.input_tokens_details?.cached_tokens ?? 0;
+  const cacheWriteInputTokens = usage?.input_tokens_details?.cache_write_tokens ?? 0;
+  return {
+    inputTokens: usage?.input_tokens ?? 0,
+    outputTokens: usage?.output_tokens ?? 0,
+    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
+    ...(cacheWriteInputTokens === 0 ? {} : { cacheWriteInputTokens }),
+  };
+};
+
+const echoParts = (item: OpenAI.Responses.ResponseOutputItem): EchoPart[] => {
+  switch (item.type) {
+    case 'reasoning':
+      return item.encrypted_content ? [{ own: reasoningBlock(item, item.encrypted_content) }] : [];
+    case 'function_call':
+      return [{ call: true }];
+    case 'message':
+      return [{ text: lengthOf(item), ...(item.phase ? { mark: { phase: item.phase } } : {}) }];
+    default:
+      return [];
+  }
+};
+
+const reasoningBlock = (
+  { id, summary }: OpenAI.Responses.ResponseReasoningItem,
+  encrypted_content: string,
+): JsonObject => ({
+  type: 'reasoning',
+  id,
+  summary: summary.map(({ text }) => ({ type: 'summary_text', text })),
+  encrypted_content,
+});
+
+const lengthOf = ({ content }: OpenAI.Responses.ResponseOutputMessage): number =>
+  content.reduce((sum, part) => sum + (part.type === 'refusal' ? part.refusal : part.text).length, 0);

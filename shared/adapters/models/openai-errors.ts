@@ -1,0 +1,92 @@
+/**
+ * What went wrong with OpenAI, in our codes (https://developers.openai.com/api/docs/guides/error-codes).
+ *
+ * The `code` of an error says more than its status: 429 is too fast or unpaid. An error inside a stream
+ * that began well has a code only.
+ */
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import type { AppError } from '#shared/errors.ts';
+import { type Meaning, meanings, noSuchModel, providerError } from './provider-errors.ts';
+
+const { refusedKey, unpaid, rateLimited, overloaded, unavailable, unreachable, tooLong, refusedContent } =
+  meanings;
+
+const byCode: Readonly<Record<string, Meaning>> = {
+  invalid_api_key: refusedKey,
+  insufficient_quota: unpaid,
+  billing_hard_limit_reached: unpaid,
+  billing_not_active: unpaid,
+  rate_limit_exceeded: rateLimited,
+  slow_down: overloaded,
+  server_is_overloaded: overloaded,
+  server_error: unavailable,
+  vector_store_timeout: unavailable,
+  context_length_exceeded: tooLong,
+  string_above_max_length: tooLong,
+  // The prompt was flagged; what is merely malformed has other codes.
+  invalid_prompt: refusedContent,
+  content_filter: refusedContent,
+  content_policy_violation: refusedContent,
+  bio_policy: refusedContent,
+  cyber_policy: refusedContent,
+  misalignment_policy_violation: refusedContent,
+};
+
+const byStatus: Readonly<Record<number, Meaning>> = {
+  401: refusedKey,
+  402: unpaid,
+  403: refusedKey,
+  408: unavailable,
+  409: unavailable,
+  413: tooLong,
+  429: rateLimited,
+  503: overloaded,
+};
+
+export const translateError = (cause: unknown, model: string): AppError => {
+  const { status, code, requestID, headers } = cause instanceof APIError ? cause : noDetails;
+  const retryAfter = headers?.get('retry-after') ?? undefined;
+  return providerError(meaningOf(cause, model), {
+    cause,
+    status,
+    type: code,
+    requestId: requestID,
+    retryAfter,
+  });
+};
+
+/** What an answer that failed, or an event of its stream, says about itself. */
+export const translateFailure = (
+  failure: { readonly code?: string | null; readonly message?: string } | null,
+): AppError =>
+  providerError(byCode[failure?.code ?? ''] ?? unavailable, {
+    cause: new Error(failure?.message ?? 'the answer failed without a reason'),
+    type: failure?.code,
+  });
+
+const noDetails = { status: undefined, code: undefined, requestID: undefined, headers: undefined };
+
+const meaningOf = (cause: unknown, model: string): Meaning => {
+  if (!(cause instanceof APIError)) return unreachable;
+  const { status, code, message } = cause;
+  if (isNotFound(cause)) return noSuchModel(model);
+  const known = byCode[code ?? ''] ?? byStatus[status ?? 0];
+  if (known !== undefined) return known;
+  if (status === undefined) return cause instanceof APIConnectionError ? unreachable : unavailable;
+  if (status >= 500) return unavailable;
+  return /context (length|window)|too many tokens/i.test(message) ? tooLong : meanings.notUnderstood;
+};
+
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof APIError && (error.status === 404 || error.code === 'model_not_found');
+
+export const isPassing = (error: unknown): boolean => {
+  if (error instanceof APIConnectionTimeoutError) return false;
+  if (error instanceof APIConnectionError) return true;
+  const { status, headers } = error instanceof APIError ? error : noDetails;
+  return status !== undefined && status >= 500 && headers?.get('retry-after') == null;
+};
+
+/** "Item 'rs_…' of type 'reasoning' was provided without its required following item", and the like. */
+export const isRefusedEcho = (error: unknown): boolean =>
+  error instanceof APIError && error.status === 400 && /reasoning|encrypted/i.test(error.message);

@@ -1,0 +1,95 @@
+/**
+ * GPT, through OpenAI's SDK: one streamed Responses request for each answer.
+ *
+ * Knows the models that answer in text and are not shut down. Its list says nothing about what a model is
+ * for, so the kinds that are known to be no conversation are left out by their names.
+ */
+import OpenAI from 'openai';
+import type { ListedModel } from '#shared/domain/model.ts';
+import { headerSafe } from './api-key.ts';
+import { toolNamesOf } from './call-arguments.ts';
+import {
+  answerStartMsMax,
+  countMsMax,
+  listedModelsMax,
+  listMsMax,
+  type ModelBackend,
+  upTo,
+} from './model-backend.ts';
+import { answerChunks } from './openai-answer.ts';
+import { isNotFound, isPassing, isRefusedEcho, translateError } from './openai-errors.ts';
+import { countRequest, responseRequest } from './openai-input.ts';
+import { streamAnswer } from './stream-answer.ts';
+import type { ToolNameRule } from './tool-names.ts';
+
+/** Names match `^[a-zA-Z0-9_-]{1,64}$` (https://developers.openai.com/api/docs/guides/function-calling). */
+const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_-]/gu, charactersMax: 64 };
+
+const noConversation =
+  /embedding|whisper|tts|dall-e|image|sora|moderation|audio|realtime|transcribe|davinci|babbage/;
+
+export type OpenAiSettings = { readonly apiKey: string; readonly baseUrl?: string | undefined };
+
+export const makeOpenAiProvider = ({ apiKey, baseUrl }: OpenAiSettings): ModelBackend => {
+  const client = new OpenAI({
+    apiKey: headerSafe(apiKey, 'OPENAI_API_KEY'),
+    // Said in full, since the SDK would otherwise look for it in the environment.
+    baseURL: baseUrl ?? 'https://api.openai.com/v1',
+    maxRetries: 0,
+    timeout: answerStartMsMax,
+    // It would print parts of a conversation to the console.
+    logLevel: 'off',
+  });
+  return {
+    stream: (request, signal) => {
+      const names = toolNamesOf(request, toolNameRule);
+      return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
+        {
+          provider: 'openai',
+          send: (echoing) =>
+            client.responses.create(responseRequest(request, names, { echoing }), { signal }),
+          read: (events, maker) => answerChunks(events, { names, maker }),
+          isPassing,
+          isRefusedEcho,
+          translate: (error) => translateError(error, request.model),
+        },
+        request,
+        signal,
+      );
+    },
+    count: async (request, signal) => {
+      const body = countRequest(request, toolNamesOf(request, toolNameRule));
+      const options = { signal, timeout: countMsMax };
+      try {
+        return (await client.responses.inputTokens.count(body, options)).input_tokens;
+      } catch (error) {
+        signal.throwIfAborted();
+        throw translateError(error, request.model);
+      }
+    },
+    listModels: () => listModels(client),
+    hasModel: (id) => hasModel(client, id),
+  };
+};
+
+const listModels = async (client: OpenAI): Promise<readonly ListedModel[]> => {
+  try {
+    const models = await upTo(client.models.list({ timeout: listMsMax }), listedModelsMax);
+    return models
+      .filter((model) => isServed(model) && !noConversation.test(model.id))
+      .map(({ id }) => ({ id, name: id }));
+  } catch (error) {
+    throw translateError(error, 'list');
+  }
+};
+
+const hasModel = async (client: OpenAI, id: string): Promise<boolean> => {
+  try {
+    return isServed(await client.models.retrieve(id, { timeout: listMsMax }));
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw translateError(error, id);
+  }
+};
+
+const isServed = ({ shutdown_date: date }: OpenAI.Model): boolean => !date || Date.parse(date) > Date.now();

@@ -1,0 +1,82 @@
+/**
+ * One answer from any provider: asked for, tried again where that is quick and safe, read, its failures
+ * translated.
+ *
+ * Retries belong to the turn, which can tell its user and outlive this function; an SDK's own may sleep for
+ * as long as a `retry-after` header says, and are off. One quick second try stays, for a request that failed
+ * before its answer began and was not told to wait: a connection that a frozen function kept open is found
+ * dead only when it is used. A request that is refused for what it echoes is sent again without.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ModelChunk, ModelRequest, ProviderName } from '#shared/domain/model.ts';
+import { type AppError, isAppError } from '#shared/errors.ts';
+import { hasEchoes, type Maker } from './echo.ts';
+
+export type Wire<E> = {
+  readonly provider: ProviderName;
+  /** Settles when the answer begins. */
+  readonly send: (echoing: boolean) => Promise<AsyncIterable<E>>;
+  readonly read: (events: AsyncIterable<E>, maker: Maker) => AsyncIterable<ModelChunk>;
+  readonly isPassing: (error: unknown) => boolean;
+  readonly isRefusedEcho: (error: unknown) => boolean;
+  readonly translate: (error: unknown) => AppError;
+};
+
+const secondTryPauseMs = 300;
+
+export async function* streamAnswer<E>(
+  wire: Wire<E>,
+  { history, model }: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelChunk> {
+  const echoing = hasEchoes(history);
+  const { events, alone } = await begin(wire, { echoing, signal });
+  yield* wire.read(received(events, wire, signal), { provider: wire.provider, model, alone });
+}
+
+const begin = async <E>(
+  wire: Wire<E>,
+  { echoing, signal }: { readonly echoing: boolean; readonly signal: AbortSignal },
+): Promise<{ readonly events: AsyncIterable<E>; readonly alone: boolean }> => {
+  try {
+    try {
+      return { events: await patiently(wire, echoing, signal), alone: false };
+    } catch (error) {
+      if (!echoing || !wire.isRefusedEcho(error)) throw error;
+      return { events: await patiently(wire, false, signal), alone: true };
+    }
+  } catch (error) {
+    return fail(error, wire, signal);
+  }
+};
+
+const patiently = async <E>(
+  { send, isPassing }: Wire<E>,
+  echoing: boolean,
+  signal: AbortSignal,
+): Promise<AsyncIterable<E>> => {
+  signal.throwIfAborted();
+  try {
+    return await send(echoing);
+  } catch (error) {
+    if (signal.aborted || !isPassing(error)) throw error;
+    await pause(secondTryPauseMs, undefined, { signal });
+    return await send(echoing);
+  }
+};
+
+/** The one place that translates what fails within a stream: the SDK or the wire. */
+async function* received<E>(events: AsyncIterable<E>, wire: Wire<E>, signal: AbortSignal): AsyncGenerator<E> {
+  try {
+    for await (const event of events) yield event;
+  } catch (error) {
+    fail(error, wire, signal);
+  }
+  // An SDK may end an aborted stream as if the answer were over.
+  signal.throwIfAborted();
+}
+
+const fail = (error: unknown, { translate }: Pick<Wire<never>, 'translate'>, signal: AbortSignal): never => {
+  signal.throwIfAborted();
+  throw isAppError(error) ? error : translate(error);
+};

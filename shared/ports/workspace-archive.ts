@@ -1,0 +1,74 @@
+/** Checkpoints of a workspace: out of a sandbox into safe keeping, and back into the next one. */
+import type { LeftOut, ManifestRef, Missing } from '../domain/checkpoint.ts';
+import type { OwnerId, WorkspaceId } from '../domain/ids.ts';
+import type { LiveSandbox } from '../domain/sandbox.ts';
+
+export type SandboxLogLine = {
+  /** Counts from 1 within one sandbox. */
+  readonly number: number;
+  readonly at: number;
+  readonly stream: 'stderr' | 'lifecycle';
+  readonly text: string;
+};
+
+/** What became of the volume that sandboxes of one owner share; nothing where there is none to be saved. */
+type SharedSave = {
+  /** Written and deleted by this save. */
+  readonly shared?: {
+    readonly files: number;
+    readonly bytes: number;
+    readonly removed: number;
+    readonly leftOut: readonly LeftOut[];
+  };
+  /** Why it was not saved. */
+  readonly sharedFailed?: string;
+};
+
+type SharedRestore = {
+  readonly shared?: { readonly files: number; readonly bytes: number; readonly missing: readonly Missing[] };
+  /** Why it was not restored. */
+  readonly sharedFailed?: string;
+};
+
+export type SaveOutcome = SharedSave & WorkspaceSaveOutcome;
+export type RestoreOutcome = SharedRestore & WorkspaceRestoreOutcome;
+
+type WorkspaceSaveOutcome =
+  | {
+      readonly status: 'saved';
+      readonly manifest: ManifestRef;
+      readonly files: number;
+      readonly bytes: number;
+      readonly leftOut: readonly LeftOut[];
+      readonly logs: readonly SandboxLogLine[];
+    }
+  | { readonly status: 'unchanged'; readonly logs: readonly SandboxLogLine[] }
+  /** Too large, or the sandbox said no. */
+  | { readonly status: 'refused'; readonly code: string; readonly message: string };
+
+type WorkspaceRestoreOutcome =
+  | { readonly status: 'restored'; readonly files: number; readonly missing: readonly Missing[] }
+  /** The manifest is not the one that was saved: nothing of the workspace was restored. */
+  | { readonly status: 'refused'; readonly reason: string };
+
+export interface WorkspaceArchive {
+  /** Whether there is a shared volume to be restored at every start, also into a workspace that was never saved. */
+  readonly keepsShared: boolean;
+  /** Throws `sandbox_unavailable` when the sandbox cannot be reached or dies on the way: nothing was saved then. */
+  save(
+    sandbox: LiveSandbox,
+    wish: {
+      readonly id: string;
+      readonly base?: ManifestRef;
+      readonly logsAfter: number;
+      readonly owner: OwnerId;
+    },
+  ): Promise<SaveOutcome>;
+  /** Throws `sandbox_unavailable` as `save` does. Without a manifest the workspace stays empty. */
+  restore(
+    sandbox: LiveSandbox,
+    wish: { readonly manifest?: ManifestRef; readonly owner: OwnerId },
+  ): Promise<RestoreOutcome>;
+  /** Deletes everything that was ever saved of it; the shared volume is its owner's and stays. */
+  forget(workspace: WorkspaceId): Promise<void>;
+}
