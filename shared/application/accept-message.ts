@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import type { Invoker } from '../ports/invoker.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { World } from '../ports/world.ts';
+import { noPlace } from './create-session.ts';
 
 export type AcceptPorts = {
   readonly sessions: SessionStore;
@@ -21,25 +22,28 @@ export type NewMessage = {
   /** The gateway's clock, where there is one: it orders messages of one client. */
   readonly acceptedAt?: number;
   readonly correlationId: string;
+  /** Active agent sessions of one project. */
+  readonly placesMax: number;
 };
 
 /** The id under which the message was accepted, now or before. */
 export const acceptMessage = async (
   { sessions, invoker, world }: AcceptPorts,
   session: Session,
-  { text, model, connectionId, correlationId, ...given }: NewMessage,
+  { text, model, connectionId, correlationId, placesMax, ...given }: NewMessage,
 ): Promise<MessageId> => {
   if (session.kind !== 'agent')
     throw new AppError('invalid_session_state', 'an execution session takes no messages');
   const messageId = (given.messageId ?? world.uuid()) as MessageId;
-  const result = await sessions.accept(session.id, {
+  const message = {
     messageId,
     text,
     acceptedAt: given.acceptedAt ?? world.now(),
     correlationId,
     ...(model === undefined ? {} : { model }),
     ...(connectionId === undefined ? {} : { connectionId }),
-  });
+  };
+  const result = await sessions.accept(session, message, placesMax);
   switch (result) {
     case 'ended':
       throw new AppError('invalid_session_state', `the session is ${session.status}`, {
@@ -52,6 +56,8 @@ export const acceptMessage = async (
         `more than ${openMessagesPerConnectionMax} messages of this connection are open`,
         { suggestions: ['Wait for a completion.'], recoveryActions: ['wait_and_retry'] },
       );
+    case 'full':
+      throw noPlace('agent', placesMax);
     case 'accepted':
     case 'duplicate':
       await invoker.runTurn(session.id, correlationId);

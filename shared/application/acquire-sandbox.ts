@@ -1,40 +1,33 @@
 /**
  * Acquires the sandbox of a workspace: one start however many ask, everybody gets the same one.
  *
- * The table decides who starts it (`claimStart` is true once per generation); the rest wait for readiness,
+ * The table decides who starts it (a claim is true once per generation); the rest wait for readiness,
  * bounded, and are then told `sandbox_starting`. A starter that died is repeated under the same token.
  */
-import type { Flavor, Template } from '../domain/flavor.ts';
+import type { SandboxStart } from '../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../domain/ids.ts';
-import { sandboxWaitMsMax } from '../domain/limits.ts';
-import { acquireStep, type LiveSandbox, startToken, taskGroup } from '../domain/sandbox.ts';
+import { sandboxTrustMs, sandboxWaitMsMax, stopRetryMs } from '../domain/limits.ts';
+import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../domain/sandbox.ts';
 import { AppError } from '../errors.ts';
-import type { SandboxHost } from '../ports/sandbox-host.ts';
-import type { SandboxLink } from '../ports/sandbox-link.ts';
-import type { Telemetry } from '../ports/telemetry.ts';
-import type { WorkspaceStore } from '../ports/workspace-store.ts';
-import type { World } from '../ports/world.ts';
+import { type LocatePorts, type Locator, openLocator } from './locate-sandbox.ts';
+import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
+import {
+  noCapacity,
+  reissueStart,
+  type StartPorts,
+  startSandbox,
+  type WantedSandbox,
+} from './start-sandbox.ts';
+import { type VerifyPorts, verifySandbox } from './verify-sandbox.ts';
 
-export type AcquirePorts = {
-  readonly workspaces: WorkspaceStore;
-  readonly host: SandboxHost;
-  readonly link: SandboxLink;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-  /** SHA-256 of the bearer of one generation's sandbox. */
-  readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
-};
-
-export type WantedSandbox = {
-  readonly workspaceId: WorkspaceId;
-  readonly flavor: Flavor;
-  readonly template: Template;
-};
+export type AcquirePorts = StartPorts & ReadyPorts & VerifyPorts & LocatePorts;
 
 export type AcquiredSandbox = {
   readonly sandbox: LiveSandbox;
+  /** As it was read when the sandbox was found ready. */
+  readonly workspace: Workspace;
   /** Given to exactly one caller: the one who says that the sandbox started. */
-  readonly startMs?: number;
+  readonly start?: SandboxStart;
 };
 
 const pollMsMin = 20;
@@ -47,13 +40,19 @@ export const acquireSandbox = async (
   wanted: WantedSandbox,
 ): Promise<AcquiredSandbox> => {
   const deadline = ports.world.now() + sandboxWaitMsMax;
+  const locate = openLocator(ports, wanted.correlationId);
   let starts = 0;
+  let overBefore: number | undefined;
   for (let pause = pollMsMin; ports.world.now() < deadline; pause = Math.min(pollMsMax, pause * 1.5)) {
-    const attempt = await tryOnce(ports, wanted);
+    const workspace = await find(ports, wanted.workspaceId);
+    overBefore ??= lastOver(workspace);
+    refuseWithoutCapacity(workspace, overBefore);
+    const attempt = await tryOnce(ports, workspace, { ...wanted, locate });
     if (typeof attempt === 'object') return attempt;
     if (attempt === 'started') starts += 1;
     if (starts > startsMax) throw startFailed('it stopped each time before it answered');
-    await ports.world.sleep(pause);
+    await ports.world.sleep(pause, wanted.signal);
+    wanted.signal?.throwIfAborted();
   }
   throw new AppError('sandbox_starting', 'the sandbox is still starting', {
     suggestions: ['Try again in a few seconds.'],
@@ -63,94 +62,78 @@ export const acquireSandbox = async (
 
 type Attempt = AcquiredSandbox | 'started' | 'not-yet';
 
+const find = async ({ workspaces }: AcquirePorts, id: WorkspaceId): Promise<Workspace> => {
+  const workspace = await workspaces.get(id);
+  if (workspace !== undefined) return workspace;
+  throw new AppError('workspace_not_found', `workspace ${id} not found`);
+};
+
+/** The last generation that was over when it was looked at. */
+const lastOver = ({ sandbox }: Workspace): number => {
+  if (sandbox === undefined) return 0;
+  return sandbox.state === 'stopped' ? sandbox.generation : sandbox.generation - 1;
+};
+
+/** Who waited for a start that found no room does not ask for room once more. */
+const refuseWithoutCapacity = ({ sandbox }: Workspace, overBefore: number): void => {
+  if (sandbox?.state !== 'stopped' || sandbox.generation <= overBefore) return;
+  if (sandbox.stoppedReason === noCapacity.reason) throw noCapacity.error();
+};
+
 const startFailed = (why: string): AppError =>
   new AppError('sandbox_start_failed', `the sandbox could not be started: ${why}`, {
     suggestions: ['Try again in a minute.'],
     recoveryActions: ['wait_and_retry'],
   });
 
-const tryOnce = async (ports: AcquirePorts, wanted: WantedSandbox): Promise<Attempt> => {
-  const { workspaceId } = wanted;
-  const workspace = await ports.workspaces.get(workspaceId);
-  if (workspace === undefined)
-    throw new AppError('workspace_not_found', `workspace ${workspaceId} not found`);
-  const next = acquireStep(workspace.sandbox, ports.world.now());
-  const generation = workspace.sandbox?.generation ?? 0;
-  const flavor = workspace.sandbox?.flavor ?? wanted.flavor;
+const tryOnce = async (
+  ports: AcquirePorts,
+  workspace: Workspace,
+  { locate, ...wanted }: WantedSandbox & { readonly locate: Locator },
+): Promise<Attempt> => {
+  const { id: workspaceId, sandbox } = workspace;
+  const now = ports.world.now();
+  const next = acquireStep(sandbox, now);
   switch (next.step) {
     case 'use':
-      return { sandbox: { workspaceId, generation, address: next.address, flavor } };
+      return use(ports, workspace, liveSandbox(workspace, next.address));
     case 'start':
-      await start(ports, wanted, next.generation);
+      await startSandbox(ports, workspace, wanted);
       return 'started';
     case 'reissue':
-      await startTask(ports, wanted, next.generation);
+      if (sandbox !== undefined) await reissueStart(ports, { workspaceId, sandbox });
       return 'not-yet';
-    case 'probe':
-      return probe(
-        ports,
-        { workspaceId, generation, address: next.address, flavor },
-        workspace.sandbox?.requestedAt,
-      );
-    case 'give-up':
-      await ports.workspaces.markStopping(workspaceId, generation, ports.world.now());
+    case 'probe': {
+      const start = await readySandbox(ports, workspace, liveSandbox(workspace, next.address));
+      return start === undefined
+        ? 'not-yet'
+        : { sandbox: liveSandbox(workspace, next.address), workspace, start };
+    }
+    case 'locate':
+      await locate(next.taskArn);
+      return 'not-yet';
+    case 'give-up': {
+      const stop = { reason: 'it did not become ready in time', at: now, dueAt: now + stopRetryMs };
+      await ports.workspaces.markStopping(workspaceId, sandbox?.generation ?? 0, stop);
+      await ports.invoker.stopSandbox(workspaceId, wanted.correlationId);
       throw startFailed('it did not become ready in time');
+    }
     case 'wait':
       return 'not-yet';
   }
 };
 
-const start = async (ports: AcquirePorts, wanted: WantedSandbox, generation: number): Promise<void> => {
-  const { workspaceId, flavor, template } = wanted;
-  const requestedAt = ports.world.now();
-  const isMine = await ports.workspaces.claimStart(workspaceId, {
-    generation,
-    state: 'starting',
-    flavor,
-    template,
-    requestedAt,
-  });
-  if (!isMine) return;
-  ports.telemetry.count('SandboxStartsCold');
-  await startTask(ports, wanted, generation);
+/** One that has shown itself a moment ago is believed; another is asked first. */
+const use = async (ports: AcquirePorts, workspace: Workspace, sandbox: LiveSandbox): Promise<Attempt> => {
+  const isTrusted = ports.world.now() - lastSeen(workspace) < sandboxTrustMs;
+  if (isTrusted || (await verifySandbox(ports, workspace, sandbox)) === 'lives')
+    return { sandbox, workspace };
+  return 'not-yet';
 };
 
-const startTask = async (ports: AcquirePorts, wanted: WantedSandbox, generation: number): Promise<void> => {
-  const { workspaceId, flavor, template } = wanted;
-  try {
-    const taskArn = await ports.host.start({
-      token: startToken(workspaceId, generation),
-      group: taskGroup(workspaceId, generation),
-      flavor,
-      template,
-      bearerHash: ports.bearerHash(workspaceId, generation),
-    });
-    await ports.workspaces.noteTask(workspaceId, generation, taskArn);
-  } catch (error) {
-    ports.telemetry.count('SandboxStartsFailed');
-    const stop = { reason: 'the start was refused', at: ports.world.now() };
-    await ports.workspaces.markStopped(workspaceId, generation, stop);
-    throw error;
-  }
-};
-
-/** Asks the server inside once; the caller comes back when it does not answer yet. */
-const probe = async (ports: AcquirePorts, sandbox: LiveSandbox, requestedAt = 0): Promise<Attempt> => {
-  const isHealthy = await answersHealth(ports.link, sandbox);
-  if (!isHealthy) return 'not-yet';
-  const now = ports.world.now();
-  if (!(await ports.workspaces.markReady(sandbox.workspaceId, sandbox.generation, now))) return 'not-yet';
-  const startMs = now - requestedAt;
-  ports.telemetry.duration('SandboxStartMs', startMs);
-  return { sandbox, startMs };
-};
-
-const answersHealth = async (link: SandboxLink, sandbox: LiveSandbox): Promise<boolean> => {
-  try {
-    const response = await link.fetch(sandbox, { method: 'GET', path: '/health' });
-    await response.body?.cancel();
-    return response.status === 200;
-  } catch {
-    return false;
-  }
-};
+const liveSandbox = ({ id, sandbox }: Workspace, address: string): LiveSandbox => ({
+  workspaceId: id,
+  generation: sandbox?.generation ?? 0,
+  address,
+  flavor: sandbox?.flavor ?? 'micro',
+});

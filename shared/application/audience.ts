@@ -20,7 +20,11 @@ export type AudiencePorts = {
   readonly world: World;
 };
 
-export type Audience = { readonly tell: (frames: readonly Frame[]) => Promise<void> };
+export type Audience = {
+  readonly tell: (frames: readonly Frame[]) => Promise<void>;
+  /** Somebody has just read who watches. */
+  readonly refresh: (watchers: readonly ConnectionId[]) => void;
+};
 
 /** `known` saves the first read, when the caller has just made it. */
 export const openAudience = (
@@ -44,6 +48,10 @@ export const openAudience = (
   };
 
   return {
+    refresh: (now) => {
+      watchers = now;
+      readAt = ports.world.now();
+    },
     tell: (frames) => {
       if (frames.length === 0) return last;
       last = last

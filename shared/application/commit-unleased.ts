@@ -4,6 +4,7 @@
  */
 import { eventFrame } from '../contracts/frames.ts';
 import type { Session } from '../domain/session.ts';
+import { addUsage } from '../domain/turn/calls.ts';
 import type { TurnRecord, TurnStep } from '../domain/turn/turn.ts';
 import type { InboxMessage, SessionPatch, SessionStore } from '../ports/session-store.ts';
 import { type AudiencePorts, openAudience } from './audience.ts';
@@ -15,6 +16,8 @@ export type UnleasedStep = {
   readonly at: number;
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
+  /** History messages that go, and the index of the first of them. */
+  readonly forget?: { readonly from: number; readonly count: number };
   /** The turn function has something to do after it. */
   readonly wakes: boolean;
 };
@@ -29,14 +32,28 @@ export const commitUnleased = async (
     version: turn.version,
     state: step.state,
     historyNext: turn.historyNext,
+    historyFrom: turn.historyFrom,
     at,
     log: step.log,
     history: step.history,
     release: false,
     dueAt: at,
     ...rest,
+    patch: { ...patchOf(session, turn, step), ...rest.patch },
   });
-  if (result.status === 'stale') return false;
+  if (result.status !== 'committed' && result.status !== 'kept') return false;
   await openAudience(ports, session.id).tell(result.events.map((event) => eventFrame(session.id, event)));
   return true;
+};
+
+/** What a turn that ends here leaves with its session, as one that its holder ends. */
+const patchOf = (session: Session, { state }: TurnRecord, { log }: TurnStep): SessionPatch => {
+  const completion = log.find((entry) => entry.type === 'completion');
+  if (completion?.type !== 'completion') return {};
+  const { usage, sessionCostUsd } = completion.data;
+  return {
+    usage: addUsage(session.usage, usage),
+    costUsd: sessionCostUsd,
+    ...('policy' in state ? { rememberedTools: state.policy.rememberedTools } : {}),
+  };
 };

@@ -9,12 +9,13 @@ import { eventFrame } from '../contracts/frames.ts';
 import { InvariantError } from '../domain/assert.ts';
 import type { LogEntry } from '../domain/event-log.ts';
 import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../domain/history.ts';
+import type { LiveSandbox, Workspace } from '../domain/sandbox.ts';
 import type { Session } from '../domain/session.ts';
-import { addUsage, noUsage } from '../domain/turn/calls.ts';
+import { addUsage } from '../domain/turn/calls.ts';
 import { pendingWork } from '../domain/turn/pending-work.ts';
 import { reduce } from '../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../domain/turn/turn.ts';
-import type { InboxMessage, SessionPatch, SessionStore } from '../ports/session-store.ts';
+import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../ports/session-store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Audience } from './audience.ts';
 
@@ -27,14 +28,23 @@ export type DeskLimits = {
 
 export type DeskPorts = { readonly sessions: SessionStore; readonly telemetry: Telemetry };
 
+/** A sandbox and its workspace as it was read when the sandbox was found ready. */
+export type UsedSandbox = { readonly sandbox: LiveSandbox; readonly workspace: Workspace };
+
 export type Desk = {
   readonly session: Session;
   readonly turn: TurnRecord;
   readonly history: readonly HistoryMessage[];
   readonly inbox: readonly InboxMessage[];
   readonly audience: Audience;
-  /** `held`: go on. `reload`: work came that is not on the desk. `left`: the lease is gone, given back or lost. */
-  readonly lease: 'held' | 'reload' | 'left';
+  /** Where tools ran since the workspace was last saved. */
+  readonly used?: UsedSandbox;
+  /**
+   * `held`: go on. `reload`: work came that is not on the desk. `moved`: somebody else moved the turn.
+   * `unsaved`: the checkpoint it names does not follow the last one; nothing was written. `left`: the lease is
+   * gone, given back or lost.
+   */
+  readonly lease: 'held' | 'reload' | 'moved' | 'unsaved' | 'left';
 };
 
 type Done = Extract<TurnState, { kind: 'done' }>;
@@ -43,40 +53,54 @@ type Done = Extract<TurnState, { kind: 'done' }>;
 export const currentMessage = ({ turn: { state }, inbox }: Desk): InboxMessage | undefined =>
   'messageId' in state ? inbox.find(({ messageId }) => messageId === state.messageId) : undefined;
 
+/** A turn that ends as it begins, because no money is left, answers the message it began with. */
+const answeredMessage = (desk: Desk, event: TurnEvent): InboxMessage | undefined =>
+  event.type === 'started'
+    ? desk.inbox.find(({ messageId }) => messageId === event.message.messageId)
+    : currentMessage(desk);
+
 export const isBetweenTurns = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
+
+export type Advance = {
+  readonly desk: Desk;
+  readonly event: TurnEvent;
+  readonly limits: DeskLimits;
+  readonly said?: readonly LogEntry[];
+  /** A checkpoint that this write makes known. */
+  readonly note?: CheckpointNote | undefined;
+};
 
 export const advance = async (
   { sessions, telemetry }: DeskPorts,
-  {
-    desk,
-    event,
-    limits,
-    said = [],
-  }: { desk: Desk; event: TurnEvent; limits: DeskLimits; said?: readonly LogEntry[] },
+  { desk, event, limits, said = [], note }: Advance,
 ): Promise<Desk> => {
   const step = reduce(desk.turn.state, event, limits.turn);
   // A holder's own events always apply: one that does not would be performed again without end.
   if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
-  const completed = step.state.kind === 'done' ? currentMessage(desk) : undefined;
+  const completed = step.state.kind === 'done' ? answeredMessage(desk, event) : undefined;
   const inbox = desk.inbox.filter((message) => message !== completed);
   const history = [...desk.history, ...step.history];
   const dropped = Math.min(droppedByTruncation(history, limits.history), desk.history.length);
+  const first = desk.turn.historyNext - desk.history.length;
   const result = await sessions.commitTurn({
     session: desk.session,
     fence: desk.session.lease.fence,
     version: desk.turn.version,
     state: step.state,
     historyNext: desk.turn.historyNext,
+    historyFrom: first + dropped,
     at: event.at,
     log: [...said, ...step.log],
     history: step.history,
-    forget: { from: desk.turn.historyNext - desk.history.length, count: dropped },
+    forget: { from: first, count: dropped },
+    ...(note === undefined ? {} : { note }),
     completed,
     patch: patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
     release: hasNothingToDo(step.state, inbox),
     wakes: false,
     dueAt: event.at + limits.idleMs,
   });
+  if (result.status === 'moved' || result.status === 'unsaved') return { ...desk, lease: result.status };
   if (result.status === 'stale') {
     telemetry.count('LeasesLost');
     return { ...desk, lease: 'left' };
@@ -113,12 +137,14 @@ const patchAfter = (
   { at, isInboxEmpty, log }: { at: number; isInboxEmpty: boolean; log: readonly LogEntry[] },
 ): SessionPatch => {
   const completion = log.find((entry) => entry.type === 'completion');
-  const usage = completion?.type === 'completion' ? completion.data.usage : noUsage;
   const remembered = 'policy' in turn.state ? turn.state.policy.rememberedTools : session.rememberedTools;
   return {
     lastActiveAt: at,
     rememberedTools: remembered,
     status: state.kind === 'done' && isInboxEmpty ? 'idle' : 'running',
-    ...(completion === undefined ? {} : { usage: addUsage(session.usage, usage) }),
+    ...('spentUsd' in state ? { costUsd: state.spentUsd } : {}),
+    ...(completion?.type === 'completion'
+      ? { usage: addUsage(session.usage, completion.data.usage), costUsd: completion.data.sessionCostUsd }
+      : {}),
   };
 };

@@ -1,79 +1,73 @@
 /**
  * Ends a session: its running turn and every waiting message are completed as cancelled, then it is marked
- * ended, then its sandbox is asked to stop unless another session of the workspace still uses it.
+ * ended and its place given back, then its sandbox is asked to stop unless another session of the workspace
+ * still uses it. Who dies in between leaves the rest to the janitor, which looks again soon.
  */
-import { eventFrame } from '../contracts/frames.ts';
-import type { SessionId, TurnId } from '../domain/ids.ts';
-import { endedStatus, isEnded, type Session } from '../domain/session.ts';
-import { reduce } from '../domain/turn/reduce.ts';
-import type { TurnRecord, TurnStep } from '../domain/turn/turn.ts';
-import type { InboxMessage, SessionStore } from '../ports/session-store.ts';
-import { type AudiencePorts, openAudience } from './audience.ts';
-import { commitUnleased } from './commit-unleased.ts';
-import { type StopPorts, stopSandbox } from './stop-sandbox.ts';
 
-export type EndPorts = AudiencePorts & StopPorts & { readonly sessions: SessionStore };
+import { redriveAfterMs } from '../domain/limits.ts';
+import { endedStatus, isEnded, type Session } from '../domain/session.ts';
+import type { SessionStore } from '../ports/session-store.ts';
+import type { AudiencePorts } from './audience.ts';
+import { cancelNext } from './cancel-turn.ts';
+import { say } from './say.ts';
+import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
+
+export type EndPorts = AudiencePorts & RequestStopPorts & { readonly sessions: SessionStore };
+
+type Ending = {
+  readonly reason: string;
+  readonly correlationId: string;
+  /** Leaves it alone when it showed a sign of life since it was read. */
+  readonly unlessMoved?: boolean;
+};
 
 /** Messages that wait, and races with the turn's holder: more than this in one session is beyond its inbox. */
 const cancelsMax = 1000;
-/** A cancellation asks for nothing, so no limit can be met. */
-const limits = { stepsMax: Number.MAX_SAFE_INTEGER, callsMax: Number.MAX_SAFE_INTEGER };
+/** A message that comes between the last completion and the end is completed, too, before the end is tried again. */
+const endsMax = 20;
 
-/** False when it had ended before. */
-export const endSession = async (ports: EndPorts, id: SessionId, reason: string): Promise<boolean> => {
-  for (let cancel = 0; cancel < cancelsMax; cancel += 1) if (!(await cancelNext(ports, id))) break;
-  const found = await ports.sessions.get(id);
-  if (found === undefined || isEnded(found.status)) return false;
-  const ended = await ports.sessions.end(id, endedStatus(found.kind), ports.world.now());
+/** False when it had ended before, or moved. */
+export const endSession = async (ports: EndPorts, session: Session, ending: Ending): Promise<boolean> => {
+  const ended =
+    session.kind === 'execution' ? await endOnce(ports, session, ending) : await complete(ports, session);
   if (ended === undefined) return false;
-  await say(ports, ended);
-  const workspace = await ports.workspaces.leave(ended.workspace, id);
-  if (workspace !== undefined && workspace.users.length === 0) await stopSandbox(ports, workspace, reason);
+  await say(ports, ended.id, [{ type: 'system', data: { kind: 'session_status', status: ended.status } }]);
+  await letGo(ports, ended, ending);
   return true;
 };
 
-/** Gives the running turn, or the oldest waiting message, its completion; false when there is none left. */
-const cancelNext = async (ports: EndPorts, id: SessionId): Promise<boolean> => {
-  const session = await ports.sessions.get(id);
-  if (session === undefined || isEnded(session.status)) return false;
-  const { turn, inbox } = await ports.sessions.loadWork(id);
-  const { state } = turn;
-  const isRunning = 'messageId' in state;
-  const completed = isRunning ? inbox.find(({ messageId }) => messageId === state.messageId) : inbox[0];
-  if (!isRunning && completed === undefined) return false;
-  const at = ports.world.now();
-  const step = isRunning
-    ? reduce(state, { type: 'cancelled', at }, limits)
-    : startedAndCancelled(turn, {
-        message: completed as InboxMessage,
-        at,
-        turnId: ports.world.uuid() as TurnId,
-      });
-  await commitUnleased(ports, { session, turn, step, at, completed, wakes: false });
-  return true;
+const endOnce = (
+  { sessions, world }: EndPorts,
+  session: Session,
+  { unlessMoved = false }: Pick<Ending, 'unlessMoved'>,
+): Promise<Session | undefined> => {
+  const at = world.now();
+  const status = endedStatus(session.kind);
+  return sessions.end(session, { status, at, dueAt: at + redriveAfterMs, unlessMoved });
 };
 
-const startedAndCancelled = (
-  { state }: TurnRecord,
-  { message, at, turnId }: { message: InboxMessage; at: number; turnId: TurnId },
-): TurnStep => {
-  const { messageId, text } = message;
-  const policy = { mode: 'ask' as const, rememberedTools: [] };
-  const started = reduce(
-    state,
-    { type: 'started', at, turnId, message: { messageId, text }, policy },
-    limits,
-  );
-  const cancelled = reduce(started.state, { type: 'cancelled', at }, limits);
-  return {
-    state: cancelled.state,
-    log: [...started.log, ...cancelled.log],
-    history: [...started.history, ...cancelled.history],
-  };
+/** Undefined when somebody else ended it. */
+const complete = async (ports: EndPorts, { id }: Session): Promise<Session | undefined> => {
+  for (let attempt = 0; attempt < endsMax; attempt += 1) {
+    for (let cancel = 0; cancel < cancelsMax; cancel += 1)
+      if ((await cancelNext(ports, id)) === 'nothing') break;
+    const found = await ports.sessions.get(id);
+    if (found === undefined || isEnded(found.status)) return undefined;
+    const { inbox } = await ports.sessions.loadWork(id);
+    const ended = inbox.length > 0 ? undefined : await endOnce(ports, found, { unlessMoved: true });
+    if (ended !== undefined) return ended;
+  }
+  throw new Error(`session ${id}: it moved ${endsMax} times while it was ended`);
 };
 
-const say = async (ports: EndPorts, { id, status }: Session): Promise<void> => {
-  const entry = { type: 'system' as const, data: { kind: 'session_status', status } };
-  const events = (await ports.sessions.append(id, [entry], ports.world.now())) ?? [];
-  await openAudience(ports, id).tell(events.map((event) => eventFrame(id, event)));
+/** The ended session no longer uses its workspace; the last user's leaving stops the sandbox. */
+export const letGo = async (
+  ports: RequestStopPorts,
+  { id, workspace: workspaceId }: Session,
+  { reason, correlationId }: Ending,
+): Promise<void> => {
+  const workspace = await ports.workspaces.leave(workspaceId, id);
+  if (workspace === undefined || workspace.users.length > 0 || workspace.sandbox?.state === 'stopping')
+    return;
+  await requestStop(ports, workspace, { reason, correlationId });
 };

@@ -19,7 +19,16 @@ export const findSession = async (
   { id, principal, intent }: { id: string; principal: Principal; intent: Intent },
 ): Promise<{ readonly session: Session; readonly turn: TurnRecord }> => {
   const found = isUuid(id) ? await sessions.getWithTurn(id as SessionId) : undefined;
-  if (found === undefined || !mayRead(principal, found.session)) throw sessionNotFound();
+  if (found === undefined) throw sessionNotFound();
+  return allowed(found, { principal, intent });
+};
+
+/** What was found, if the principal may have it. */
+export const allowed = <Found extends { readonly session: Session }>(
+  found: Found,
+  { principal, intent }: { readonly principal: Principal; readonly intent: Intent },
+): Found => {
+  if (!mayRead(principal, found.session)) throw sessionNotFound();
   if (intent === 'write' && !mayWrite(principal, found.session))
     throw new AppError('forbidden', 'this token may read but not write');
   return found;

@@ -1,51 +1,100 @@
 /**
- * Notes what ECS says of a task: its address when it runs, and that it stopped, with the reason.
+ * Notes what ECS says of a task: its address when it runs, that it is about to stop, and that it stopped,
+ * with the reason.
  *
  * Events come at least once and in any order; each transition is conditional on the generation, so that a
- * late or repeated one changes nothing.
+ * late or repeated one changes nothing. A warm sandbox's task keeps its slot's name: who claimed it is
+ * looked up.
  */
-import { eventFrame } from '../contracts/frames.ts';
-import type { SessionId } from '../domain/ids.ts';
-import { decodeTaskGroup } from '../domain/sandbox.ts';
-import type { SessionStore } from '../ports/session-store.ts';
-import type { WorkspaceStore } from '../ports/workspace-store.ts';
-import { type AudiencePorts, openAudience } from './audience.ts';
+import { stoppedEntry } from '../contracts/sandbox-start.ts';
+import { isPoolSlot } from '../domain/pool.ts';
+import { decodeTaskGroup, type Workspace } from '../domain/sandbox.ts';
+import type { SandboxLog } from '../ports/sandbox-log.ts';
+import type { SandboxName, WorkspaceStore } from '../ports/workspace-store.ts';
+import { type SayPorts, say } from './say.ts';
+import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
 
-export type TaskPorts = AudiencePorts & {
-  readonly sessions: SessionStore;
-  readonly workspaces: WorkspaceStore;
-};
+export type TaskPorts = SayPorts &
+  RequestStopPorts & { readonly workspaces: WorkspaceStore; readonly sandboxLog: SandboxLog };
 
 export type TaskEvent = {
   readonly taskArn: string;
   readonly group: string;
   readonly lastStatus: string;
+  readonly desiredStatus: string;
   /** The private address and port of its server, once it has one. */
   readonly address?: string;
   readonly stoppedReason?: string;
 };
 
-export const noteTaskEvent = async (ports: TaskPorts, event: TaskEvent): Promise<void> => {
-  const task = decodeTaskGroup(event.group);
-  if (task === undefined) return;
-  const { workspaceId, generation } = task;
-  if (event.lastStatus === 'RUNNING' && event.address !== undefined) {
-    await ports.workspaces.noteTask(workspaceId, generation, event.taskArn);
-    await ports.workspaces.noteAddress(workspaceId, generation, event.address);
-  }
-  if (event.lastStatus !== 'STOPPED') return;
-  const reason = event.stoppedReason ?? 'the task stopped';
-  const stopped = await ports.workspaces.markStopped(workspaceId, generation, {
-    reason,
-    at: ports.world.now(),
-  });
-  if (stopped === undefined) return;
-  ports.telemetry.count('SandboxesStopped');
-  for (const session of stopped.users) await sayStopped(ports, session, reason);
+export const noteTaskEvent = async (
+  ports: TaskPorts,
+  event: TaskEvent,
+  correlationId: string,
+): Promise<void> => {
+  const named = decodeTaskGroup(event.group);
+  if (named === undefined) return;
+  const isSlot = isPoolSlot(named.workspaceId);
+  const task = (isSlot ? await ports.workspaces.claimantOf(named) : undefined) ?? named;
+  if (await isOfAnother(ports, task, event)) return;
+  if (event.lastStatus === 'STOPPED')
+    return noteStopped(ports, task, event.stoppedReason ?? 'the task stopped');
+  if (event.desiredStatus === 'STOPPED') return noteStopping(ports, task, { event, correlationId });
+  if (event.lastStatus === 'RUNNING' && event.address !== undefined) await noteRunning(ports, task, event);
 };
 
-const sayStopped = async (ports: TaskPorts, id: SessionId, reason: string): Promise<void> => {
-  const entry = { type: 'system' as const, data: { kind: 'sandbox_stopped', reason } };
-  const events = (await ports.sessions.append(id, [entry], ports.world.now())) ?? [];
-  await openAudience(ports, id).tell(events.map((logged) => eventFrame(id, logged)));
+/** A second task under the same name is an orphan: what becomes of it is nothing to the sandbox. */
+const isOfAnother = async (
+  { workspaces }: TaskPorts,
+  { workspaceId, generation }: SandboxName,
+  { taskArn }: TaskEvent,
+): Promise<boolean> => {
+  const { sandbox } = (await workspaces.get(workspaceId)) ?? {};
+  return sandbox?.generation === generation && sandbox.taskArn !== undefined && sandbox.taskArn !== taskArn;
 };
+
+const noteRunning = async (
+  { workspaces, world }: TaskPorts,
+  { workspaceId, generation }: SandboxName,
+  { taskArn, address = '' }: TaskEvent,
+): Promise<void> => {
+  await workspaces.noteTask(workspaceId, generation, taskArn);
+  await workspaces.noteAddress(workspaceId, generation, address);
+  // Nobody waits for a slot: who claims it sees whether it answers.
+  if (isPoolSlot(workspaceId)) await workspaces.markReady(workspaceId, generation, world.now());
+};
+
+/** ECS takes the task away: what is in it is saved while it still answers. */
+const noteStopping = async (
+  ports: TaskPorts,
+  { workspaceId, generation }: SandboxName,
+  { event, correlationId }: { readonly event: TaskEvent; readonly correlationId: string },
+): Promise<void> => {
+  const workspace = await ports.workspaces.get(workspaceId);
+  if (workspace?.sandbox?.generation !== generation || workspace.sandbox.state === 'stopping') return;
+  const reason = event.stoppedReason ?? 'ECS stops the task';
+  await requestStop(ports, workspace, { reason, correlationId });
+};
+
+/** Told once, however often it is said. */
+export const noteStopped = async (
+  ports: TaskPorts,
+  { workspaceId, generation }: SandboxName,
+  why: string,
+): Promise<void> => {
+  const at = ports.world.now();
+  const stopped = await ports.workspaces.markStopped(workspaceId, generation, { reason: why, at });
+  if (stopped === undefined || isPoolSlot(workspaceId)) return;
+  ports.telemetry.count('SandboxesStopped');
+  const { reason, isUnplanned } = endOf(stopped, why);
+  if (isUnplanned) ports.telemetry.count('SandboxesLost');
+  const text = `sandbox ${generation} stopped: ${reason}`;
+  await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);
+  const entry = stoppedEntry(reason, stopped.checkpoint?.savedAt);
+  for (const session of stopped.users) await say(ports, session, [entry]);
+};
+
+const endOf = ({ sandbox }: Workspace, why: string) => ({
+  reason: sandbox?.stoppedReason ?? why,
+  isUnplanned: sandbox?.stopRequestedAt === undefined,
+});

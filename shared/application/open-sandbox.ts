@@ -1,21 +1,46 @@
-/** The sandbox of a session, outside a turn: acquired, and its start said in the session's log. */
-import { eventFrame } from '../contracts/frames.ts';
-import type { LiveSandbox } from '../domain/sandbox.ts';
+/**
+ * The sandbox of a session, outside a turn: a heartbeat first, so that no janitor takes it away, then
+ * acquired, and its start said in the session's log.
+ */
+import { startEntries } from '../contracts/sandbox-start.ts';
+import { heartbeatMs } from '../domain/limits.ts';
 import { isEnded, type Session } from '../domain/session.ts';
+import { idleLimit, type Lifetimes } from '../domain/session-lifetime.ts';
 import { AppError } from '../errors.ts';
 import type { SessionStore } from '../ports/session-store.ts';
-import { type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
-import { type AudiencePorts, openAudience } from './audience.ts';
+import { type AcquiredSandbox, type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
+import type { AudiencePorts } from './audience.ts';
+import { say } from './say.ts';
+
+export type OpenSandboxPorts = AcquirePorts & AudiencePorts & { readonly sessions: SessionStore };
 
 export const openSandbox = async (
-  ports: AcquirePorts & AudiencePorts & { readonly sessions: SessionStore },
-  { id, status, workspace: workspaceId, flavor, template }: Session,
-): Promise<LiveSandbox> => {
-  if (isEnded(status)) throw new AppError('invalid_session_state', `the session is ${status}`);
-  const { sandbox, startMs } = await acquireSandbox(ports, { workspaceId, flavor, template });
-  if (startMs === undefined) return sandbox;
-  const entry = { type: 'system' as const, data: { kind: 'sandbox_started', startMs, source: 'cold' } };
-  const events = (await ports.sessions.append(id, [entry], ports.world.now())) ?? [];
-  await openAudience(ports, id).tell(events.map((event) => eventFrame(id, event)));
-  return sandbox;
+  ports: OpenSandboxPorts,
+  session: Session,
+  { lifetimes, correlationId }: { readonly lifetimes: Lifetimes; readonly correlationId: string },
+): Promise<AcquiredSandbox> => {
+  if (isEnded(session.status))
+    throw new AppError('invalid_session_state', `the session is ${session.status}`, {
+      suggestions: ['Make a new session.'],
+      recoveryActions: ['create_new_session'],
+    });
+  await heartbeat(ports, session, lifetimes);
+  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
+  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, correlationId };
+  const acquired = await acquireSandbox(ports, wanted);
+  if (acquired.start !== undefined) await say(ports, session.id, startEntries(acquired.start));
+  return acquired;
+};
+
+/** Written only when the last one is a while ago: a busy session costs no write per request. */
+const heartbeat = async (
+  { sessions, world }: OpenSandboxPorts,
+  session: Session,
+  lifetimes: Lifetimes,
+): Promise<void> => {
+  const now = world.now();
+  const idleMs = idleLimit(session, lifetimes);
+  const isFresh = now - session.lastActiveAt < Math.min(heartbeatMs, idleMs / 4);
+  if (isFresh && (session.dueAt ?? Number.POSITIVE_INFINITY) <= now + idleMs) return;
+  await sessions.touch(session, now, now + idleMs);
 };

@@ -5,42 +5,54 @@
  * somebody comes back to the call, its outcome is unknown and said so, and the call is never run again.
  */
 import { unnumberedFrame } from '../contracts/frames.ts';
-import type { LogEntry, ToolContent } from '../domain/event-log.ts';
+import { startEntries, startNotice } from '../contracts/sandbox-start.ts';
+import type { LogEntry } from '../domain/event-log.ts';
 import type { CallId } from '../domain/ids.ts';
-import { toolResultCharactersMax } from '../domain/limits.ts';
-import type { LiveSandbox } from '../domain/sandbox.ts';
-import { cutMiddle, utf8Bytes } from '../domain/text.ts';
-import { isSandboxTool } from '../domain/tools.ts';
-import type { TurnEffect, TurnEvent } from '../domain/turn/turn.ts';
+import type { LiveSandbox, Workspace } from '../domain/sandbox.ts';
+import { utf8Bytes } from '../domain/text.ts';
+import { reduce } from '../domain/turn/reduce.ts';
 import { isAppError } from '../errors.ts';
-import type { SandboxTools, ToolProgress } from '../ports/sandbox-tools.ts';
+import type { ToolProgress } from '../ports/sandbox-tools.ts';
 import { type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
 import { advance, type Desk, type DeskLimits, type DeskPorts } from './desk.ts';
-import { openTextRelay } from './text-relay.ts';
+import { type EndedCall, type RunCallPorts, runCall, type ToolEffect, unknownOutcome } from './run-call.ts';
+import { saveTurnAgain } from './save-turn.ts';
+import { keepSaving, type SavePorts } from './save-workspace.ts';
+import { openTextRelay, type TextRelay } from './text-relay.ts';
+import type { TurnWatch } from './turn-watch.ts';
 
-export type ToolPorts = AcquirePorts & DeskPorts & { readonly tools: SandboxTools };
+export type ToolPorts = AcquirePorts & SavePorts & DeskPorts & RunCallPorts;
 
-type ToolEffect = Extract<TurnEffect, { type: 'run-tool' }>;
-type EndedCall = Extract<TurnEvent, { type: 'call-finished' | 'call-failed' }>;
-type Work = { readonly desk: Desk; readonly limits: DeskLimits; readonly correlationId: string };
-
-const lostTriesMax = 5;
-const lostPauseMs = 500;
+type Work = {
+  readonly desk: Desk;
+  readonly limits: DeskLimits;
+  readonly correlationId: string;
+  readonly watch: TurnWatch;
+};
+type Inside = Work & {
+  readonly sandbox: LiveSandbox;
+  readonly workspace: Workspace;
+  readonly said: readonly LogEntry[];
+  /** What the model must know of the sandbox before it reads a result. */
+  readonly notice: string | undefined;
+};
 
 export const runTools = async (
   ports: ToolPorts,
   work: Work,
   effects: readonly ToolEffect[],
 ): Promise<Desk> => {
-  const { workspace: workspaceId, flavor, template } = work.desk.session;
+  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = work.desk.session;
+  const { correlationId } = work;
+  const { signal } = work.watch;
+  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, correlationId, signal };
   try {
-    const { sandbox, startMs } = await acquireSandbox(ports, { workspaceId, flavor, template });
-    const said: readonly LogEntry[] =
-      startMs === undefined
-        ? []
-        : [{ type: 'system', data: { kind: 'sandbox_started', startMs, source: 'cold' } }];
-    return await runInside(ports, { ...work, sandbox, said }, effects);
+    const { sandbox, workspace, start } = await acquireSandbox(ports, wanted);
+    const said = start === undefined ? [] : startEntries(start);
+    const notice = start === undefined ? undefined : startNotice(start);
+    return await runInside(ports, { ...work, sandbox, workspace, said, notice }, effects);
   } catch (error) {
+    if (error === work.watch.signal.reason) return interruptedDesk(work.desk, work.watch);
     if (!isAppError(error)) throw error;
     return failAll(ports, work, { effects, code: error.code, message: error.message });
   }
@@ -48,7 +60,7 @@ export const runTools = async (
 
 const failAll = async (
   ports: ToolPorts,
-  { desk, limits }: Work,
+  { desk, limits, watch }: Work,
   { effects, code, message }: { effects: readonly ToolEffect[]; code: string; message: string },
 ): Promise<Desk> => {
   let current = desk;
@@ -56,106 +68,106 @@ const failAll = async (
     const [sayCode, sayMessage] = generation === undefined ? [code, message] : unknownOutcome;
     const at = ports.world.now();
     const event = { type: 'call-failed' as const, at, callId, code: sayCode, message: sayMessage };
+    watch.expect(current.turn.version + 1);
     current = await advance(ports, { desk: current, event, limits });
+    if (current.lease === 'left' || current.lease === 'moved') return current;
   }
   return current;
 };
 
-const runInside = async (
-  ports: ToolPorts,
-  work: Work & { readonly sandbox: LiveSandbox; readonly said: readonly LogEntry[] },
-  effects: readonly ToolEffect[],
-): Promise<Desk> => {
-  const { sandbox, said, limits, correlationId } = work;
-  const fresh = effects.filter(({ generation }) => generation === undefined);
-  let { desk } = work;
-  if (fresh.length > 0) {
-    const callIds = fresh.map(({ callId }) => callId);
-    const event = {
-      type: 'calls-started' as const,
-      at: ports.world.now(),
-      callIds,
-      generation: sandbox.generation,
-    };
-    desk = await advance(ports, { desk, event, limits, said });
-    if (desk.lease === 'left') return desk;
-  }
-  const relay = openTextRelay<`${CallId} ${ToolProgress['stream']}`>(
-    { audience: desk.audience, world: ports.world, lengthOf: utf8Bytes },
-    (key, piece) => {
-      const [callId = '', stream = ''] = key.split(' ');
-      const data = { callId, stream, ...piece };
-      return unnumberedFrame('tool:progress', {
-        sessionId: work.desk.session.id,
-        at: ports.world.now(),
-        data,
-      });
-    },
-  );
+const runInside = async (ports: ToolPorts, work: Inside, effects: readonly ToolEffect[]): Promise<Desk> => {
+  const { sandbox, workspace } = work;
+  const begun = await begin(ports, work, effects);
+  if (begun.lease !== 'held' && begun.lease !== 'reload') return begun;
+  const kill = new AbortController();
+  const relay = progressRelay(ports, begun);
   const running = new Map(
     effects.map((effect) => {
       const onProgress = ({ stream, offset, text }: ToolProgress): void =>
         relay.push(`${effect.callId} ${stream}`, { offset, text });
-      return [effect.callId, runOne(ports, { effect, sandbox, correlationId, onProgress })];
+      const { correlationId } = work;
+      const call = { effect, sandbox, correlationId, onProgress, signal: kill.signal };
+      return [effect.callId, runCall(ports, call)];
     }),
   );
-  while (running.size > 0 && desk.lease !== 'left') {
-    const event = await Promise.race(running.values());
-    running.delete(event.callId);
+  const saving = keepSaving(ports, sandbox);
+  try {
+    const desk = await collect(
+      ports,
+      { ...work, desk: { ...begun, used: { sandbox, workspace } } },
+      { running, relay },
+    );
+    // Somebody cancelled the turn: its programs end with it. Another holder would go on with them.
+    if (desk.lease === 'moved') kill.abort();
+    return desk;
+  } finally {
+    await saving.stop();
+  }
+};
+
+/** Records in which sandbox the calls start, before they do. */
+const begin = async (ports: ToolPorts, work: Inside, effects: readonly ToolEffect[]): Promise<Desk> => {
+  const { desk, sandbox, said, limits, watch } = work;
+  const callIds = effects.filter(({ generation }) => generation === undefined).map(({ callId }) => callId);
+  if (callIds.length === 0) return desk;
+  const { generation } = sandbox;
+  const event = { type: 'calls-started' as const, at: ports.world.now(), callIds, generation };
+  watch.expect(desk.turn.version + 1);
+  return advance(ports, { desk, event, limits, said });
+};
+
+type Relay = TextRelay<`${CallId} ${ToolProgress['stream']}`>;
+
+const progressRelay = ({ world }: ToolPorts, { audience, session }: Desk): Relay =>
+  openTextRelay({ audience, world, lengthOf: utf8Bytes }, (key, piece) => {
+    const [callId = '', stream = ''] = key.split(' ');
+    const data = { callId, stream, ...piece };
+    return unnumberedFrame('tool:progress', { sessionId: session.id, at: world.now(), data });
+  });
+
+type Collecting = { readonly running: Map<CallId, Promise<EndedCall>>; readonly relay: Relay };
+
+/** Each call's end is committed as it comes, until all have ended or the turn is interrupted. */
+const collect = async (
+  ports: ToolPorts,
+  { desk: first, limits, notice: firstNotice, watch, sandbox }: Inside,
+  { running, relay }: Collecting,
+): Promise<Desk> => {
+  let desk = first;
+  let notice = firstNotice;
+  const interrupted = untilAborted(watch.signal);
+  while (running.size > 0) {
+    const ended = await Promise.race([...running.values(), interrupted]);
+    if (ended === undefined) return interruptedDesk(desk, watch);
+    running.delete(ended.callId);
     await relay.flush();
-    desk = await advance(ports, { desk, event, limits });
+    const event = withNotice(ended, notice);
+    notice = undefined;
+    // The turn may not ask the model again, where it would be saved: its completion comes next.
+    const isLast = reduce(desk.turn.state, event, limits.turn).state.kind === 'done';
+    const said = isLast ? await saveTurnAgain(ports, sandbox) : [];
+    watch.expect(desk.turn.version + 1);
+    desk = await advance(ports, { desk, event, limits, said });
+    if (desk.lease === 'left' || desk.lease === 'moved') return desk;
   }
   return desk;
 };
 
-type OneCall = {
-  readonly effect: ToolEffect;
-  readonly sandbox: LiveSandbox;
-  readonly correlationId: string;
-  readonly onProgress: (progress: ToolProgress) => void;
+const untilAborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+
+/** The calls go on in the sandbox: whoever comes next asks for them under the same keys. */
+const interruptedDesk = (desk: Desk, watch: TurnWatch): Desk => {
+  const why = watch.interruption();
+  return { ...desk, lease: why === 'lost' ? 'left' : why === 'moved' ? 'moved' : 'held' };
 };
 
-const runOne = async (ports: ToolPorts, call: OneCall): Promise<EndedCall> => {
-  const { effect, sandbox } = call;
-  const { callId, name } = effect;
-  const startedAt = ports.world.now();
-  ports.telemetry.count('ToolCalls');
-  const failed = (code: string, message: string): EndedCall => {
-    ports.telemetry.count('ToolCallsFailed');
-    return { type: 'call-failed', at: ports.world.now(), callId, code, message };
-  };
-  if (!isSandboxTool(name)) return failed('invalid_request', `there is no tool ${name}`);
-  if (effect.generation !== undefined && effect.generation !== sandbox.generation)
-    return failed(...unknownOutcome);
-  const outcome = await callUntilKnown(ports, call);
-  if (outcome.status === 'lost') return failed(...unknownOutcome);
-  if (outcome.status === 'failed') return failed(outcome.code, outcome.message);
-  const { content } = outcome;
-  const at = ports.world.now();
-  return { type: 'call-finished', at, callId, content, text: textOf(content), durationMs: at - startedAt };
-};
-
-const unknownOutcome = [
-  'tool_outcome_unknown',
-  'its sandbox was lost while it ran: it may have run in part, and it is not run again',
-] as const;
-
-/** A broken connection is no outcome: the same sandbox is asked again under the same key and gives the first result. */
-const callUntilKnown = async (ports: ToolPorts, { effect, sandbox, correlationId, onProgress }: OneCall) => {
-  const { key: callKey, name, args } = effect;
-  for (let attempt = 1; ; attempt += 1) {
-    const outcome = await ports.tools.call({ sandbox, callKey, name, args, correlationId, onProgress });
-    if (outcome.status !== 'lost' || attempt === lostTriesMax) return outcome;
-    await ports.world.sleep(lostPauseMs);
-    const now = (await ports.workspaces.get(sandbox.workspaceId))?.sandbox;
-    if (now?.generation !== sandbox.generation || now.state !== 'ready') return outcome;
-  }
-};
-
-/** What the model reads of a result; what is no text is named by its type. */
-const textOf = (content: readonly ToolContent[]): string => {
-  const parts = content.map((block) =>
-    typeof block['text'] === 'string' ? block['text'] : `[${block.type}]`,
-  );
-  return cutMiddle(parts.join('\n'), toolResultCharactersMax);
+const withNotice = (event: EndedCall, notice: string | undefined): EndedCall => {
+  if (notice === undefined) return event;
+  return event.type === 'call-finished'
+    ? { ...event, text: `${notice}\n${event.text}` }
+    : { ...event, message: `${event.message} ${notice}` };
 };

@@ -1,33 +1,33 @@
 /**
  * The janitor's sweep: everything whose moment has come, and nothing else.
  *
- * Safe to run many at once: each change is conditional. One failure does not end a sweep: the item stays
- * due and comes again. Unfinished turns are driven on, idle sandboxes stopped, failed stops asked again.
+ * Safe to run many at once: each session is claimed by one conditional write, and what follows is
+ * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
  */
+import { orphanAgeMs, sandboxLookMs, stopRetryMs } from '../domain/limits.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import { isEnded, type Session } from '../domain/session.ts';
-import type { Invoker } from '../ports/invoker.ts';
-import type { SessionStore } from '../ports/session-store.ts';
-import { type StopPorts, stopSandbox } from './stop-sandbox.ts';
+import { isResting, type Lifetimes, sweepStep } from '../domain/session-lifetime.ts';
+import { type EndPorts, endSession, letGo } from './end-session.ts';
+import { type FinishStopPorts, finishStop, requestStop } from './stop-sandbox.ts';
 
-export type SweepPorts = StopPorts & { readonly sessions: SessionStore; readonly invoker: Invoker };
+export type SweepPorts = FinishStopPorts & EndPorts;
+
+export type SweepSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
 
 export type SweepReport = { readonly due: number; readonly failed: number };
 
 const itemsMax = 100;
 
-export const sweep = async (
-  ports: SweepPorts,
-  { idleMs, correlationId }: { idleMs: number; correlationId: string },
-): Promise<SweepReport> => {
+export const sweep = async (ports: SweepPorts, settings: SweepSettings): Promise<SweepReport> => {
   const now = ports.world.now();
   const [sessions, workspaces] = await Promise.all([
     ports.sessions.due(now, itemsMax),
     ports.workspaces.due(now, itemsMax),
   ]);
   const results = await Promise.allSettled([
-    ...sessions.map((session) => sweepSession(ports, session, { now, idleMs, correlationId })),
-    ...workspaces.map((workspace) => stopSandbox(ports, workspace, 'it took too long to start or to stop')),
+    ...sessions.map((session) => sweepSession(ports, session, settings)),
+    ...workspaces.map((workspace) => sweepWorkspace(ports, workspace, settings)),
   ]);
   const failures = results.filter((result) => result.status === 'rejected');
   for (const { reason } of failures) ports.telemetry.error('a due item was not swept', { error: reason });
@@ -40,23 +40,102 @@ export const sweep = async (
 const sweepSession = async (
   ports: SweepPorts,
   session: Session,
-  { now, idleMs, correlationId }: { now: number; idleMs: number; correlationId: string },
+  { lifetimes, correlationId }: SweepSettings,
 ): Promise<void> => {
-  if (isEnded(session.status)) {
-    await ports.sessions.postpone(session, undefined);
-    return;
+  const now = ports.world.now();
+  const step = sweepStep(session, await hasWork(ports, session), { now, lifetimes });
+  switch (step.step) {
+    case 'drive':
+      if (await ports.sessions.postpone(session, now + stopRetryMs))
+        await ports.invoker.runTurn(session.id, correlationId);
+      return;
+    case 'wait':
+      if (isEnded(session.status))
+        await letGo(ports, session, { reason: 'the session ended', correlationId });
+      await ports.sessions.postpone(session, step.until);
+      return;
+    case 'rest':
+      if (await ports.sessions.postpone(session, now + stopRetryMs)) {
+        const isSettled = await restSandbox(ports, session, { lifetimes, correlationId });
+        if (isSettled) await ports.sessions.postpone({ ...session, dueAt: now + stopRetryMs }, step.next);
+      }
+      return;
+    case 'end': {
+      const ending = { reason: 'idle', correlationId, lifetimes, unlessMoved: true };
+      if (await endSession(ports, session, ending)) {
+        ports.telemetry.count('SessionsReaped');
+        ports.telemetry.info('an idle session was ended', { event: 'session_reaped', sessionId: session.id });
+      }
+      return;
+    }
+    case 'forget':
+      if (await ports.sessions.postpone(session, now + orphanAgeMs))
+        await forget(ports, session, correlationId);
   }
-  const idleAt = session.lastActiveAt + idleMs;
-  const { turn, inbox } = await ports.sessions.loadWork(session.id);
-  const isUnfinished = inbox.length > 0 && turn.state.kind !== 'deciding';
-  if (isUnfinished) return ports.invoker.runTurn(session.id, correlationId);
-  if (now < idleAt) {
-    await ports.sessions.postpone(session, idleAt);
-    return;
-  }
-  const workspace = await ports.workspaces.get(session.workspace);
-  if (workspace !== undefined && isOnlyUser(workspace, session)) await stopSandbox(ports, workspace, 'idle');
-  await ports.sessions.postpone(session, undefined);
 };
 
-const isOnlyUser = ({ users }: Workspace, { id }: Session): boolean => users.every((user) => user === id);
+const hasWork = async ({ sessions }: SweepPorts, { id, status, kind }: Session): Promise<boolean> => {
+  if (kind === 'execution' || isEnded(status) || status === 'created') return false;
+  const { turn, inbox } = await sessions.loadWork(id);
+  return inbox.length > 0 && turn.state.kind !== 'deciding';
+};
+
+/**
+ * Takes the sandbox from a workspace all of whose sessions rest, unless one of them moves meanwhile. False for one
+ * that only starts yet: it is looked at again soon, or it would run until its session is forgotten.
+ */
+const restSandbox = async (
+  ports: SweepPorts,
+  session: Session,
+  { lifetimes, correlationId }: SweepSettings,
+): Promise<boolean> => {
+  const { workspace: workspaceId } = session;
+  const workspace = await ports.workspaces.get(workspaceId);
+  if (workspace?.sandbox?.state !== 'ready') return workspace?.sandbox?.state !== 'starting';
+  const users = await ports.sessions.getMany(workspace.users);
+  const at = ports.world.now();
+  // One that moved may have work again, which only its turn tells.
+  const isAsRead = ({ id, workSeq, lastActiveAt }: Session): boolean =>
+    id !== session.id || (workSeq === session.workSeq && lastActiveAt === session.lastActiveAt);
+  if (!users.every((user) => isAsRead(user) && isResting(user, at, lifetimes))) return true;
+  const stop = { reason: 'idle', at, dueAt: at + stopRetryMs };
+  if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
+  ports.telemetry.count('SandboxesRested');
+  ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId });
+  await ports.invoker.stopSandbox(workspaceId, correlationId);
+  return true;
+};
+
+/**
+ * All that is left of an ended session goes, and its workspace when nobody else uses it. Who ended it may have died
+ * before it let go of the workspace; one whose sandbox still stops comes again, or its files would stay for ever.
+ */
+const forget = async (ports: SweepPorts, session: Session, correlationId: string): Promise<void> => {
+  const { id, workspace } = session;
+  await letGo(ports, session, { reason: 'the session ended', correlationId });
+  if (await ports.workspaces.remove(workspace)) await ports.archive.forget(workspace);
+  else if ((await ports.workspaces.get(workspace))?.users.length === 0) return;
+  await ports.sessions.forget(id);
+  ports.telemetry.info('an ended session was forgotten', { event: 'session_forgotten', sessionId: id });
+};
+
+const sweepWorkspace = async (
+  ports: SweepPorts,
+  workspace: Workspace,
+  { correlationId }: SweepSettings,
+): Promise<void> => {
+  switch (workspace.sandbox?.state) {
+    case 'starting':
+      await requestStop(ports, workspace, { reason: 'it took too long to start', correlationId });
+      return;
+    case 'stopping':
+      return finishStop(ports, workspace);
+    case 'ready':
+      await ports.workspaces.postpone(workspace, ports.world.now() + sandboxLookMs);
+      return;
+    case 'stopped':
+    case undefined:
+      // The index was read late: it is due no more.
+      return;
+  }
+};

@@ -15,6 +15,7 @@ const relayed = async (pieces: readonly { offset: number; text: string }[]) => {
       frames.push(...told);
       return Promise.resolve();
     },
+    refresh: () => undefined,
   };
   const relay = openTextRelay({ audience, world, lengthOf: utf8Bytes }, (key: string, piece) =>
     unnumberedFrame('tool:progress', { sessionId: 's' as SessionId, at: 0, data: { key, ...piece } }),

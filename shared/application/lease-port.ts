@@ -1,0 +1,32 @@
+/** Leases a port of a session's sandbox for preview: the one that is asked for, or the next in rounds. */
+import { isPreviewPort, type LiveSandbox, nextPort } from '../domain/sandbox.ts';
+import { AppError } from '../errors.ts';
+import type { WorkspaceStore } from '../ports/workspace-store.ts';
+
+const racesMax = 50;
+
+/** Leasing a leased port again gives it again. Leases end with the sandbox. */
+export const leasePort = async (
+  { workspaces }: { readonly workspaces: WorkspaceStore },
+  { workspaceId, generation }: LiveSandbox,
+  wanted?: number,
+): Promise<number> => {
+  if (wanted !== undefined && !isPreviewPort(wanted))
+    throw new AppError('invalid_request', 'port: use one from 8000 to 8999');
+  for (let race = 0; race < racesMax; race += 1) {
+    const leased = (await workspaces.get(workspaceId))?.sandbox?.ports ?? [];
+    if (wanted !== undefined && leased.includes(wanted)) return wanted;
+    const port = wanted ?? nextPort(leased);
+    if (port === undefined) throw noPort();
+    if (await workspaces.leasePort(workspaceId, generation, port)) return port;
+  }
+  throw new AppError('sandbox_unavailable', 'the sandbox is not ready', {
+    recoveryActions: ['wait_and_retry'],
+  });
+};
+
+const noPort = (): AppError =>
+  new AppError('resource_limit_exceeded', 'all preview ports of this sandbox are leased', {
+    suggestions: ['Use one that is leased already, or stop the session.'],
+    recoveryActions: ['stop_session'],
+  });
