@@ -15,11 +15,13 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
 
 export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
 
+/** The body as it came. */
+export const bytesOf = ({ body, isBase64Encoded }: ApiEvent): Uint8Array =>
+  Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+
 /** The body by its contract; an absent one is an empty object. */
 export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
-  const text = event.isBase64Encoded
-    ? Buffer.from(event.body ?? '', 'base64').toString()
-    : (event.body ?? '');
+  const text = Buffer.from(bytesOf(event)).toString();
   if (Buffer.byteLength(text) > requestBodyBytesMax)
     throw new AppError('payload_too_large', `a request body is at most ${requestBodyBytesMax} bytes`);
   const decoded = text === '' ? decode(schema, {}) : decodeJson(schema, text);

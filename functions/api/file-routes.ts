@@ -1,45 +1,103 @@
-/** Files of a session's workspace, straight from its sandbox, streamed; the sandbox is started when needed. */
+/**
+ * Files of a session's workspace, straight from its sandbox, streamed; the sandbox is started when needed.
+ * A file that was written or removed is in a checkpoint before the answer says so.
+ */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
-import { openSandbox } from '#shared/application/open-sandbox.ts';
+import { saveWorkspace } from '#shared/application/save-workspace.ts';
 import { filesQuery } from '#shared/contracts/rest.ts';
-import { AppError, isErrorCode } from '#shared/errors.ts';
-import type { ApiRoute } from './answer.ts';
-import { type ApiEvent, queryOf } from './api-request.ts';
-import { found, type SessionPorts } from './session-routes.ts';
+import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import { AppError } from '#shared/errors.ts';
+import type { LinkRequest } from '#shared/ports/sandbox-link.ts';
+import { type ApiEvent, bytesOf, queryOf } from './api-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { type InsidePorts, type InsideSettings, inside, refusalOf } from './inside.ts';
 
-type OpenPorts = Parameters<typeof openSandbox>[0];
-export type FilePorts = SessionPorts & OpenPorts;
+export const fileRoutes = ({
+  ports,
+  settings,
+}: {
+  readonly ports: InsidePorts;
+  readonly settings: InsideSettings;
+}): readonly ApiRoute[] => {
+  const read = async (event: ApiEvent, path: string): Promise<StreamedResult> => {
+    const sandbox = await inside(ports, event, { intent: 'read', settings });
+    const response = await ask(ports, event, { sandbox, method: 'GET', path });
+    const type = response.headers.get('content-type') ?? 'application/octet-stream';
+    return { statusCode: 200, headers: { 'content-type': type }, body: response.body ?? '' };
+  };
+  const change = async (event: ApiEvent, request: Change): Promise<StreamedResult> => {
+    const sandbox = await inside(ports, event, { intent: 'write', settings });
+    const response = await ask(ports, event, { sandbox, path: filePath(event), ...request });
+    if (response.status !== 202) await keep(ports, sandbox);
+    const text = await response.text();
+    return text === ''
+      ? { statusCode: response.status, headers: {}, body: '' }
+      : json(response.status, JSON.parse(text));
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/api/sessions/{id}/files',
+      handler: (event) => read(event, `/files?path=${encodeURIComponent(queryOf(event, filesQuery).path)}`),
+    },
+    {
+      method: 'GET',
+      path: '/api/sessions/{id}/files/{proxy+}',
+      handler: async (event) => {
+        const answer = await read(event, filePath(event));
+        const name = encodeURIComponent(decodedPath(event).split('/').at(-1) ?? 'file');
+        const headers = { ...answer.headers, 'content-disposition': `attachment; filename*=UTF-8''${name}` };
+        return { ...answer, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/sessions/{id}/files/{proxy+}',
+      handler: (event) => {
+        const range = event.headers['content-range'] ?? event.headers['Content-Range'];
+        const headers: Record<string, string> = range === undefined ? {} : { 'content-range': range };
+        return change(event, { method: 'PUT', headers, body: bytesOf(event) });
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/sessions/{id}/files/{proxy+}',
+      handler: (event) => change(event, { method: 'DELETE' }),
+    },
+  ];
+};
 
-export const fileRoutes = ({ ports }: { readonly ports: FilePorts }): readonly ApiRoute[] => [
-  {
-    method: 'GET',
-    path: '/api/sessions/{id}/files',
-    handler: async (event: ApiEvent) => {
-      const { path } = queryOf(event, filesQuery);
-      return fromSandbox(ports, event, `/files?path=${encodeURIComponent(path)}`);
-    },
-  },
-  {
-    method: 'GET',
-    path: '/api/sessions/{id}/files/{proxy+}',
-    handler: async (event: ApiEvent) => {
-      const path = decodePath(event.path.replace(filesPrefix, ''));
-      const answer = await fromSandbox(
-        ports,
-        event,
-        `/files/${path.split('/').map(encodeURIComponent).join('/')}`,
-      );
-      const name = encodeURIComponent(path.split('/').at(-1) ?? 'file');
-      const headers = { ...answer.headers, 'content-disposition': `attachment; filename*=UTF-8''${name}` };
-      return { ...answer, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
-    },
-  },
-];
+type Change = Omit<LinkRequest, 'path'>;
+
+const ask = async (
+  ports: InsidePorts,
+  event: ApiEvent,
+  { sandbox, headers = {}, ...request }: LinkRequest & { readonly sandbox: LiveSandbox },
+): Promise<Response> => {
+  const correlated = { ...headers, 'x-correlation-id': event.requestContext.requestId };
+  const response = await ports.link.fetch(sandbox, { ...request, headers: correlated });
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+};
+
+const keep = async (ports: InsidePorts, sandbox: LiveSandbox): Promise<void> => {
+  const report = await saveWorkspace(ports, sandbox);
+  if (report.status === 'saved') return;
+  if (report.code === 'resource_limit_exceeded')
+    throw new AppError('resource_limit_exceeded', `the file is written, but not saved: ${report.message}`, {
+      suggestions: ['Remove files that are no longer needed.'],
+    });
+  ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
+};
 
 /** The gateway's own `proxy` parameter shadows the router's. */
 const filesPrefix = /^\/api\/sessions\/[^/]+\/files\//;
 
-const decodePath = (path: string): string => {
+const filePath = (event: ApiEvent): string =>
+  `/files/${decodedPath(event).split('/').map(encodeURIComponent).join('/')}`;
+
+const decodedPath = (event: ApiEvent): string => {
+  const path = event.path.replace(filesPrefix, '');
   try {
     const decoded = decodeURIComponent(path);
     if (!decoded.split('/').includes('..') && !decoded.includes('\0')) return decoded;
@@ -49,21 +107,4 @@ const decodePath = (path: string): string => {
   throw new AppError('path_outside_workspace', 'the path leaves the workspace', {
     suggestions: ['Give a path relative to /workspace.'],
   });
-};
-
-const fromSandbox = async (ports: FilePorts, event: ApiEvent, path: string): Promise<StreamedResult> => {
-  const { session } = await found(ports, event, 'read');
-  const sandbox = await openSandbox(ports, session);
-  const headers = { 'x-correlation-id': event.requestContext.requestId };
-  const response = await ports.link.fetch(sandbox, { method: 'GET', path, headers });
-  if (!response.ok) throw await refusalOf(response);
-  const type = response.headers.get('content-type') ?? 'application/octet-stream';
-  return { statusCode: 200, headers: { 'content-type': type }, body: response.body ?? '' };
-};
-
-const refusalOf = async (response: Response): Promise<AppError> => {
-  const { error } = (await response.json()) as { error: { code: string; message: string } };
-  return isErrorCode(error.code)
-    ? new AppError(error.code, error.message)
-    : new AppError('internal_error', 'the sandbox refused the request');
 };

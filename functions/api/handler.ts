@@ -1,14 +1,24 @@
 /** The REST API under `/api`: authenticates, routes, answers as a stream; every failure is one JSON shape. */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
+import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { modelAccess } from '#shared/adapters/models/model-access.ts';
+import { makeModelCatalog } from '#shared/adapters/models/model-catalog.ts';
+import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { readEnvironment } from '#shared/config/environment.ts';
+import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import { agentSessionsMax } from '#shared/domain/quota.ts';
 import { answerWith } from './answer.ts';
 import type { ApiEvent } from './api-request.ts';
 import { routes } from './routes.ts';
@@ -20,20 +30,30 @@ const table = openTable(environment.TABLE_NAME);
 const lambda = openLambda();
 
 const settings = {
+  ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  flavor: environment.MSB_DEFAULT_FLAVOR,
-  template: environment.MSB_DEFAULT_TEMPLATE,
-  idleMs: environment.MAX_IDLE_TIME_MS,
-  ...(environment.MODEL === undefined ? {} : { model: environment.MODEL }),
+  places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
-const limits = { stepsMax: environment.MAX_STEPS_PER_TURN, callsMax: callsPerAnswerMax };
+const stats = {
+  executionMax: environment.MSB_MAX_SESSIONS,
+  poolSize: environment.POOL_SIZE,
+  limits: environment.SANDBOX_LIMITS,
+};
+
+const limits = { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax };
 
 const ports = {
   sessions: makeSessionStore(table),
   connections: makeConnectionStore(table),
+  places: makePlaceStore(table),
+  projects: makeProjectStore(table),
+  tokens: makeTokenStore(table),
+  rateLimiter: makeRateLimiter(table, rateOf(environment)),
+  auditLog: makeAuditLog(table),
+  catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
   sockets: openSockets(environment.CONNECTIONS_URL),
-  invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION }),
+  invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
   telemetry: house.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
@@ -42,6 +62,6 @@ const sandboxes = openSandboxes(environment, { table, lambda });
 
 export const handler = house.streamingHandler<ApiEvent>(async (event, context) => {
   house.follow(event.requestContext.requestId);
-  const api = { ports: { ...ports, ...(await sandboxes()) }, settings, limits };
-  return answerWith(ports, { event, context }, routes(api));
+  const api = { ports: { ...ports, ...(await sandboxes()) }, settings, limits, stats };
+  return answerWith(ports, { event, context }, { routes: routes(api), preview: api });
 });

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { authenticate } from '#shared/application/authenticate.ts';
@@ -17,8 +18,10 @@ import { isAppError } from '#shared/errors.ts';
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('authorizer', process.env);
 const house = openHouse('authorizer');
+const table = openTable(environment.TABLE_NAME);
 const ports = {
-  connections: makeConnectionStore(openTable(environment.TABLE_NAME)),
+  connections: makeConnectionStore(table),
+  tokens: makeTokenStore(table),
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
 };

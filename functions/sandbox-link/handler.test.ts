@@ -1,27 +1,44 @@
 /** The link function in a Lambda environment of the embedded cloud, in front of a small sandbox of its own. */
 import { EventEmitter, once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { InvokeWithResponseStreamCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeSandboxLink } from '#shared/adapters/aws/lambda-sandbox-link.ts';
-import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { makeWorkspaceArchive } from '#shared/adapters/aws/lambda-workspace-archive.ts';
+import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
+import { encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
+import type { OwnerId, WorkspaceId } from '#shared/domain/ids.ts';
 import { type LambdaEndpoint, start } from '../../local/lambda/start.ts';
+import { type S3Endpoint, start as startS3 } from '../../local/s3/start.ts';
 
 const functionName = 'sallyport-sandbox-link';
 const opened: (() => unknown)[] = [];
 let cloud: LambdaEndpoint;
+let s3: S3Endpoint;
 let client: LambdaClient;
 
 beforeAll(async () => {
+  s3 = await startS3({
+    folder: await mkdtemp(join(tmpdir(), 'sallyport-link-')),
+    buckets: ['workspaces'],
+  });
   cloud = await start({ mode: { kind: 'strict' }, log: () => undefined });
   cloud.deploy([
     {
       name: functionName,
       entry: join(import.meta.dirname, 'handler.ts'),
-      environment: { SANDBOX_ADDRESS_RANGE: '127.77.0.0/16', POWERTOOLS_LOG_LEVEL: 'SILENT' },
+      environment: {
+        SANDBOX_ADDRESS_RANGE: '127.77.0.0/16',
+        WORKSPACE_BUCKET: 'workspaces',
+        AWS_ENDPOINT_URL_S3: s3.url,
+        POWERTOOLS_LOG_LEVEL: 'SILENT',
+      },
       timeoutMs: 10_000,
       memoryMb: 256,
     },
@@ -41,6 +58,7 @@ afterEach(async () => {
 afterAll(async () => {
   client.destroy();
   await cloud.stop();
+  await s3.stop();
 });
 
 /** A sandbox on an address of its own, as every local task has one. */
@@ -53,7 +71,7 @@ const openSandbox = async (answer: RequestListener, host = '127.77.3.4') => {
     () => server.close(),
   );
   const address = `http://${host}:${(server.address() as AddressInfo).port}`;
-  const workspaceId = 'w' as WorkspaceId;
+  const workspaceId = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
   return { workspaceId, generation: 1, address, flavor: 'micro' } as const;
 };
 
@@ -64,7 +82,7 @@ const invoke = async (call: object) => {
   const { EventStream: events = [] } = await client.send(
     new InvokeWithResponseStreamCommand({
       FunctionName: functionName,
-      Payload: JSON.stringify({ method: 'GET', path: '/health', headers: {}, ...call }),
+      Payload: JSON.stringify({ kind: 'fetch', method: 'GET', path: '/health', headers: {}, ...call }),
     }),
   );
   let answer = '';
@@ -106,6 +124,18 @@ test('a request goes into the sandbox as it is and its answer comes out as it is
       body: 'größe',
     },
   ]);
+});
+
+test('bytes go into the sandbox as they are', async () => {
+  const seen: Buffer[] = [];
+  const sandbox = await openSandbox(async (request, response) => {
+    seen.push(await buffer(request));
+    response.end(request.headers['content-length']);
+  });
+  const body = Uint8Array.of(0, 255, 128, 10, 13);
+  const response = await link().fetch(sandbox, { method: 'PUT', path: '/files/a', body });
+  expect(await response.text()).toBe('5');
+  expect(seen).toEqual([Buffer.from([0, 255, 128, 10, 13])]);
 });
 
 test('compressed bytes and redirects pass untouched; cookies and connection headers stay behind', async () => {
@@ -180,6 +210,14 @@ test('a sandbox that hangs up before its headers cannot be reached', async () =>
   });
 });
 
+const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const manifest = { id: idOf(1), sha256: 'a'.repeat(64) };
+const calls = [
+  { kind: 'fetch' },
+  { kind: 'save', bearer: 'b', workspace: idOf(9), id: idOf(2), logsAfter: 0 },
+  { kind: 'restore', bearer: 'b', workspace: idOf(9), manifest },
+];
+
 test.each([
   ['http://127.78.0.1:8080', 403],
   ['http://localhost:8080', 403],
@@ -189,11 +227,13 @@ test.each([
   ['http://user:secret@127.77.3.4:8080', 400],
   ['http://127.77.3.4:8080/path', 400],
   ['127.77.3.4:8080', 400],
-])('the target %s is refused with %i', async (address, status) => {
-  expect(await invoke({ address })).toMatchObject({
-    statusCode: status,
-    headers: { 'x-sallyport-link': 'refused' },
-  });
+])('the target %s is refused with %i, whatever is wanted of it', async (address, status) => {
+  for (const call of calls) {
+    expect(await invoke({ ...call, address })).toMatchObject({
+      statusCode: status,
+      headers: { 'x-sallyport-link': 'refused' },
+    });
+  }
 });
 
 test.each([
@@ -206,6 +246,9 @@ test.each([
   ['an upgrade', { headers: { upgrade: 'websocket' } }],
   ['a header with a line break', { headers: { 'x-a': 'b\r\nc: d' } }],
   ['a header without a name', { headers: { '': 'b' } }],
+  ['a body that is no base64', { method: 'PUT', body: 'a-b_', isBase64: true }],
+  ['a kind that does not exist', { kind: 'exec' }],
+  ['a bearer that is none', { kind: 'restore', workspace: idOf(9), bearer: '', manifest }],
 ])('a request with %s is refused, and the sandbox hears nothing', async (_title, more) => {
   let calls = 0;
   const { address } = await openSandbox((_request, response) => {
@@ -224,4 +267,83 @@ test('a path that names another host stays a path', async () => {
   });
   await (await link().fetch(sandbox, { method: 'GET', path: '//169.254.169.254/latest' })).text();
   expect(seen).toEqual(['//169.254.169.254/latest']);
+});
+
+const owner = 'owner' as OwnerId;
+
+/** A sandbox with one file, which hears what comes back. */
+const openWorkspace = async () => {
+  const asked: unknown[] = [];
+  const sandbox = await openSandbox(async (request, response) => {
+    asked.push([request.method, request.url, request.headers.authorization]);
+    if (request.url?.startsWith('/logs')) {
+      response.end('{"lines":[]}');
+    } else if (request.method === 'GET') {
+      response.write(encodeArchiveFrame({ type: 'begin', isFull: true }));
+      response.write(encodeArchiveFrame({ type: 'file', path: 'a', mode: 0o644, mtimeMs: 1, size: 3 }));
+      response.write(encodeArchiveFrame({ type: 'data' }, Buffer.from('abc')));
+      response.write(encodeArchiveFrame({ type: 'file-end', size: 3, isWhole: true }));
+      response.end(encodeArchiveFrame({ type: 'end' }));
+    } else {
+      for await (const { header, payload } of readArchive(request)) asked.push([header, payload.length]);
+      response.end('{"files":1,"missing":[]}');
+    }
+  });
+  const bucket = makeWorkspaceBucket(
+    new S3Client({
+      endpoint: s3.url,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+    'workspaces',
+  );
+  const archive = makeWorkspaceArchive({ client, functionName, bearer: () => 'b1', bucket });
+  return { sandbox, asked, archive, bucket };
+};
+
+test('a workspace is saved, restored and forgotten through the function', async () => {
+  const { sandbox, asked, archive, bucket } = await openWorkspace();
+  const outcome = await archive.save(sandbox, { id: idOf(1), logsAfter: 0, owner });
+  if (outcome.status !== 'saved') throw new Error(JSON.stringify(outcome));
+  expect(outcome).toMatchObject({ manifest: { id: idOf(1) }, files: 1, bytes: 3, leftOut: [], logs: [] });
+  expect(await archive.restore(sandbox, { manifest: outcome.manifest, owner })).toEqual({
+    status: 'restored',
+    files: 1,
+    missing: [],
+  });
+  const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+  expect(asked).toEqual([
+    ['GET', `/checkpoint?id=${idOf(1)}&base=`, 'Bearer b1'],
+    ['GET', '/logs?after=0', 'Bearer b1'],
+    ['POST', `/restore?id=${idOf(1)}`, 'Bearer b1'],
+    [{ type: 'begin', isFull: true }, 0],
+    [{ type: 'file', path: 'a', mode: 0o644, mtimeMs: 1, size: 3, sha256 }, 0],
+    [{ type: 'data' }, 3],
+    [{ type: 'file-end', size: 3, sha256, isWhole: true }, 0],
+    [{ type: 'end' }, 0],
+  ]);
+  const key = `workspaces/${sandbox.workspaceId}/manifests/${idOf(1)}.json`;
+  expect((await bucket.read(key, 100_000))?.length).toBeGreaterThan(100);
+  await archive.forget(sandbox.workspaceId);
+  expect(await bucket.read(key, 100_000)).toBeUndefined();
+  expect(await archive.restore(sandbox, { manifest: outcome.manifest, owner })).toEqual({
+    status: 'refused',
+    reason: 'the manifest is not the one that was saved',
+  });
+});
+
+test('a save or a restore that breaks off is a sandbox that cannot be reached', async () => {
+  const { sandbox, archive } = await openWorkspace();
+  const saved = await archive.save(sandbox, { id: idOf(3), logsAfter: 0, owner });
+  if (saved.status !== 'saved') throw new Error(JSON.stringify(saved));
+  const broken = await openSandbox((_request, response) => void response.destroy());
+  const failure = { code: 'sandbox_unavailable', message: 'the sandbox could not be reached' };
+  await expect(archive.save(broken, { id: idOf(4), logsAfter: 0, owner })).rejects.toMatchObject(failure);
+  await expect(archive.restore(broken, { manifest: saved.manifest, owner })).rejects.toMatchObject(failure);
+  const answer = await invoke({ ...calls[1], address: broken.address });
+  expect([answer.statusCode, answer.headers['x-sallyport-link'], JSON.parse(answer.body)]).toMatchObject([
+    503,
+    'refused',
+    { error: { code: 'sandbox_unavailable', message: 'the save of the workspace broke off' } },
+  ]);
 });

@@ -1,20 +1,68 @@
 /**
  * The sandbox link: the only function in the VPC and the only door into a sandbox. It carries one request
- * and streams the answer back; it refuses every target outside the sandboxes' address range.
+ * and streams the answer back, or moves a checkpoint between a sandbox and the bucket; it refuses every
+ * target outside the sandboxes' address range.
  */
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { makeSharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
+import { makeWorkspaceBucket, openBucketClient } from '#shared/adapters/aws/workspace-bucket.ts';
+import { openHouse, type StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { linkCall } from '#shared/contracts/link.ts';
-import { carry, refusal } from './carry.ts';
+import { type LinkCall, linkCall, type RestoreAnswer, type SaveAnswer } from '#shared/contracts/link.ts';
+import { carry } from './carry.ts';
+import { restore } from './restore.ts';
+import { save } from './save.ts';
+import { withSharedRestored } from './shared-restore.ts';
+import { withSharedSaved } from './shared-save.ts';
+import { refusal, refuseTarget } from './target.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('sandbox-link', process.env);
 const house = openHouse('sandbox-link');
+const { telemetry } = house;
+const client = openBucketClient();
+const bucket = makeWorkspaceBucket(client, environment.WORKSPACE_BUCKET);
+const sharedBucket = makeSharedBucket(client, environment.WORKSPACE_BUCKET);
 
 export const handler = house.streamingHandler<unknown>(async (event) => {
-  const call = decode(linkCall, event);
-  if (!call.ok) return refusal('invalid_request', call.problem);
-  if (call.value.correlationId !== undefined) house.follow(call.value.correlationId);
-  return carry(call.value, { range: environment.SANDBOX_ADDRESS_RANGE, telemetry: house.telemetry });
+  const decoded = decode(linkCall, event);
+  if (!decoded.ok) return refusal('invalid_request', decoded.problem);
+  const { value: call } = decoded;
+  if (call.correlationId !== undefined) house.follow(call.correlationId);
+  const target = new URL(call.address);
+  return (
+    refuseTarget(target, { range: environment.SANDBOX_ADDRESS_RANGE, telemetry }) ?? answer(call, target)
+  );
 });
+
+const answer = (call: LinkCall, target: URL): Promise<StreamedResult> => {
+  const courier = { target, bucket, sharedBucket, telemetry };
+  switch (call.kind) {
+    case 'fetch':
+      return carry(call, { target, telemetry });
+    case 'save':
+      return report(
+        call,
+        save(call, courier).then((saved) => withSharedSaved(call, courier, saved)),
+      );
+    case 'restore':
+      return report(
+        call,
+        restore(call, courier).then((restored) => withSharedRestored(call, courier, restored)),
+      );
+  }
+};
+
+/** Whether the sandbox or the bucket broke is for the log; nothing was saved, and it may be tried again. */
+const report = async (
+  { kind, address }: LinkCall,
+  outcome: Promise<SaveAnswer | RestoreAnswer>,
+): Promise<StreamedResult> => {
+  try {
+    const body = JSON.stringify(await outcome);
+    return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
+  } catch (error) {
+    telemetry.warn('a checkpoint failed', { kind, address, error });
+    return refusal('sandbox_unavailable', `the ${kind} of the workspace broke off`);
+  }
+};

@@ -1,9 +1,11 @@
 /** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
 import { type AcceptPorts, acceptMessage } from '#shared/application/accept-message.ts';
-import { holds, unauthenticated } from '#shared/application/authenticate.ts';
+import { stillHolds, unauthenticated } from '#shared/application/authenticate.ts';
+import { cancelTurn } from '#shared/application/cancel-turn.ts';
 import { type DecidePorts, decideCall } from '#shared/application/decide-call.ts';
 import { type EndPorts, endSession } from '#shared/application/end-session.ts';
-import { findSession } from '#shared/application/find-session.ts';
+import { type EnterPorts, enterSession } from '#shared/application/enter-session.ts';
+import { resetHistory } from '#shared/application/reset-history.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
@@ -13,9 +15,13 @@ import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import type { SocketRequest } from './socket-event.ts';
 
-export type FramePorts = AcceptPorts & DecidePorts & EndPorts;
+export type FramePorts = AcceptPorts & DecidePorts & EndPorts & EnterPorts;
 
-export type FrameSettings = { readonly adminTokenHash: string; readonly limits: TurnLimits };
+export type FrameSettings = {
+  readonly limits: TurnLimits;
+  /** Active agent sessions of one project. */
+  readonly placesMax: number;
+};
 
 export const answerFrame = async (
   ports: FramePorts,
@@ -23,10 +29,9 @@ export const answerFrame = async (
   settings: FrameSettings,
 ): Promise<void> => {
   try {
-    if (!holds(settings.adminTokenHash, request.principal)) throw unauthenticated();
     const decoded = decodeJson(socketAction, request.body);
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem, { suggestions: actionNames });
-    await act(ports, request, { action: decoded.value, limits: settings.limits });
+    await act(ports, request, { action: decoded.value, settings });
   } catch (error) {
     if (!isAppError(error)) ports.telemetry.error('a frame failed', { error });
     await post(ports, request, { type: 'error', data: errorBody(error, request.correlationId) });
@@ -42,15 +47,19 @@ const actionNames = [
 const act = async (
   ports: FramePorts,
   request: SocketRequest,
-  { action, limits }: { readonly action: SocketAction; readonly limits: TurnLimits },
+  { action, settings }: { readonly action: SocketAction; readonly settings: FrameSettings },
 ): Promise<void> => {
-  if (action.action === 'ping') return post(ports, request, { type: 'pong', data: {} });
   const { principal, sessionId: id, connectionId, acceptedAt, correlationId } = request;
-  const found = await findSession(ports.sessions, { id, principal, intent: 'write' });
+  if (action.action === 'ping') {
+    if (!(await stillHolds(ports, principal))) throw unauthenticated();
+    return post(ports, request, { type: 'pong', data: {} });
+  }
+  const found = await enterSession(ports, { id, principal, intent: 'write' });
   switch (action.action) {
     case 'message': {
       const { text, messageId, model } = action;
-      const message = { text, messageId, model, connectionId, acceptedAt, correlationId };
+      const { placesMax } = settings;
+      const message = { text, messageId, model, connectionId, acceptedAt, correlationId, placesMax };
       await acceptMessage(ports, found.session, message);
       break;
     }
@@ -61,12 +70,18 @@ const act = async (
         approved,
         remember: remember === 'session',
         correlationId,
-        limits,
+        limits: settings.limits,
       });
       break;
     }
+    case 'turn:cancel':
+      await cancelTurn(ports, found.session.id, correlationId);
+      break;
+    case 'history:reset':
+      await resetHistory(ports, found);
+      break;
     case 'session:stop':
-      await endSession(ports, found.session.id, 'the user stopped the session');
+      await endSession(ports, found.session, { reason: 'the user stopped the session', correlationId });
       break;
   }
 };

@@ -2,16 +2,23 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
 import { type OpenPorts, openConnection } from '#shared/application/open-connection.ts';
+import { throttle } from '#shared/application/throttle.ts';
 import { socketSubprotocol } from '#shared/contracts/bearer.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { connectionQuery } from '#shared/contracts/socket-actions.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
+import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { SocketRequest } from './socket-event.ts';
 
+export type ConnectPorts = OpenPorts & {
+  readonly invoker: Invoker;
+  readonly rateLimiter: RateLimiter;
+};
+
 export const connect = async (
-  ports: OpenPorts & { readonly invoker: Invoker },
+  ports: ConnectPorts,
   request: SocketRequest,
   defaults: SessionDefaults,
 ): Promise<APIGatewayProxyResult> => {
@@ -28,7 +35,7 @@ export const connect = async (
 };
 
 const open = async (
-  ports: OpenPorts & { readonly invoker: Invoker },
+  ports: ConnectPorts,
   { connectionId, principal, sessionId, query, correlationId }: SocketRequest,
   defaults: SessionDefaults,
 ): Promise<void> => {
@@ -36,6 +43,7 @@ const open = async (
   if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
   const { since, model, provider, flavor, template } = decoded.value;
   const wish = { model, provider, flavor, template };
+  await throttle(ports, principal);
   await openConnection(
     ports,
     { connectionId, sessionId: sessionId as SessionId, principal, wish, since },

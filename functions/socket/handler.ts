@@ -2,15 +2,19 @@
 import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestContext } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
-import { openTaskStopper } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { readEnvironment } from '#shared/config/environment.ts';
+import { closeConnection } from '#shared/application/close-connection.ts';
+import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import { agentSessionsMax } from '#shared/domain/quota.ts';
 import { answerFrame } from './answer-frame.ts';
 import { connect } from './connect.ts';
 import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
@@ -25,26 +29,28 @@ const ports = {
   workspaces: makeWorkspaceStore(table),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
-  host: openTaskStopper(environment.SANDBOX_CLUSTER),
+  projects: makeProjectStore(table),
+  tokens: makeTokenStore(table),
+  rateLimiter: makeRateLimiter(table, rateOf(environment)),
   invoker: makeInvoker(openLambda(), {
     turn: environment.TURN_FUNCTION,
     greeter: environment.GREETER_FUNCTION,
+    janitor: environment.JANITOR_FUNCTION,
   }),
   telemetry: house.telemetry,
+  adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   world: systemWorld,
 };
 
 const defaults = {
+  ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  flavor: environment.MSB_DEFAULT_FLAVOR,
-  template: environment.MSB_DEFAULT_TEMPLATE,
-  idleMs: environment.MAX_IDLE_TIME_MS,
-  ...(environment.MODEL === undefined ? {} : { model: environment.MODEL }),
+  places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
 const frameSettings = {
-  adminTokenHash: environment.ADMIN_TOKEN_SHA256,
-  limits: { stepsMax: environment.MAX_STEPS_PER_TURN, callsMax: callsPerAnswerMax },
+  limits: { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax },
+  placesMax: agentSessionsMax,
 };
 
 type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketContext>;
@@ -56,7 +62,7 @@ export const handler = house.handler<SocketEvent, APIGatewayProxyResult>(async (
     case 'CONNECT':
       return connect(ports, request, defaults);
     case 'DISCONNECT':
-      await ports.connections.remove(request.connectionId);
+      await closeConnection(ports, request.connectionId);
       break;
     case 'MESSAGE':
       await answerFrame(ports, request, frameSettings);

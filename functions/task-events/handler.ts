@@ -1,9 +1,11 @@
 /** ECS task state changes, from EventBridge: at least once, in any order. */
 import type { EventBridgeEvent } from 'aws-lambda';
-import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { noteTaskEvent } from '#shared/application/note-task-event.ts';
@@ -19,6 +21,8 @@ const ports = {
   sessions: makeSessionStore(table),
   workspaces: makeWorkspaceStore(table),
   connections: makeConnectionStore(table),
+  sandboxLog: makeSandboxLog(table),
+  invoker: makeInvoker(openLambda(), { janitor: environment.JANITOR_FUNCTION }),
   sockets: openSockets(environment.CONNECTIONS_URL),
   telemetry: house.telemetry,
   world: systemWorld,
@@ -27,6 +31,6 @@ const ports = {
 export const handler = house.handler<EventBridgeEvent<'ECS Task State Change', TaskStateChange>, void>(
   async ({ detail, id }) => {
     house.follow(id);
-    if (detail.startedBy === environment.DEPLOYMENT) await noteTaskEvent(ports, taskEvent(detail));
+    if (detail.startedBy === environment.DEPLOYMENT) await noteTaskEvent(ports, taskEvent(detail), id);
   },
 );

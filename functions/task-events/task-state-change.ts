@@ -3,12 +3,15 @@
  * (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_task_events.html).
  */
 import type { TaskEvent } from '#shared/application/note-task-event.ts';
+import { serverAddress } from '#shared/domain/sandbox.ts';
+import { stopReason } from '#shared/domain/stop-reason.ts';
 
 export type TaskStateChange = {
   readonly taskArn: string;
   readonly group: string;
   readonly startedBy?: string;
   readonly lastStatus: string;
+  readonly desiredStatus?: string;
   readonly stoppedReason?: string;
   readonly containers?: readonly {
     readonly exitCode?: number;
@@ -17,35 +20,24 @@ export type TaskStateChange = {
   }[];
 };
 
-const sandboxPort = 8080;
-
 export const taskEvent = ({
   taskArn,
   group,
   lastStatus,
+  desiredStatus = 'RUNNING',
   stoppedReason,
   containers = [],
 }: TaskStateChange): TaskEvent => {
   const [container] = containers;
   const ip = container?.networkInterfaces?.[0]?.privateIpv4Address;
-  const reason = reasonOf(stoppedReason, container);
+  const { exitCode, reason: why } = container ?? {};
+  const reason = stopReason({ reason: why, exitCode, stoppedReason });
   return {
     taskArn,
     group,
     lastStatus,
-    ...(ip === undefined ? {} : { address: `http://${ip}:${sandboxPort}` }),
+    desiredStatus,
+    ...(ip === undefined ? {} : { address: serverAddress(ip) }),
     ...(reason === '' ? {} : { stoppedReason: reason }),
   };
 };
-
-const reasonOf = (
-  stoppedReason: string | undefined,
-  container: NonNullable<TaskStateChange['containers']>[number] | undefined,
-): string =>
-  [
-    container?.reason,
-    container?.exitCode === undefined ? undefined : `exit code ${container.exitCode}`,
-    stoppedReason,
-  ]
-    .filter((part) => part !== undefined && part !== '')
-    .join('; ');

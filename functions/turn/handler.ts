@@ -2,51 +2,67 @@
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
-import { keyOf } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { runTurn } from '#shared/application/run-turn.ts';
-import { readEnvironment } from '#shared/config/environment.ts';
+import { readEnvironment, turnLimitsOf } from '#shared/config/environment.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
+import { costOf, decodePrices, type PriceTable } from '#shared/domain/price.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('turn', process.env);
 const house = openHouse('turn');
 const table = openTable(environment.TABLE_NAME);
+const lambda = openLambda();
 
-const models = makeModelProviders({
-  anthropic: {
-    key: async () => resolveSecret(keyOf(environment, 'anthropic')),
-    baseUrl: environment.ANTHROPIC_BASE_URL,
-  },
-});
+const models = makeModelProviders(modelAccess(environment, resolveSecret));
 
 const settings = {
   outputTokensMax: environment.MAX_OUTPUT_TOKENS,
+  leaseMs: environment.TURN_LEASE_SECONDS * 1000,
   limits: {
-    turn: { stepsMax: environment.MAX_STEPS_PER_TURN, callsMax: callsPerAnswerMax },
+    turn: { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax },
     history: { tokensMax: environment.MAX_HISTORY_TOKENS, messagesMax: environment.MAX_HISTORY_MESSAGES },
     idleMs: environment.MAX_IDLE_TIME_MS,
   },
 };
 
-type TurnWork = { readonly sessionId: SessionId; readonly correlationId: string };
+type TurnWork = { readonly sessionId: SessionId; readonly correlationId: string; readonly hops?: number };
+
+const prices = pricesOf(environment.MODEL_PRICES);
 
 const ports = {
-  sessions: makeSessionStore(table),
+  sessions: makeSessionStore(table, { compressesHistory: environment.ENABLE_CONVERSATION_COMPRESSION }),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   models,
+  costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>
+    costOf({ provider, model }, usage, prices).usd,
   telemetry: house.telemetry,
   world: systemWorld,
+  invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
 };
-const sandboxes = openSandboxes(environment, { table, lambda: openLambda() });
+const sandboxes = openSandboxes(environment, { table, lambda });
 
-export const handler = house.handler<TurnWork, void>(async ({ sessionId, correlationId }) => {
-  house.follow(correlationId);
-  await runTurn({ ...ports, ...(await sandboxes()) }, { sessionId, settings, correlationId });
-});
+export const handler = house.handler<TurnWork, void>(
+  async ({ sessionId, correlationId, hops = 0 }, context) => {
+    house.follow(correlationId);
+    const deadlineAt = systemWorld.now() + context.getRemainingTimeInMillis();
+    const invocation = { sessionId, settings, correlationId, deadlineAt, hops };
+    await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
+  },
+);
+
+/** Refused at the start, so that no turn runs without the prices its operator meant. */
+function pricesOf(json: string | undefined): PriceTable {
+  const decoded = decodePrices(json ?? '{}');
+  if (decoded.ok) return decoded.prices;
+  throw new Error(`turn cannot start: MODEL_PRICES: ${decoded.problem}`);
+}

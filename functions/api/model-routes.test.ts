@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { ModelAvailability, ProviderName } from '#shared/domain/model.ts';
+import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
+import type { ApiEvent } from './api-request.ts';
+import { type ModelSettings, modelRoutes } from './model-routes.ts';
+
+const catalog: ModelCatalog = {
+  list: async (provider) => [{ id: `${provider}-1`, name: 'One' }],
+  check: async (_provider, ids) =>
+    Object.fromEntries(ids.map((id): [string, ModelAvailability] => [id, 'available'])),
+};
+
+const get = async (
+  path: string,
+  query: Record<string, string> | null = null,
+  settings: ModelSettings = { provider: 'demo' },
+) => {
+  const route = modelRoutes({ ports: { catalog }, settings }).find((known) => known.path === path);
+  const answer = await route?.handler({ queryStringParameters: query } as ApiEvent);
+  return { status: answer?.statusCode, body: JSON.parse(String(answer?.body)) };
+};
+
+test("the models are those of the operator's provider, or of the one that is named", async () => {
+  expect(await get('/api/models/available')).toEqual({
+    status: 200,
+    body: { provider: 'demo', models: [{ id: 'demo-1', name: 'One' }] },
+  });
+  const named: [string, ProviderName][] = [
+    ['claude', 'anthropic'],
+    ['chatgpt', 'openai'],
+    ['google', 'gemini'],
+  ];
+  for (const [alias, provider] of named)
+    expect((await get('/api/models/available', { provider: alias })).body).toMatchObject({ provider });
+});
+
+test('a provider nobody knows is refused', async () => {
+  await expect(get('/api/models/check', { provider: 'bedrock' })).rejects.toMatchObject({
+    code: 'invalid_request',
+  });
+});
+
+test.each([
+  [{ models: 'a, b,,a' }, ['a', 'b']],
+  [{ models: '' }, ['claude-opus-5-5', 'claude-sonnet-5-5']],
+  [{}, ['claude-opus-5-5', 'claude-sonnet-5-5']],
+  [{ provider: 'openai' }, ['gpt-6.1-sol']],
+])('%j checks %j', async (query, ids) => {
+  const settings = { provider: 'anthropic', model: 'claude-sonnet-5-5' } as const;
+  const { status, body } = await get('/api/models/check', query, settings);
+  expect(status).toBe(200);
+  expect(Object.keys(body.models)).toEqual(ids);
+});

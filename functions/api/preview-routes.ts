@@ -1,0 +1,147 @@
+/**
+ * Preview: a web server of user code, shown to the session's owner and to nobody else.
+ *
+ * The page is untrusted and shares our origin, so it is sandboxed into an origin of its own: it cannot read
+ * the app's storage, and what it gets of ours is a cookie for its own path that it cannot read either.
+ * Neither that cookie nor the bearer goes inside, and no cookie comes out (L14).
+ */
+import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import { findSession } from '#shared/application/find-session.ts';
+import { leasePort } from '#shared/application/lease-port.ts';
+import { openSandbox } from '#shared/application/open-sandbox.ts';
+import { openPreview, type PreviewPorts, type PreviewTarget } from '#shared/application/preview-access.ts';
+import { bearerToken, header } from '#shared/contracts/bearer.ts';
+import { previewSecondsMax } from '#shared/domain/limits.ts';
+import type { Principal } from '#shared/domain/principal.ts';
+import { type ApiEvent, bytesOf } from './api-request.ts';
+import type { InsidePorts, InsideSettings } from './inside.ts';
+
+const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;
+const cookieName = 'sallyport-preview';
+
+/** Undefined for any other path. */
+export const previewTarget = ({
+  path,
+}: ApiEvent): (PreviewTarget & { readonly rest: string }) | undefined => {
+  const [, sessionId, digits, rest = ''] = previewPath.exec(path) ?? [];
+  return sessionId === undefined ? undefined : { sessionId, port: Number(digits), rest };
+};
+
+export type Preview = {
+  readonly ports: InsidePorts & PreviewPorts;
+  readonly settings: InsideSettings;
+};
+
+export const answerPreview = async (
+  { ports, settings }: Preview,
+  event: ApiEvent,
+  { rest, ...target }: PreviewTarget & { readonly rest: string },
+): Promise<StreamedResult> => {
+  const { ticket, ...query } = event.queryStringParameters ?? {};
+  const access = await openPreview(ports, target, {
+    token: bearerToken(event.headers),
+    ticket,
+    grant: cookieOf(event),
+  });
+  if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret, query });
+  if (rest === '') return redirect(`${event.path}/`);
+  return show({ ports, settings }, event, { target, rest, principal: access.principal });
+};
+
+const show = async (
+  { ports, settings }: Preview,
+  event: ApiEvent,
+  { target, rest, principal }: { target: PreviewTarget; rest: string; principal: Principal },
+): Promise<StreamedResult> => {
+  const { session } = await findSession(ports.sessions, {
+    id: target.sessionId,
+    principal,
+    intent: 'write',
+  });
+  const correlationId = event.requestContext.requestId;
+  const { sandbox } = await openSandbox(ports, session, { lifetimes: settings.lifetimes, correlationId });
+  const port = await leasePort(ports, sandbox, target.port);
+  const body = bytesOf(event);
+  const response = await ports.link.fetch(sandbox, {
+    method: event.httpMethod,
+    path: `/ports/${port}${asSent(rest)}${queryText(event)}`,
+    headers: forwarded(event),
+    ...(body.length === 0 ? {} : { body }),
+  });
+  return { statusCode: response.status, headers: fenced(response), body: response.body ?? '' };
+};
+
+/** What the client has encoded stays so: whether `%2F` divides a path is the page's business. */
+const asSent = (path: string): string =>
+  path.toWellFormed().replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text));
+
+/** What a page may be told of the browser: nothing that opens a door, nothing of the way here. */
+const heldBack =
+  /^(authorization|cookie|host|connection|content-length|transfer-encoding|te|upgrade|expect|keep-alive|trailer|proxy-.*|x-amz.*|x-forwarded-.*|cloudfront-.*|via)$/;
+
+const forwarded = ({ headers }: ApiEvent): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || heldBack.test(name.toLowerCase()) ? [] : [[name.toLowerCase(), value]],
+    ),
+  );
+
+/** `sandbox` without `allow-same-origin` gives the page an origin that nobody shares. */
+const fence = {
+  'content-security-policy': 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': 'null',
+  'access-control-allow-credentials': 'true',
+};
+
+const droppedAnswers =
+  /^(set-cookie|content-security-policy.*|service-worker-allowed|clear-site-data|strict-transport-security|access-control-.*|connection|transfer-encoding|content-length|keep-alive)$/;
+
+const fenced = (response: Response): Record<string, string> => ({
+  ...Object.fromEntries([...response.headers].filter(([name]) => !droppedAnswers.test(name))),
+  ...fence,
+});
+
+const withCookie = (
+  event: ApiEvent,
+  {
+    target,
+    secret,
+    query,
+  }: { target: PreviewTarget; secret: string; query: Record<string, string | undefined> },
+): StreamedResult => {
+  const path = `/api/sessions/${target.sessionId}/ports/${target.port}/`;
+  const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
+  const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
+  const rest = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, value ?? '']),
+  );
+  const place = event.path.endsWith(`/ports/${target.port}`) ? `${event.path}/` : event.path;
+  const answer = redirect(rest.size === 0 ? place : `${place}?${rest}`);
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'set-cookie': `${cookieName}=${secret}; ${attributes}` },
+  };
+};
+
+const redirect = (location: string): StreamedResult => ({
+  statusCode: 302,
+  headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+  body: '',
+});
+
+const cookieOf = (event: ApiEvent): string | undefined =>
+  (header(event.headers, 'cookie') ?? '')
+    .split(/; */)
+    .find((pair) => pair.startsWith(`${cookieName}=`))
+    ?.slice(cookieName.length + 1);
+
+const queryText = ({ multiValueQueryStringParameters: query }: ApiEvent): string => {
+  const pairs = Object.entries(query ?? {}).flatMap(([name, values]) =>
+    (values ?? []).map((value): [string, string] => [name, value]),
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+};

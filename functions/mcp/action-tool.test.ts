@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { defineAction, defineActionTool } from './action-tool.ts';
+import type { ToolContext } from './define-tool.ts';
+
+const plant = defineActionTool({
+  name: 'plant',
+  description: 'Plants.',
+  actions: {
+    sow: defineAction({
+      input: z.strictObject({ seed: z.string(), depth: z.number().optional() }),
+      output: z.object({ id: z.string() }),
+      run: async ({ seed }) => ({ id: seed }),
+    }),
+    list: defineAction({
+      input: z.strictObject({}),
+      output: z.object({ plants: z.array(z.string()) }),
+      run: async () => ({ plants: ['rose'] }),
+    }),
+  },
+});
+const run = (input: unknown) => plant.run(input, {} as ToolContext);
+
+test('the action that is named runs with its own arguments', async () => {
+  expect(await run({ action: 'sow', seed: 'fern' })).toEqual({ id: 'fern' });
+  expect(await run({ action: 'list' })).toEqual({ plants: ['rose'] });
+});
+
+test.each([
+  [undefined, 'action parameter is required for plant tool; valid actions: sow, list'],
+  [{}, 'action parameter is required for plant tool; valid actions: sow, list'],
+  [{ action: null }, 'action parameter is required for plant tool; valid actions: sow, list'],
+  [{ action: 'dig' }, "unknown action 'dig' for plant tool; valid actions: sow, list"],
+  [{ action: 'toString' }, "unknown action 'toString' for plant tool; valid actions: sow, list"],
+])('%j is refused with the valid actions', async (input, message) => {
+  await expect(run(input)).rejects.toMatchObject({ code: 'invalid_request', message });
+});
+
+test('a field of another action is refused', async () => {
+  await expect(run({ action: 'list', seed: 'fern' })).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+test('the client sees the fields of all actions, and which belong to which', () => {
+  expect(plant.description).toBe(
+    'Plants. Actions and their fields, * required: sow (seed*, depth); list ().',
+  );
+  expect(plant.inputSchema).toEqual({
+    type: 'object',
+    properties: {
+      action: { type: 'string', enum: ['sow', 'list'] },
+      seed: { type: 'string' },
+      depth: { type: 'number' },
+    },
+    required: ['action'],
+    additionalProperties: false,
+  });
+  expect(plant.outputSchema).toEqual({
+    type: 'object',
+    anyOf: [
+      { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+      {
+        type: 'object',
+        properties: { plants: { type: 'array', items: { type: 'string' } } },
+        required: ['plants'],
+      },
+    ],
+  });
+});

@@ -1,0 +1,85 @@
+/**
+ * A tool with several actions: each has its own arguments and result, one of them is named by `action`.
+ *
+ * The client is told of all fields at once, since many clients read nothing but plain properties; which
+ * belong to which action is said in the description and checked by the action's own schema.
+ */
+import * as z from 'zod';
+import { AppError } from '#shared/errors.ts';
+import { objectSchema, parseArguments, type Tool, type ToolContext, type ToolResult } from './define-tool.ts';
+
+export type Action = {
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+  readonly run: (input: unknown, context: ToolContext) => Promise<ToolResult>;
+};
+
+export const defineAction = <Input extends z.ZodObject, Output extends z.ZodObject>(definition: {
+  readonly input: Input;
+  readonly output: Output;
+  readonly run: (input: z.output<Input>, context: ToolContext) => Promise<z.output<Output>>;
+}): Action => ({
+  ...definition,
+  run: async (value, context) => definition.run(parseArguments(definition.input, value), context),
+});
+
+export const defineActionTool = (definition: {
+  readonly name: string;
+  readonly description: string;
+  readonly actions: Readonly<Record<string, Action>>;
+}): Tool => {
+  const { name, description, actions } = definition;
+  return {
+    name,
+    description: `${description} ${describeActions(actions)}`,
+    inputSchema: inputSchemaOf(actions),
+    outputSchema: objectSchema(z.union(Object.values(actions).map(({ output }) => output))),
+    run: async (value, context) => {
+      const { action: asked, ...input } = (value ?? {}) as Record<string, unknown>;
+      return actionNamed(definition, asked).run(input, context);
+    },
+  };
+};
+
+type Actions = Readonly<Record<string, Action>>;
+
+const actionNamed = (
+  { name, actions }: { readonly name: string; readonly actions: Actions },
+  asked: unknown,
+): Action => {
+  const valid = `valid actions: ${Object.keys(actions).join(', ')}`;
+  if (typeof asked !== 'string' || asked === '')
+    throw refused(`action parameter is required for ${name} tool; ${valid}`);
+  const action = Object.hasOwn(actions, asked) ? actions[asked] : undefined;
+  if (action === undefined)
+    throw refused(`unknown action '${asked.slice(0, actionCharactersMax)}' for ${name} tool; ${valid}`);
+  return action;
+};
+
+const actionCharactersMax = 100;
+
+const refused = (message: string): AppError =>
+  new AppError('invalid_request', message, {
+    suggestions: ['Use one of the valid actions.'],
+    recoveryActions: ['correct_arguments'],
+  });
+
+/** `create (name*, description), list (after)` */
+const describeActions = (actions: Actions): string => {
+  const described = Object.entries(actions).map(([action, { input }]) => {
+    const required = objectSchema(input).required ?? [];
+    const fields = Object.keys(input.shape).map((field) => (required.includes(field) ? `${field}*` : field));
+    return `${action} (${fields.join(', ')})`;
+  });
+  return `Actions and their fields, * required: ${described.join('; ')}.`;
+};
+
+const inputSchemaOf = (actions: Actions): Tool['inputSchema'] => {
+  const fields = Object.values(actions).map(({ input }) => objectSchema(input)['properties'] as object);
+  return {
+    type: 'object',
+    properties: { action: { type: 'string', enum: Object.keys(actions) }, ...Object.assign({}, ...fields) },
+    required: ['action'],
+    additionalProperties: false,
+  };
+};

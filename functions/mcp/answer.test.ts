@@ -1,0 +1,120 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { answer, type Door } from './answer.ts';
+import { defineTool, type McpPorts, type McpSettings } from './define-tool.ts';
+
+const telemetry = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  count: () => undefined,
+  duration: () => undefined,
+};
+const door: Door = {
+  tokens: { get: async () => undefined },
+  rateLimiter: { take: async () => true },
+  connections: { putTicket: async () => undefined, redeemTicket: async () => undefined },
+  world: systemWorld,
+  telemetry,
+  // SHA-256 of `good`.
+  adminTokenHash: '770e607624d689265ca6c44884d0807d9b054d23c473c106c72be9de08b7376c',
+};
+
+const whoami = defineTool({
+  name: 'whoami',
+  description: 'Tells.',
+  input: z.strictObject({}),
+  output: z.object({ scope: z.string(), id: z.string() }),
+  run: async (_, { principal, correlationId }) => ({ scope: principal.scope, id: correlationId }),
+});
+
+const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami' } };
+const eventOf = (more: Partial<APIGatewayProxyEvent> = {}) =>
+  ({
+    httpMethod: 'POST',
+    headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json', 'X-Odd': 'ключ' },
+    body: JSON.stringify(request),
+    isBase64Encoded: false,
+    requestContext: { requestId: 'r-1' },
+    ...more,
+  }) as APIGatewayProxyEvent;
+
+const settings = {} as McpSettings;
+const open = async () => ({ telemetry }) as unknown as McpPorts;
+const ask = (event: APIGatewayProxyEvent) => answer(door, event, { tools: [whoami], settings, open });
+
+test('a known client is served under the id of its request', async () => {
+  const { statusCode, headers, body } = await ask(eventOf());
+  expect([statusCode, headers['content-type']]).toEqual([200, 'application/json']);
+  expect(await new Response(body).json()).toMatchObject({
+    result: { structuredContent: { scope: 'admin', id: 'r-1' } },
+  });
+});
+
+test('a body in base64 is read', async () => {
+  const body = Buffer.from(JSON.stringify(request)).toString('base64');
+  expect((await ask(eventOf({ body, isBase64Encoded: true }))).statusCode).toBe(200);
+});
+
+test('a stream carries no header of one connection', async () => {
+  const headers = { ...eventOf().headers, accept: 'application/json, text/event-stream' };
+  const result = await ask(eventOf({ headers }));
+  expect(result.headers).toEqual({
+    'cache-control': 'no-cache, no-transform',
+    'content-type': 'text/event-stream',
+    'x-accel-buffering': 'no',
+  });
+  expect(await new Response(result.body).text()).toContain('data: {');
+});
+
+test.each([
+  ['no token', {}],
+  ['a wrong token', { authorization: 'Bearer bad' }],
+  ['another scheme', { authorization: 'Basic good' }],
+])('%s is told to authenticate before anything else', async (_, headers) => {
+  const opened: string[] = [];
+  const result = await answer(door, eventOf({ headers, body: '{' }), {
+    tools: [whoami],
+    settings,
+    open: async () => {
+      opened.push('opened');
+      return open();
+    },
+  });
+  expect(result).toEqual({
+    statusCode: 401,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'www-authenticate': 'Bearer',
+    },
+    body: JSON.stringify({
+      error: {
+        code: 'unauthenticated',
+        message: 'a valid token is required',
+        suggestions: ['Send the header Authorization: Bearer <token>.'],
+        recoveryActions: ['authenticate'],
+        requestId: 'r-1',
+      },
+    }),
+  });
+  expect(opened).toEqual([]);
+});
+
+test.each(['GET', 'DELETE', 'TRACE'])('%s is not allowed', async (httpMethod) => {
+  const { statusCode, headers } = await ask(eventOf({ httpMethod, body: null }));
+  expect([statusCode, headers['allow']]).toEqual([405, 'POST']);
+});
+
+test('what we cannot open is our fault, in the shape of every error', async () => {
+  const result = await answer(door, eventOf(), {
+    tools: [whoami],
+    settings,
+    open: () => Promise.reject(new Error('arn:secret')),
+  });
+  expect(result.statusCode).toBe(500);
+  expect(JSON.parse(String(result.body)).error).toMatchObject({ code: 'internal_error', requestId: 'r-1' });
+  expect(String(result.body)).not.toContain('arn:');
+});

@@ -1,0 +1,70 @@
+/** One request to `/mcp`: who does not authenticate gets no further; the rest is the protocol's. */
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import { type AccessPorts, authenticate } from '#shared/application/authenticate.ts';
+import { throttle } from '#shared/application/throttle.ts';
+import { bearerToken } from '#shared/contracts/bearer.ts';
+import { errorBody, errorStatus, isAppError } from '#shared/errors.ts';
+import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+import type { McpPorts, McpSettings, Tool } from './define-tool.ts';
+import { answerMcp } from './mcp-endpoint.ts';
+
+export type Door = AccessPorts & { readonly telemetry: Telemetry; readonly rateLimiter: RateLimiter };
+
+export type House = {
+  readonly tools: readonly Tool[];
+  readonly settings: McpSettings;
+  /** Asked for only once a client is known. */
+  readonly open: () => Promise<McpPorts>;
+};
+
+export const answer = async (
+  door: Door,
+  event: APIGatewayProxyEvent,
+  { tools, settings, open }: House,
+): Promise<StreamedResult> => {
+  const correlationId = event.requestContext.requestId;
+  try {
+    const principal = await authenticate(door, { token: bearerToken(event.headers) });
+    await throttle(door, principal);
+    const context = { ports: await open(), settings, principal, correlationId };
+    return toResult(await answerMcp(toRequest(event), tools, context));
+  } catch (error) {
+    if (!isAppError(error)) door.telemetry.error('a request failed', { error });
+    return failure(error, correlationId);
+  }
+};
+
+/** Every method but POST is refused alike, and a `Request` could not carry each of them. */
+const toRequest = (event: APIGatewayProxyEvent): Request => {
+  const isPost = event.httpMethod === 'POST';
+  const headers = Object.entries(event.headers).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && protocolHeader.test(name) ? [[name, value]] : [],
+  );
+  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  return new Request(endpoint, { method: isPost ? 'POST' : 'GET', headers, ...(isPost ? { body } : {}) });
+};
+
+/** The protocol reads none of it. */
+const endpoint = 'http://sallyport/mcp';
+const protocolHeader = /^(accept|content-type|mcp-[a-z0-9-]+)$/i;
+
+const toResult = ({ status, headers, body }: Response): StreamedResult => {
+  const { connection: _, ...kept } = Object.fromEntries(headers);
+  return { statusCode: status, headers: kept, body: body ?? '' };
+};
+
+const failure = (error: unknown, requestId: string): StreamedResult => {
+  const statusCode = errorStatus(error);
+  return {
+    statusCode,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      ...(statusCode === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(statusCode === 429 ? { 'retry-after': '1' } : {}),
+    },
+    body: JSON.stringify(errorBody(error, requestId)),
+  };
+};

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { createProjectArguments, executeCodeArguments } from '#shared/contracts/mcp-tools.ts';
+import { isAppError } from '#shared/errors.ts';
+import { defineTool, parseArguments, type ToolContext } from './define-tool.ts';
+
+const refusal = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    if (isAppError(error)) return { code: error.code, message: error.message, ...error.details };
+  }
+  return undefined;
+};
+
+test('a bad size has a code of its own', () => {
+  const invalid = {
+    code: 'invalid_flavor',
+    suggestions: ['Leave the flavor out for the default.'],
+    recoveryActions: ['use_small_flavor'],
+  };
+  expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', flavor: 'xl' }))).toEqual({
+    ...invalid,
+    message: 'flavor: use one of micro, small, medium, large',
+  });
+  expect(
+    refusal(() => parseArguments(createProjectArguments, { name: 'p', flavors_allowed: ['xl'] })),
+  ).toEqual({ ...invalid, message: 'flavors_allowed.0: use one of micro, small, medium, large' });
+});
+
+test('a bad language has a code of its own', () => {
+  expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', template: 'ruby' }))).toEqual({
+    code: 'unsupported_language',
+    message: 'template: use one of python, node',
+    suggestions: ['Leave the template out for the default.'],
+    recoveryActions: ['use_python_template', 'use_node_template'],
+  });
+});
+
+test('anything else is an invalid request that names the field', () => {
+  expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', timeout: 0 }))).toEqual({
+    code: 'invalid_request',
+    message: 'timeout: a number of seconds from 1 to 300',
+    suggestions: ['Correct the arguments as the message says.'],
+    recoveryActions: ['correct_arguments'],
+  });
+  expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', constructor: 1 }))?.code).toBe(
+    'invalid_request',
+  );
+});
+
+test('null counts as absent, and no arguments as none', () => {
+  const input = z.strictObject({ id: z.string().optional() });
+  expect(parseArguments(input, { id: null })).toEqual({});
+  expect(parseArguments(input, undefined)).toEqual({});
+});
+
+test('a tool shows plain object schemas and runs with parsed arguments', async () => {
+  const tool = defineTool({
+    name: 'double',
+    description: 'Doubles.',
+    input: z.strictObject({ value: z.number().default(2) }),
+    output: z.object({ doubled: z.number() }),
+    run: async ({ value }) => ({ doubled: value * 2 }),
+  });
+  const { run, ...shown } = tool;
+  expect(shown).toEqual({
+    name: 'double',
+    description: 'Doubles.',
+    inputSchema: {
+      type: 'object',
+      properties: { value: { type: 'number', default: 2 } },
+      additionalProperties: false,
+    },
+    outputSchema: { type: 'object', properties: { doubled: { type: 'number' } }, required: ['doubled'] },
+  });
+  expect(await run({}, {} as ToolContext)).toEqual({ doubled: 4 });
+});

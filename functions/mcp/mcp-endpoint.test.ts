@@ -1,0 +1,225 @@
+/** The endpoint with tools of the test's own, through both protocols, from the client's side. */
+import { once } from 'node:events';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterEach, expect, test, vi } from 'vitest';
+import * as z from 'zod';
+import { AppError } from '#shared/errors.ts';
+import { defineTool, type Tool, type ToolContext } from './define-tool.ts';
+import { answerMcp, type EndpointContext } from './mcp-endpoint.ts';
+
+const logged: string[] = [];
+const note = (message: string): void => {
+  logged.push(message);
+};
+const telemetry = { info: note, warn: note, error: note, count: () => undefined, duration: () => undefined };
+const context = { ports: { telemetry }, correlationId: 'r-1' } as unknown as EndpointContext;
+const endpoint = new URL('http://sallyport/mcp');
+
+afterEach(() => {
+  logged.length = 0;
+  vi.useRealTimers();
+});
+
+const toolOf = (run: (context: ToolContext) => Promise<{ answer: string }>): Tool =>
+  defineTool({
+    name: 'ask',
+    description: 'Asks.',
+    input: z.strictObject({}),
+    output: z.object({ answer: z.string() }),
+    run: async (_, call) => run(call),
+  });
+
+const calm = toolOf(async () => ({ answer: 'yes' }));
+
+const connected = async (tool: Tool, era: 'legacy' | 'modern') => {
+  const fetch = (url: string | URL, init?: RequestInit) => answerMcp(new Request(url, init), [tool], context);
+  const mode = era === 'legacy' ? ('legacy' as const) : { pin: '2026-07-28' };
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(endpoint, { fetch }));
+  return client;
+};
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  new Request(endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+const callOf = (name: string) => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name } });
+
+test.each(['legacy', 'modern'] as const)('a %s client lists tools and gets results', async (era) => {
+  const client = await connected(calm, era);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name, outputSchema }) => [name, outputSchema?.['type']])).toEqual([['ask', 'object']]);
+  expect(await client.callTool({ name: 'ask', arguments: {} })).toMatchObject({
+    content: [{ type: 'text', text: '{"answer":"yes"}' }],
+    structuredContent: { answer: 'yes' },
+  });
+  await client.close();
+});
+
+test.each(['legacy', 'modern'] as const)('a %s client gets a refusal as a result', async (era) => {
+  const refusing = toolOf(async () => {
+    throw new AppError('conflict', 'not now', {
+      suggestions: ['Wait.'],
+      recoveryActions: ['wait_and_retry'],
+    });
+  });
+  const client = await connected(refusing, era);
+  await client.listTools();
+  const { _meta, ...result } = await client.callTool({ name: 'ask', arguments: {} });
+  expect(result).toEqual({
+    isError: true,
+    content: [
+      {
+        type: 'text',
+        text: '{"error":{"type":"conflict","message":"not now","suggestions":["Wait."],"recovery_actions":["wait_and_retry"]}}',
+      },
+    ],
+  });
+  expect(_meta?.['dev.sallyport/requestId']).toBe('r-1');
+  expect(logged).toEqual([]);
+  await client.close();
+});
+
+test('a fault of ours says nothing of itself and is logged', async () => {
+  const faulty = toolOf(async () => {
+    throw new Error('the secret is 42');
+  });
+  const client = await connected(faulty, 'modern');
+  const result = await client.callTool({ name: 'ask', arguments: {} });
+  expect(result.isError).toBe(true);
+  expect(JSON.stringify(result)).toContain('internal_error');
+  expect(JSON.stringify(result)).not.toMatch(/secret|\.ts/);
+  expect(logged).toEqual(['a tool failed']);
+  await client.close();
+});
+
+test('a tool that does not exist is an error of the protocol', async () => {
+  const client = await connected(calm, 'modern');
+  await expect(client.callTool({ name: 'nothing', arguments: {} })).rejects.toMatchObject({ code: -32602 });
+  await client.close();
+});
+
+test.each(['legacy', 'modern'] as const)('a %s client hears output while its call runs', async (era) => {
+  const heard = new AbortController();
+  const talking = toolOf(async ({ onProgress }) => {
+    onProgress({ stream: 'stdout', offset: 0, text: 'first' });
+    await once(heard.signal, 'abort');
+    return { answer: 'heard' };
+  });
+  const client = await connected(talking, era);
+  const pieces: unknown[] = [];
+  const { structuredContent } = await client.callTool(
+    { name: 'ask', arguments: {} },
+    {
+      onprogress: (piece) => {
+        pieces.push(piece);
+        heard.abort();
+      },
+    },
+  );
+  expect(structuredContent).toEqual({ answer: 'heard' });
+  expect(pieces).toEqual([expect.objectContaining({ progress: 1, message: 'first' })]);
+  await client.close();
+});
+
+test('a call that is silent gives a sign of life every ten seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const started = new AbortController();
+  const ended = new AbortController();
+  const slow = toolOf(async () => {
+    started.abort();
+    await once(ended.signal, 'abort');
+    return { answer: 'late' };
+  });
+  const client = await connected(slow, 'modern');
+  const begun = once(started.signal, 'abort');
+  const heard: unknown[] = [];
+  const call = client.callTool(
+    { name: 'ask', arguments: {} },
+    { onprogress: ({ progress, message }) => heard.push([progress, message]) },
+  );
+  await begun;
+  await vi.advanceTimersByTimeAsync(9_999);
+  await vi.advanceTimersByTimeAsync(10_001);
+  ended.abort();
+  await call;
+  expect(heard).toEqual([
+    [1, 'still working'],
+    [2, 'still working'],
+  ]);
+  expect(vi.getTimerCount()).toBe(0);
+  await client.close();
+});
+
+test.each([
+  ['legacy', {}],
+  [
+    'modern',
+    {
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  ],
+])('a %s client that closes its stream aborts the call', async (era, extra) => {
+  const seen: AbortSignal[] = [];
+  const started = new AbortController();
+  const endless = toolOf(async ({ signal }) => {
+    seen.push(signal);
+    started.abort();
+    await once(signal, 'abort');
+    return { answer: 'never' };
+  });
+  const begun = once(started.signal, 'abort');
+  const body = { ...callOf('ask'), params: { name: 'ask', ...extra } };
+  const named = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'ask' };
+  const headers = { accept: 'application/json, text/event-stream', ...(era === 'modern' ? named : {}) };
+  const response = await answerMcp(post(body, headers), [endless], context);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  await begun;
+  expect(seen[0]?.aborted).toBe(false);
+  await response.body?.cancel();
+  expect(seen[0]?.aborted).toBe(true);
+});
+
+test.each(['application/json', '*/*'])('a client that accepts %s gets JSON', async (accept) => {
+  const response = await answerMcp(post(callOf('ask'), { accept }), [calm], context);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+  expect(await response.json()).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    result: {
+      content: [{ type: 'text', text: '{"answer":"yes"}' }],
+      structuredContent: { answer: 'yes' },
+    },
+  });
+});
+
+test.each([
+  ['no JSON', '{', 400],
+  ['no request', 'null', 400],
+  ['an unknown method', { jsonrpc: '2.0', id: 7, method: 'dance' }, 200],
+  ['arguments that are no object', { ...callOf('ask'), params: { name: 'ask', arguments: [1] } }, 200],
+  ['more than 4 MiB', 'x'.repeat(4 * 1_048_576 + 1), 413],
+])('%s is an error of JSON-RPC without a stack', async (_, body, status) => {
+  const response = await answerMcp(post(body), [calm], context);
+  expect(response.status).toBe(status);
+  const text = await response.text();
+  expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+  expect(text).not.toMatch(/\.[cm]?[jt]s\b|node_modules|\bat /);
+});
+
+test('a client that wants to listen is refused at once: nothing would be said', async () => {
+  const client = await connected(calm, 'modern');
+  await expect(client.listen({ toolsListChanged: true })).rejects.toThrow();
+  await client.close();
+});
+
+test('any other method than POST is not allowed', async () => {
+  const response = await answerMcp(new Request(endpoint), [calm], context);
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+});

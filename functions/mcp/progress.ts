@@ -1,0 +1,36 @@
+/**
+ * What a client that waits hears of its call: each piece of output, and now and then that it is still on.
+ *
+ * Only one that sent a progress token hears anything. `message` is for a person; where a piece belongs is
+ * in its `_meta`. Nothing waits for it: who does not read misses it.
+ */
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { ToolProgress } from '#shared/ports/sandbox-tools.ts';
+
+/** Clients give up after a minute without news, some sooner. */
+export const signOfLifeMs = 10_000;
+
+export type Progress = {
+  readonly onProgress: (progress: ToolProgress) => void;
+  readonly stop: () => void;
+};
+
+export const openProgress = ({ _meta, notify }: ServerContext['mcpReq']): Progress => {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return { onProgress: () => undefined, stop: () => undefined };
+  let progress = 0;
+  const say = (message: string, meta: Readonly<Record<string, unknown>> = {}): void => {
+    progress += 1;
+    const params = { progressToken, progress, message, _meta: { ...meta } };
+    // Whoever asked may be gone; the call goes on.
+    notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+  const life = setInterval(() => say('still working'), signOfLifeMs);
+  return {
+    onProgress: ({ stream, offset, text }) => {
+      life.refresh();
+      say(text, { 'dev.sallyport/stream': stream, 'dev.sallyport/offset': offset });
+    },
+    stop: () => clearInterval(life),
+  };
+};

@@ -1,0 +1,43 @@
+/** Runs a program for one of the two execution tools: their common arguments become the use case's wish. */
+import { type Execution, execute } from '#shared/application/execute.ts';
+import { findSession } from '#shared/application/find-session.ts';
+import type { ExecutionArguments, ExecutionResult } from '#shared/contracts/mcp-tools.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ToolContext } from './define-tool.ts';
+import { displayedContent } from './displayed-content.ts';
+import { type ExecutionTool, toExecutionResult } from './execution-result.ts';
+
+export const runExecution = async (
+  context: ToolContext,
+  input: ExecutionArguments,
+  program: Pick<Execution, 'argsFor'> & { readonly tool: ExecutionTool },
+): Promise<ExecutionResult> => {
+  const { ports, settings, principal, correlationId, signal, onProgress } = context;
+  await refuseOtherProject(context, input);
+  const executed = await execute(ports, {
+    ...program,
+    principal,
+    sessionId: input.session_id,
+    wish: { project: input.project_id, flavor: input.flavor, template: input.template },
+    defaults: settings.defaults,
+    patience: { waitSeconds: input.wait_seconds, evictIdle: input.evict_idle, correlationId, signal },
+    timeoutSeconds: input.timeout,
+    onProgress,
+  });
+  for (const block of displayedContent(executed.content)) context.show(block);
+  return toExecutionResult(executed, program.tool);
+};
+
+/** A session stays in its project: who names another is told so and not run elsewhere than meant. */
+const refuseOtherProject = async (
+  { ports, principal }: ToolContext,
+  { session_id: id, project_id: project }: ExecutionArguments,
+): Promise<void> => {
+  if (id === undefined || project === undefined) return;
+  const { session } = await findSession(ports.sessions, { id, principal, intent: 'write' });
+  if (session.project === project) return;
+  throw new AppError('invalid_session_state', 'the session is of another project', {
+    suggestions: ['Leave the project out, or make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
+};

@@ -1,0 +1,20 @@
+/**
+ * A refused request, or a fault of ours, as the result of a tool: `isError` and the error as JSON text.
+ *
+ * It has no `structuredContent`: older clients hold that against the schema of a success. What is no
+ * AppError says nothing of itself; the id of the request is in `_meta`, for whoever reads our log.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { errorBody } from '#shared/errors.ts';
+
+const requestIdMeta = 'dev.sallyport/requestId';
+
+export const toErrorResult = (cause: unknown, requestId: string): CallToolResult => {
+  const { code, message, suggestions, recoveryActions } = errorBody(cause, requestId).error;
+  const error = { type: code, message, suggestions, recovery_actions: recoveryActions };
+  return {
+    isError: true,
+    content: [{ type: 'text', text: JSON.stringify({ error }) }],
+    _meta: { [requestIdMeta]: requestId },
+  };
+};

@@ -1,0 +1,19 @@
+/** The tools of `/mcp`, in the order in which clients are shown them; one file each. */
+import type { Tool } from './define-tool.ts';
+import { executeCode } from './tools/execute-code.ts';
+import { executeCommand } from './tools/execute-command.ts';
+import { getSessions } from './tools/get-sessions.ts';
+import { getVolumePath } from './tools/get-volume-path.ts';
+import { project } from './tools/project.ts';
+import { stopSession } from './tools/stop-session.ts';
+import { token } from './tools/token.ts';
+
+export const toolbox: readonly Tool[] = [
+  executeCode,
+  executeCommand,
+  getSessions,
+  stopSession,
+  getVolumePath,
+  project,
+  token,
+];

@@ -1,0 +1,17 @@
+/** `execute_code`: a program in Python or Node, in an execution session that is made when none is named. */
+import { executeCodeArguments, executionResult } from '#shared/contracts/mcp-tools.ts';
+import { defineTool } from '../define-tool.ts';
+import { runExecution } from '../run-execution.ts';
+
+export const executeCode = defineTool({
+  name: 'execute_code',
+  description:
+    'Runs Python or Node.js code in an isolated sandbox without network and gives what it printed. Without session_id a new session is made; name its id in later calls to find its variables, imports and files (in /workspace) again. plt.show() and display(mime_type, data) give images.',
+  input: executeCodeArguments,
+  output: executionResult,
+  run: ({ code, ...input }, context) =>
+    runExecution(context, input, {
+      tool: 'execute_code',
+      argsFor: ({ template }) => ({ code, language: input.template ?? template, timeout: input.timeout }),
+    }),
+});

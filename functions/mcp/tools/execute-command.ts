@@ -1,0 +1,17 @@
+/** `execute_command`: a bash line, or with `args` one program without a shell, in an execution session. */
+import { executeCommandArguments, executionResult } from '#shared/contracts/mcp-tools.ts';
+import { defineTool } from '../define-tool.ts';
+import { runExecution } from '../run-execution.ts';
+
+export const executeCommand = defineTool({
+  name: 'execute_command',
+  description:
+    'Runs a command in /workspace of an isolated sandbox without network: a bash line, or with args one program without a shell. Without session_id a new session is made; name its id in later calls to find its files again.',
+  input: executeCommandArguments,
+  output: executionResult,
+  run: ({ command, args, ...input }, context) =>
+    runExecution(context, input, {
+      tool: 'execute_command',
+      argsFor: () => ({ command, ...(args === undefined ? {} : { args }), timeout: input.timeout }),
+    }),
+});

@@ -1,0 +1,34 @@
+/** `get_sessions`: the execution sessions that are not stopped, oldest first, or one of them. */
+import { findSession } from '#shared/application/find-session.ts';
+import { listExecutions } from '#shared/application/list-executions.ts';
+import { getSessionsArguments, getSessionsResult } from '#shared/contracts/mcp-tools.ts';
+import { isEnded, type Session } from '#shared/domain/session.ts';
+import { defineTool } from '../define-tool.ts';
+
+export const getSessions = defineTool({
+  name: 'get_sessions',
+  description: 'Lists the execution sessions that are not stopped, or shows one of them.',
+  input: getSessionsArguments,
+  output: getSessionsResult,
+  annotations: { readOnlyHint: true },
+  run: async ({ session_id: id }, { ports, principal }) => {
+    const sessions =
+      id === undefined
+        ? await listExecutions(ports, principal)
+        : [(await findSession(ports.sessions, { id, principal, intent: 'read' })).session];
+    const now = ports.world.now();
+    return { sessions: sessions.filter(isShown).map((session) => view(session, now)) };
+  },
+});
+
+const isShown = ({ kind, status }: Session): boolean => kind === 'execution' && !isEnded(status);
+
+const view = ({ id, template, flavor, status, createdAt, lastActiveAt }: Session, now: number) => ({
+  id,
+  language: template,
+  flavor,
+  status,
+  created_at: new Date(createdAt).toISOString(),
+  last_accessed: new Date(lastActiveAt).toISOString(),
+  uptime_seconds: Math.max(0, Math.floor((now - createdAt) / 1000)),
+});

@@ -1,0 +1,20 @@
+/** `get_volume_path`: where the folder that all sandboxes share is, and whether there is one. */
+import { findSession } from '#shared/application/find-session.ts';
+import { getVolumePathArguments, getVolumePathResult } from '#shared/contracts/mcp-tools.ts';
+import { defineTool } from '../define-tool.ts';
+
+export const getVolumePath = defineTool({
+  name: 'get_volume_path',
+  description: 'Says where in a sandbox the shared folder is, and whether this deployment has one.',
+  input: getVolumePathArguments,
+  output: getVolumePathResult,
+  annotations: { readOnlyHint: true },
+  run: async ({ session_id: id }, { ports, principal, settings }) => {
+    if (id !== undefined) await findSession(ports.sessions, { id, principal, intent: 'read' });
+    const { guestPath, isAvailable } = settings.volume;
+    const description = isAvailable
+      ? 'A folder that outlives sessions; in a sandbox its path is also in SHARED_VOLUME_PATH.'
+      : 'This deployment has no shared folder: use /workspace, which belongs to the session.';
+    return { volume_path: guestPath, description, available: isAvailable };
+  },
+});

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { OwnerId } from '#shared/domain/ids.ts';
+import type { Scope } from '#shared/domain/principal.ts';
+import type { Project } from '#shared/domain/project.ts';
+import type { ToolContext } from '../define-tool.ts';
+import { project } from './project.ts';
+
+const id = '11111111-1111-4111-8111-111111111111';
+
+const contextOf = (scope: Scope = 'admin') => {
+  const stored: Project[] = [];
+  const projects = {
+    create: async (made: Project) => void stored.push(made),
+    get: async (wanted: string) => stored.find((one) => one.id === wanted),
+    list: async (_owner: OwnerId, { after }: { after?: string }) =>
+      after === undefined ? { projects: stored, next: 'more' } : { projects: [] },
+  };
+  const world = { uuid: () => id, now: () => 1_000 };
+  const principal = { owner: 'deployment', scope, tokenHash: '' };
+  return { ports: { projects, world }, principal } as unknown as ToolContext;
+};
+
+const shown = {
+  id,
+  name: 'mine',
+  description: 'for tests',
+  flavor: 'micro',
+  template: 'node',
+  flavors_allowed: ['micro', 'small'],
+  created_at: '1970-01-01T00:00:01.000Z',
+};
+
+test('a project is made, shown and listed', async () => {
+  const context = contextOf();
+  const wish = {
+    name: 'mine',
+    description: 'for tests',
+    flavor: 'MICRO',
+    template: 'node',
+    flavors_allowed: ['micro', 'Small'],
+  };
+  expect(await project.run({ action: 'create', ...wish }, context)).toEqual(shown);
+  expect(await project.run({ action: 'get', project_id: id }, context)).toEqual(shown);
+  expect(await project.run({ action: 'list' }, context)).toEqual({ projects: [shown], next: 'more' });
+  expect(await project.run({ action: 'list', after: 'more' }, context)).toEqual({
+    projects: [
+      { id: '00000000-0000-4000-8000-000000000000', name: 'default', created_at: '1970-01-01T00:00:00.000Z' },
+    ],
+  });
+});
+
+test.each([
+  [{ action: 'create' }, 'invalid_request'],
+  [{ action: 'create', name: 'x', flavor: 'xl' }, 'invalid_flavor'],
+  [{ action: 'create', name: 'x', template: 'ruby' }, 'unsupported_language'],
+  [{ action: 'get' }, 'invalid_request'],
+  [{ action: 'get', project_id: 'none' }, 'project_not_found'],
+  [{ action: 'list', name: 'x' }, 'invalid_request'],
+])('%j is refused', async (input, code) => {
+  await expect(project.run(input, contextOf())).rejects.toMatchObject({ code });
+});
+
+test('a token that may only read makes none', async () => {
+  const made = project.run({ action: 'create', name: 'x' }, contextOf('admin:ro'));
+  await expect(made).rejects.toMatchObject({ code: 'forbidden' });
+});

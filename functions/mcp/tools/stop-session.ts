@@ -1,0 +1,19 @@
+/** `stop_session`: ends a session; when it answers, the session's place is free. */
+import { endSession } from '#shared/application/end-session.ts';
+import { findSession } from '#shared/application/find-session.ts';
+import { stopSessionArguments, stopSessionResult } from '#shared/contracts/mcp-tools.ts';
+import { defineTool } from '../define-tool.ts';
+
+export const stopSession = defineTool({
+  name: 'stop_session',
+  description: 'Stops a session and its sandbox, with everything that runs in it, and frees its place.',
+  input: stopSessionArguments,
+  output: stopSessionResult,
+  annotations: { destructiveHint: true, idempotentHint: true },
+  run: async ({ session_id: id }, { ports, principal, correlationId }) => {
+    const { session } = await findSession(ports.sessions, { id, principal, intent: 'write' });
+    const isStopped = await endSession(ports, session, { reason: 'stopped by its client', correlationId });
+    const message = isStopped ? 'the session is stopped' : 'the session was stopped before';
+    return { session_id: session.id, success: true, message };
+  },
+});

@@ -1,0 +1,53 @@
+/** `token`: access tokens made, listed masked, revoked; for admins. */
+import { createToken, listTokens, revokeToken } from '#shared/application/manage-tokens.ts';
+import {
+  createTokenArguments,
+  createTokenResult,
+  listTokensArguments,
+  listTokensResult,
+  revokeTokenArguments,
+  tokenResult,
+} from '#shared/contracts/mcp-tools.ts';
+import { pageItemsMax } from '#shared/domain/limits.ts';
+import type { AccessToken } from '#shared/domain/token.ts';
+import { defineAction, defineActionTool } from '../action-tool.ts';
+
+const create = defineAction({
+  input: createTokenArguments,
+  output: createTokenResult,
+  run: async ({ name, scope, expires_in_seconds: expiresInSeconds }, { ports, principal }) => {
+    const made = await createToken(ports, principal, { name, scope, expiresInSeconds });
+    return { id: made.record.id, token: made.token, scope: made.record.scope };
+  },
+});
+
+const list = defineAction({
+  input: listTokensArguments,
+  output: listTokensResult,
+  run: async ({ after }, { ports, principal }) => {
+    const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
+    const { tokens, next } = await listTokens(ports, principal, page);
+    return { tokens: tokens.map(view), ...(next === undefined ? {} : { next }) };
+  },
+});
+
+const revoke = defineAction({
+  input: revokeTokenArguments,
+  output: tokenResult,
+  run: async ({ token_id: id }, { ports, principal }) => view(await revokeToken(ports, principal, id)),
+});
+
+export const token = defineActionTool({
+  name: 'token',
+  description: 'Access tokens. The text of a new one is shown once.',
+  actions: { create, list, revoke },
+});
+
+const view = ({ id, name, scope, masked, createdAt, expiresAt }: AccessToken) => ({
+  id,
+  name,
+  scope,
+  token: masked,
+  created_at: new Date(createdAt).toISOString(),
+  ...(expiresAt === undefined ? {} : { expires_at: new Date(expiresAt).toISOString() }),
+});

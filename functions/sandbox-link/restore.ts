@@ -1,0 +1,156 @@
+/**
+ * Brings a saved workspace into a sandbox: one archive out of a manifest and the packs it points into.
+ *
+ * Nothing is sent when the manifest is not the one that was saved (L10). Contents go as they are in the bucket,
+ * each with the hash it had when it was saved: the sandbox refuses what differs. A pack that is gone or cut
+ * makes its files missing, not the restore a failure.
+ */
+import * as z from 'zod';
+import { type ArchiveHeader, archivePieceBytesMax, encodeArchiveFrame } from '#shared/contracts/archive.ts';
+import { decode } from '#shared/contracts/decode.ts';
+import type { RestoreAnswer, RestoreCall } from '#shared/contracts/link.ts';
+import type { Manifest } from '#shared/domain/checkpoint.ts';
+import { nameSome, packKey, readManifest } from './manifest.ts';
+import { type PackRun, planPackRuns } from './pack-runs.ts';
+import { headersOf, openRequest, readJson } from './sandbox-request.ts';
+import { type Courier, silenceMsMax } from './save.ts';
+
+/** Every file of a workspace may be missing, each with its name. */
+const answerBytesMax = 32 * 1024 * 1024;
+/** Small frames travel together. */
+const blockBytes = 128 * 1024;
+
+const answerSchema = z.object({
+  files: z.number().int().min(0),
+  missing: z.array(z.object({ path: z.string(), reason: z.string() })),
+});
+
+/** Throws when the sandbox or the bucket breaks off. */
+export const restore = async (call: RestoreCall, courier: Courier): Promise<RestoreAnswer> => {
+  const { bucket, telemetry } = courier;
+  const { workspace } = call;
+  if (call.manifest === undefined) return { status: 'restored', files: 0, missing: [] };
+  const manifest = await readManifest(bucket, workspace, call.manifest);
+  if (manifest === undefined) {
+    telemetry.error('a manifest is not the one that was saved', { workspace, manifest: call.manifest.id });
+    return { status: 'refused', reason: 'the manifest is not the one that was saved' };
+  }
+  const path = `/restore?id=${manifest.id}`;
+  const answer = await sendArchive(call, courier, { path, frames: framesOf(manifest, courier) });
+  if (answer === undefined) throw new Error('the sandbox has no workspace');
+  const { files, missing } = answer;
+  telemetry.info('a checkpoint was restored', { workspace, id: manifest.id, files, missing: missing.length });
+  return { status: 'restored', files, missing: nameSome(missing) };
+};
+
+type Shipment = { readonly path: string; readonly frames: AsyncIterable<Uint8Array> };
+
+/** Undefined where the sandbox has no such volume. */
+export const sendArchive = async (
+  call: RestoreCall,
+  { target }: Courier,
+  { path, frames }: Shipment,
+): Promise<z.output<typeof answerSchema> | undefined> => {
+  const response = await openRequest({
+    target,
+    method: 'POST',
+    path,
+    headers: { ...headersOf(call), 'content-type': 'application/octet-stream' },
+    body: inBlocks(frames),
+    silenceMsMax,
+  });
+  if (response.statusCode !== 200) {
+    response.destroy();
+    if (response.statusCode === 404) return undefined;
+    throw new Error(`the sandbox answered ${response.statusCode}`);
+  }
+  const answer = decode(answerSchema, await readJson(response, answerBytesMax));
+  if (!answer.ok) throw new Error(`the sandbox answered something else: ${answer.problem}`);
+  return answer.value;
+};
+
+async function* inBlocks(frames: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let block: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const frame of frames) {
+    block.push(frame);
+    bytes += frame.length;
+    if (bytes < blockBytes) continue;
+    yield Buffer.concat(block);
+    block = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(block);
+}
+
+/** Folders first, links last: no content ever goes through a link. */
+async function* framesOf(manifest: Manifest, { bucket }: Courier): AsyncGenerator<Uint8Array> {
+  const { entries, workspace } = manifest;
+  yield encodeArchiveFrame({ type: 'begin', isFull: true });
+  for (const entry of entries) if (entry.type === 'directory') yield encodeArchiveFrame(entry);
+  for (const run of planPackRuns(entries)) {
+    const bytes = run.length === 0 ? nothing() : bucket.readRange(packKey(workspace, run.pack), run);
+    yield* framesOfRun(run, bytes);
+  }
+  for (const entry of entries) if (entry.type === 'symlink') yield encodeArchiveFrame(entry);
+  yield encodeArchiveFrame({ type: 'end' });
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+async function* framesOfRun(run: PackRun, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const source = openSource(bytes);
+  let position = run.offset;
+  try {
+    for (const { type, path, mode, mtimeMs, size, sha256, offset } of run.files) {
+      position += await drain(source.take(offset - position));
+      yield encodeArchiveFrame({ type, path, mode, mtimeMs, size, sha256 });
+      let sent = 0;
+      // A pack that ended before this file has nothing for it, nor for those behind it.
+      if (position === offset || size === 0) {
+        for await (const piece of source.take(size)) {
+          sent += piece.length;
+          yield encodeArchiveFrame({ type: 'data' }, piece);
+        }
+      }
+      position += sent;
+      const end: ArchiveHeader = { type: 'file-end', size: sent, sha256, isWhole: sent === size };
+      yield encodeArchiveFrame(end);
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+const drain = async (pieces: AsyncIterable<Uint8Array>): Promise<number> => {
+  let bytes = 0;
+  for await (const piece of pieces) bytes += piece.length;
+  return bytes;
+};
+
+/** A stream that gives exactly as many bytes as it is asked for, or all it has. */
+const openSource = (bytes: AsyncIterable<Uint8Array>) => {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array(0);
+  const fill = async (): Promise<boolean> => {
+    while (rest.length === 0) {
+      const { value, done } = await iterator.next();
+      if (done) return false;
+      rest = value;
+    }
+    return true;
+  };
+  return {
+    take: async function* (wanted: number): AsyncGenerator<Uint8Array> {
+      for (let left = wanted; left > 0 && (await fill()); ) {
+        const piece = rest.subarray(0, Math.min(left, archivePieceBytesMax));
+        rest = rest.subarray(piece.length);
+        left -= piece.length;
+        yield piece;
+      }
+    },
+    close: async (): Promise<void> => {
+      await iterator.return?.();
+    },
+  };
+};
