@@ -44,7 +44,11 @@ export type CloudOptions = {
   /** Raw variables; of them only the operator's settings reach the functions. */
   readonly variables: Variables;
   readonly startSandboxHost?: StartSandboxHost;
+  /** How often the janitor looks at what is due. */
+  readonly sweepMs?: number;
   readonly mode?: LambdaMode;
+  /** How long one invocation of a turn may take. */
+  readonly turnTimeoutMs?: number;
   readonly functionsFolder?: string;
   readonly webFolder?: string;
   /** What functions print. */
@@ -64,8 +68,15 @@ export type Cloud = {
 const repository = join(import.meta.dirname, '..');
 const tableName = 'sallyport';
 const expiryAttribute = 'ttl';
-const artifactBucket = 'sallyport-workspaces';
-const sweepEveryMs = 60_000;
+const defaultSweepMs = 60_000;
+const workspaceBucket = 'sallyport-workspaces';
+/** Orphans are looked for as often as the rest: here a List costs nothing. */
+const sweepsOf = (sweepMs: number) =>
+  [
+    ['due', sweepMs],
+    ['places', 5 * sweepMs],
+    ['orphans', sweepMs],
+  ] as const;
 /** Each local sandbox listens on an address of its own in here. */
 const sandboxAddresses = '127.77.0.0/16';
 
@@ -86,12 +97,17 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       endpoint: variables['AWS_ENDPOINT_URL_DYNAMODB'] || undefined,
     }),
   );
-  const s3 = begun(await startS3({ folder: join(home, 's3'), buckets: [artifactBucket] }));
+  const s3 = begun(await startS3({ folder: join(home, 's3'), buckets: [workspaceBucket] }));
   const lambda = begun(await startLambda({ mode: options.mode ?? { kind: 'shared' }, log }));
   const events = begun(
     await startEvents({
       functions: lambda,
-      rules: [{ name: 'sweep', everyMs: sweepEveryMs, functionName: functionNamed('janitor') }],
+      rules: sweepsOf(options.sweepMs ?? defaultSweepMs).map(([sweep, everyMs]) => ({
+        name: `sweep-${sweep}`,
+        everyMs,
+        functionName: functionNamed('janitor'),
+        input: { sweep },
+      })),
       taskStateFunction: functionNamed('task-events'),
     }),
   );
@@ -105,7 +121,10 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const gateway = begun(
     await startApiGateway({
       functions: lambda,
-      restRoutes: [{ resource: '/api/{proxy+}', functionName: functionNamed('api') }],
+      restRoutes: [
+        { resource: '/api/{proxy+}', functionName: functionNamed('api') },
+        { resource: '/mcp', functionName: functionNamed('mcp') },
+      ],
       webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
       webRoot: options.webFolder ?? join(repository, 'web'),
     }),
@@ -121,7 +140,8 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   lambda.deploy(
     deployedFunctions({
       folder: options.functionsFolder ?? join(repository, 'functions'),
-      variables: functionVariables(options, gateway.url),
+      turnTimeoutMs: options.turnTimeoutMs,
+      variables: functionVariables(options, gateway.url, sandboxes?.limits ?? 'best effort'),
       endpoints: {
         ...endpoints,
         POWERTOOLS_SERVICE_NAME: 'sallyport',
@@ -142,6 +162,7 @@ const ignore = (): void => undefined;
 const functionVariables = (
   { token, sandboxSecret, variables }: CloudOptions,
   connectionsUrl: string,
+  limits: SandboxLimits,
 ): Variables => ({
   ...pick(variables, Object.keys(operatorSettings.shape)),
   TABLE_NAME: tableName,
@@ -149,6 +170,7 @@ const functionVariables = (
   CONNECTIONS_URL: connectionsUrl,
   TURN_FUNCTION: functionNamed('turn'),
   GREETER_FUNCTION: functionNamed('greeter'),
+  JANITOR_FUNCTION: functionNamed('janitor'),
   SANDBOX_LINK_FUNCTION: functionNamed('sandbox-link'),
   DEPLOYMENT: 'local',
   SANDBOX_CLUSTER: 'sallyport',
@@ -158,6 +180,10 @@ const functionVariables = (
   SANDBOX_SECURITY_GROUP: 'sg-local',
   SANDBOX_SECRET: sandboxSecret,
   SANDBOX_ADDRESS_RANGE: sandboxAddresses,
+  SANDBOX_LIMITS: limits,
+  WORKSPACE_BUCKET: workspaceBucket,
+  // One folder for all sandboxes of this machine: there is nothing to carry.
+  SHARED_VOLUME: variables['MSB_SHARED_VOLUME_PATH'] ? 'mounted' : undefined,
 });
 
 const pick = (variables: Variables, names: readonly string[]): Variables =>

@@ -16,6 +16,8 @@ export type DeployedFunctionsOptions = {
   readonly variables: Variables;
   /** `AWS_ENDPOINT_URL_*` and what else the SDKs read by themselves: every function gets them. */
   readonly endpoints: Readonly<Record<string, string>>;
+  /** A turn hands over before it; the longest that Lambda allows when absent, in milliseconds. */
+  readonly turnTimeoutMs?: number | undefined;
 };
 
 export const functionNamed = (name: FunctionName): string => `sallyport-${name}`;
@@ -34,6 +36,7 @@ const timeouts: Readonly<Record<FunctionName, number>> = {
   'task-events': minuteMs,
   janitor: 5 * minuteMs,
   api: longestMs,
+  mcp: longestMs,
 };
 
 const memoryMb = 512;
@@ -43,7 +46,7 @@ export const deployedFunctions = (options: DeployedFunctionsOptions): readonly F
     name: functionNamed(name),
     entry: join(options.folder, name, 'handler.ts'),
     environment: { ...environmentOf(name, options.variables), ...options.endpoints },
-    timeoutMs: timeouts[name],
+    timeoutMs: name === 'turn' ? (options.turnTimeoutMs ?? timeouts.turn) : timeouts[name],
     memoryMb,
   }));
 

@@ -3,10 +3,12 @@
  *
  * Whatever stops the start is one line on stderr and exit code 1; a stop by signal is exit code 0.
  */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { localSettings, readVariables, type Variables } from '#shared/config/settings.ts';
 import { type Cloud, startCloud } from './cloud.ts';
+import { readFaults } from './ecs/faults.ts';
+import type { SharedVolume } from './ecs/running-sandbox.ts';
 import { start as startEcs } from './ecs/start.ts';
 import { openFunctionLog } from './function-log.ts';
 import { findHome, keepSecret, makeHome } from './home.ts';
@@ -30,6 +32,8 @@ const main = async (variables: Variables): Promise<void> => {
   const stopped = untilSignal();
   await provision(planProvision(inspectMachine(variables['PATH'] ?? '')), say);
 
+  const volume = sharedVolumeOf(settings.value);
+  const faults = readFaults(variables['SALLYPORT_ECS_FAULTS']);
   const log = openFunctionLog(join(home, 'logs', 'functions.log'));
   stopping.defer(log.close);
   const token = SALLYPORT_TOKEN ?? (await keepSecret(home, 'token', 'sp_'));
@@ -41,7 +45,8 @@ const main = async (variables: Variables): Promise<void> => {
     variables,
     log: log.write,
     progress: say,
-    startSandboxHost: startEcs,
+    sweepMs: settings.value.SALLYPORT_SWEEP_SECONDS * 1000,
+    startSandboxHost: (options) => startEcs({ ...options, faults, sharedVolume: volume }),
   }).catch((cause: unknown) => explain(cause, port));
   stopping.defer(cloud.stop);
 
@@ -49,6 +54,12 @@ const main = async (variables: Variables): Promise<void> => {
   await stopped;
   say('Stopping');
 };
+
+const sharedVolumeOf = ({
+  MSB_SHARED_VOLUME_PATH: path,
+  MSB_SHARED_VOLUME_GUEST_PATH: guestPath,
+}: ReturnType<typeof localSettings.parse>): SharedVolume | undefined =>
+  path === undefined ? undefined : { hostPath: resolve(path), guestPath };
 
 const readFlags = (): string | undefined => {
   try {

@@ -16,10 +16,6 @@ export type RouteMatch = RestRoute & { readonly pathParameters: { readonly proxy
 
 const greedy = '{proxy+}';
 const stage = 'live';
-/** What is text without being `text/*`; anything else is handed over in base64. */
-const textTypes =
-  /^(text\/|application\/(json|xml|javascript|x-www-form-urlencoded)|application\/[^;]*\+(json|xml))/i;
-
 export const matchRoute = (routes: readonly RestRoute[], pathname: string): RouteMatch | undefined => {
   for (const route of routes) {
     if (route.resource === pathname) return { ...route, pathParameters: null };
@@ -46,7 +42,6 @@ export const makeProxyEvent = ({
 }: ProxyEventParts): APIGatewayProxyEvent => {
   const maps = mapRequest(request);
   const path = urlOf(request).pathname;
-  const isText = textTypes.test(request.headers['content-type'] ?? 'application/json');
   const httpMethod = request.method ?? 'GET';
   return {
     resource: route.resource,
@@ -58,8 +53,8 @@ export const makeProxyEvent = ({
     >),
     pathParameters: route.pathParameters,
     stageVariables: null,
-    body: body.length === 0 ? null : body.toString(isText ? 'utf8' : 'base64'),
-    isBase64Encoded: body.length > 0 && !isText,
+    body: body.length === 0 ? null : body.toString('base64'),
+    isBase64Encoded: body.length > 0,
     requestContext: requestContext({ request, route, path, httpMethod, requestId }),
   };
 };

@@ -72,8 +72,8 @@ test('A11: a request becomes a proxy event of format 1.0, and the answer has sta
     pathParameters: { proxy: 'sessions/a%20b' },
     queryStringParameters: { tag: 'y', q: 'é' },
     multiValueQueryStringParameters: { tag: ['x', 'y'], q: ['é'] },
-    body: '{"a":1}',
-    isBase64Encoded: false,
+    body: 'eyJhIjoxfQ==',
+    isBase64Encoded: true,
     requestContext: {
       httpMethod: 'POST',
       path: '/live/api/sessions/a%20b',
@@ -86,19 +86,24 @@ test('A11: a request becomes a proxy event of format 1.0, and the answer has sta
   expect(event.headers['X-Thing']).toBe('1');
 });
 
-test('A12: a body that is no text arrives in base64', async () => {
+test.each([
+  ['application/octet-stream', Uint8Array.of(0, 255, 1), 'AP8B'],
+  ['application/json', '{"é":1}', 'eyLDqSI6MX0='],
+  ['text/plain; charset=utf-8', 'hello', 'aGVsbG8='],
+])('A12: a body of type %s arrives in base64', async (type, body, encoded) => {
   const answer = await fetch(`${await open()}/mcp`, {
     method: 'PUT',
-    headers: { 'content-type': 'application/octet-stream' },
-    body: Uint8Array.of(0, 255, 1),
+    headers: { 'content-type': type },
+    body,
   });
-  expect(await answer.json()).toMatchObject({ resource: '/mcp', body: 'AP8B', isBase64Encoded: true });
+  expect(await answer.json()).toMatchObject({ resource: '/mcp', body: encoded, isBase64Encoded: true });
 });
 
 test('A11: a request without a body or query has null for both', async () => {
   const answer = await fetch(`${await open()}/mcp`);
   expect(await answer.json()).toMatchObject({
     body: null,
+    isBase64Encoded: false,
     queryStringParameters: null,
     pathParameters: null,
   });

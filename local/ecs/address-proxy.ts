@@ -1,27 +1,44 @@
 /**
  * A loopback address of its own for each sandbox: what an elastic network interface is on Fargate. Bytes
  * pass to the server's unix socket; nothing is looked at.
+ *
+ * An address that is to be unreachable at first refuses connections until its time.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export type AddressProxy = { readonly address: string; readonly close: () => Promise<void> };
 
-export const sandboxPort = 8080;
+type ProxyOptions = { readonly unreachableMs: number; readonly log: (line: string) => void };
+
+const sandboxPort = 8080;
 const addressTriesMax = 200;
 
-export const openAddressProxy = async (socketPath: string): Promise<AddressProxy> => {
+export const openAddressProxy = async (
+  socketPath: string,
+  { unreachableMs, log }: ProxyOptions,
+): Promise<AddressProxy> => {
   const sockets = new Set<Socket>();
   const server = createServer((client) => pass(client, connect(socketPath), sockets));
   const address = await listenSomewhere(server);
+  server.on('error', (error) => log(`the address ${address} is lost: ${error.message}`));
+  if (unreachableMs > 0) await closeListener(server);
+  const opening =
+    unreachableMs > 0 ? setTimeout(() => server.listen(sandboxPort, address), unreachableMs) : undefined;
   return {
     address,
     close: async () => {
+      clearTimeout(opening);
       for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
+      if (server.listening) await closeListener(server);
     },
   };
+};
+
+const closeListener = async (server: Server): Promise<void> => {
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
 };
 
 const pass = (client: Socket, sandbox: Socket, sockets: Set<Socket>): void => {

@@ -4,73 +4,50 @@
  * As root the wall is built by an unprivileged user that only this sandbox has; a kernel root behind a user
  * namespace could still write host settings. Everything dies with this process, also when it is killed.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type AddressProxy, openAddressProxy } from './address-proxy.ts';
 import { outerArguments, serverCommand } from './bubblewrap.ts';
-import type { Cgroup, CgroupHierarchy } from './cgroup.ts';
+import type { Cgroup } from './cgroup.ts';
+import { exitCodeOf, killedExit, type OomWatch, watchOutOfMemory } from './oom-watch.ts';
+import type { HostSettings, RunningSandbox, SandboxEnd, SandboxWish } from './running-sandbox.ts';
+import { asIdentity, type Identity, nextIdentity } from './sandbox-identity.ts';
+import { killSandbox, terminateServer } from './sandbox-processes.ts';
 
-export type SandboxWish = {
-  readonly id: string;
-  readonly cpus: number;
-  /** The container's limit: user code and server. */
-  readonly memoryMb: number;
-  readonly variables: Readonly<Record<string, string>>;
-};
-
-export type SandboxEnd = { readonly exitCode: number | null; readonly isOutOfMemory: boolean };
-
-export type RunningSandbox = {
-  readonly address: string;
-  readonly ended: Promise<SandboxEnd>;
-  readonly kill: () => void;
-};
-
-export type HostSettings = {
-  /** Tells this cloud's control groups from another's. */
-  readonly name: string;
-  readonly folder: string;
-  readonly programs: string;
-  readonly hierarchy: CgroupHierarchy | undefined;
-  readonly log: (line: string) => void;
-};
-
-/** User ids no other program of the machine has; each sandbox gets the next. */
-const firstUid = 1_761_000_000;
-const uidsMax = 60_000;
 /** Room for the server's threads beside the processes of user code. */
 const processesMax = 256 + 64;
-
-let lastUid = 0;
-const nextUid = (): number => {
-  lastUid = (lastUid + 1) % uidsMax;
-  return firstUid + lastUid;
-};
+/** A shell's code for a program that it cannot run. */
+const cannotStartExit = 127;
 
 export const startSandbox = async (settings: HostSettings, wish: SandboxWish): Promise<RunningSandbox> => {
-  const uid = process.getuid?.() === 0 ? nextUid() : undefined;
+  const identity = nextIdentity(settings.sharedVolume !== undefined);
   const folder = join(settings.folder, wish.id);
   await mkdir(folder, { mode: 0o711 });
   const [workspace, socket] = await Promise.all([
-    ownFolder(folder, 'workspace', uid),
-    ownFolder(folder, 'socket', uid),
+    ownFolder(folder, 'workspace', identity),
+    ownFolder(folder, 'socket', identity),
   ]);
   const cgroup = settings.hierarchy?.open(`${settings.name}-${wish.id}`, { ...wish, processesMax });
-  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'));
-  const child = launch(settings, { wish, workspace, socket, uid, cgroup });
-  const ended = new Promise<SandboxEnd>((resolve) => {
-    child.once('close', (exitCode) => resolve(cleanUp({ exitCode, cgroup, proxy, folder })));
-  });
-  return { address: proxy.address, ended, kill: () => child.kill('SIGKILL') };
+  const { unreachableMs } = wish;
+  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { unreachableMs, log: settings.log });
+  const child = launch(settings, { wish, workspace, socket, identity, cgroup });
+  const oomWatch = cgroup === undefined ? undefined : watchOutOfMemory(cgroup.oomKills);
+  const ended = endOf(child, oomWatch);
+  // Somebody else may have killed bubblewrap, and early enough to leave its child.
+  child.once('exit', () => void cgroup?.killAll());
+  const removed = ended
+    .then(() => cleanUp({ cgroup, proxy, folder }))
+    .catch((error: unknown) => settings.log(`sandbox ${wish.id} left something behind: ${String(error)}`));
+  return { address: proxy.address, ended, removed, ...endings(child, ended, settings.log) };
 };
 
 /** A folder that only this sandbox's user may enter. */
-const ownFolder = async (parent: string, name: string, uid: number | undefined): Promise<string> => {
+const ownFolder = async (parent: string, name: string, identity: Identity | undefined): Promise<string> => {
   const folder = join(parent, name);
   await mkdir(folder, { mode: 0o700 });
-  if (uid !== undefined) await chown(folder, uid, uid);
+  if (identity !== undefined) await chown(folder, identity.uid, identity.gid);
   return folder;
 };
 
@@ -78,20 +55,25 @@ type Launch = {
   readonly wish: SandboxWish;
   readonly workspace: string;
   readonly socket: string;
-  readonly uid: number | undefined;
+  readonly identity: Identity | undefined;
   readonly cgroup: Cgroup | undefined;
 };
 
-const launch = ({ programs, log }: HostSettings, { wish, workspace, socket, uid, cgroup }: Launch) => {
+const launch = (
+  { programs, sharedVolume, log }: HostSettings,
+  { wish, workspace, socket, identity, cgroup }: Launch,
+): ChildProcess => {
   const wall = outerArguments(
-    { workspace, socket, programs, memoryCounters: cgroup?.memoryFolder },
+    { workspace, socket, programs, sharedVolume, memoryCounters: cgroup?.memoryFolder },
     { nodePath: `${programs}/node`, variables: wish.variables },
   );
-  const drop = uid === undefined ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+  const drop = identity === undefined ? [] : asIdentity(identity);
   const join = (cgroup?.joinFiles ?? []).map((file) => `echo $$ > ${file} && `).join('');
+  // What one sandbox writes into the shared volume the others may change.
+  const mask = sharedVolume === undefined ? '' : 'umask 0002 && ';
   const child = spawn(
     '/bin/sh',
-    ['-c', `${join}exec "$@"`, 'sh', ...drop, 'bwrap', '--args', '3', ...serverCommand],
+    ['-c', `${mask}${join}exec "$@"`, 'sh', ...drop, 'bwrap', '--args', '3', ...serverCommand],
     {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -106,17 +88,47 @@ const launch = ({ programs, log }: HostSettings, { wish, workspace, socket, uid,
   return child;
 };
 
+/** Who holds the output is dead, too, when it closes: nothing of the sandbox runs any more. */
+const endOf = async (child: ChildProcess, oomWatch: OomWatch | undefined): Promise<SandboxEnd> => {
+  const exitCode = await new Promise<number>((resolve) => {
+    child.once('close', (code, signal) => resolve(exitCodeOf(code, signal)));
+    child.once('error', () => resolve(cannotStartExit));
+  });
+  const isMemoryShort = oomWatch?.end() ?? false;
+  return { exitCode, isOutOfMemory: exitCode === killedExit && isMemoryShort };
+};
+
+const endings = (
+  child: ChildProcess,
+  ended: Promise<unknown>,
+  log: (line: string) => void,
+): Pick<RunningSandbox, 'kill' | 'terminate'> => {
+  const living = (): number | undefined =>
+    child.exitCode === null && child.signalCode === null ? child.pid : undefined;
+  const kill = (): void => {
+    const pid = living();
+    if (pid === undefined) return;
+    killSandbox(pid).catch((error: unknown) => log(`a sandbox cannot be killed: ${String(error)}`));
+  };
+  return {
+    kill,
+    terminate: (patienceMs) => {
+      const pid = living();
+      if (pid === undefined || !terminateServer(pid)) return kill();
+      const patience = setTimeout(kill, patienceMs);
+      void ended.finally(() => clearTimeout(patience));
+    },
+  };
+};
+
 type Remains = {
-  readonly exitCode: number | null;
   readonly cgroup: Cgroup | undefined;
   readonly proxy: AddressProxy;
   readonly folder: string;
 };
 
-const cleanUp = async ({ exitCode, cgroup, proxy, folder }: Remains): Promise<SandboxEnd> => {
-  const isOutOfMemory = exitCode !== 0 && (cgroup?.oomKills() ?? 0) > 0;
+const cleanUp = async ({ cgroup, proxy, folder }: Remains): Promise<void> => {
   await proxy.close();
   await cgroup?.remove();
   await rm(folder, { recursive: true, force: true });
-  return { exitCode, isOutOfMemory };
 };

@@ -4,20 +4,26 @@
  *
  * The outer wall has no network and sees the system's programs, the server and one socket. The nested one
  * sees neither the server nor the socket. Both have their own user, process, IPC and host name spaces.
- * Guarantees W1, W2, W3, W4, W5 and W7 of docs/spec/sandbox.md.
+ * Guarantees W1, W2, W3, W4, W5 and W7 of docs/spec/sandbox.md. A shared volume is in both, writable.
  */
+import type { SharedVolume } from './running-sandbox.ts';
+
 export type SandboxFolders = {
   /** Bound as /workspace. */
   readonly workspace: string;
   /** Holds the server's socket; only the server sees it. */
   readonly socket: string;
-  /** server.mjs, runner.mjs, user.bpf and etc/. */
+  /** server.mjs, the files of the user's side, user.bpf and etc/. */
   readonly programs: string;
   readonly memoryCounters?: string | undefined;
+  readonly sharedVolume?: SharedVolume | undefined;
 };
 
 const tmpBytesMax = 256 * 1_048_576;
 const node = '/opt/sallyport/bin/node';
+
+/** What user code runs by; the same in both walls. */
+const userFiles = ['runner.mjs', 'node-interpreter.mjs', 'python-interpreter.py'];
 
 const walls = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
 const ends = ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'];
@@ -29,7 +35,7 @@ const system = [
 ];
 
 export const outerArguments = (
-  { workspace, socket, programs, memoryCounters }: SandboxFolders,
+  { workspace, socket, programs, memoryCounters, sharedVolume }: SandboxFolders,
   {
     nodePath,
     variables,
@@ -41,36 +47,40 @@ export const outerArguments = (
   ...['--ro-bind', `${programs}/etc`, '/etc', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
   ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
   ...['--ro-bind', nodePath, node],
-  ...['--ro-bind', `${programs}/runner.mjs`, '/opt/sallyport/runner.mjs'],
+  ...userFiles.flatMap((name) => ['--ro-bind', `${programs}/${name}`, `/opt/sallyport/${name}`]),
   ...['--ro-bind', `${programs}/server.mjs`, '/opt/sallyport/server.mjs'],
   ...['--ro-bind', `${programs}/user.bpf`, '/opt/sallyport/user.bpf'],
   ...['--proc', '/proc', '--dev', '/dev'],
   ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
   ...['--bind', workspace, '/workspace', '--bind', socket, '/run/sallyport'],
   ...(memoryCounters === undefined ? [] : ['--ro-bind', memoryCounters, '/run/cgroup']),
+  ...(sharedVolume === undefined ? [] : ['--bind', sharedVolume.hostPath, sharedVolume.guestPath]),
   ...['--remount-ro', '/', '--chdir', '/', ...ends, '--clearenv'],
-  ...Object.entries({ ...variables, ...serverVariables(memoryCounters) }).flatMap(([name, value]) => [
-    '--setenv',
-    name,
-    value,
-  ]),
+  ...Object.entries({ ...variables, ...serverVariables(memoryCounters, sharedVolume?.guestPath) }).flatMap(
+    ([name, value]) => ['--setenv', name, value],
+  ),
 ];
 
 /** Runs inside the outer wall. */
 export const serverCommand: readonly string[] = [
   node,
   '--max-old-space-size=96',
+  '--max-semi-space-size=1',
   '/opt/sallyport/server.mjs',
 ];
 
-const serverVariables = (memoryCounters: string | undefined): Readonly<Record<string, string>> => ({
+const serverVariables = (
+  memoryCounters: string | undefined,
+  sharedPath: string | undefined,
+): Readonly<Record<string, string>> => ({
   SANDBOX_LISTEN: 'unix:/run/sallyport/sandbox.sock',
-  SANDBOX_USER_LAUNCHER: JSON.stringify(userLauncher),
+  SANDBOX_USER_LAUNCHER: JSON.stringify(userLauncher(sharedPath)),
+  ...(sharedPath === undefined ? {} : { SANDBOX_SHARED_PATH: sharedPath }),
   ...(memoryCounters === undefined ? {} : { SANDBOX_CGROUP: '/run/cgroup' }),
 });
 
 /** Run by the server, inside the outer wall. The shell opens the filter, which bubblewrap reads from a descriptor. */
-const userLauncher: readonly string[] = [
+const userLauncher = (sharedPath: string | undefined): readonly string[] => [
   '/usr/bin/bash',
   '--norc',
   '--noprofile',
@@ -81,10 +91,12 @@ const userLauncher: readonly string[] = [
   ...['--uid', '10001', '--gid', '10001', '--disable-userns', '--seccomp', '9'],
   ...system,
   ...['--ro-bind', '/etc', '/etc', '--ro-bind', node, node],
-  ...['--ro-bind', '/opt/sallyport/runner.mjs', '/opt/sallyport/runner.mjs'],
+  ...userFiles.flatMap((name) => ['--ro-bind', `/opt/sallyport/${name}`, `/opt/sallyport/${name}`]),
   ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
   ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
-  ...['--bind', '/workspace', '/workspace', '--remount-ro', '/', '--chdir', '/workspace'],
+  ...['--bind', '/workspace', '/workspace'],
+  ...(sharedPath === undefined ? [] : ['--bind', sharedPath, sharedPath]),
+  ...['--remount-ro', '/', '--chdir', '/workspace'],
   ...ends,
   '--',
 ];

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { send } from './sandbox-processes.ts';
 
 export type CgroupLimits = {
   readonly memoryMb: number;
@@ -29,12 +30,14 @@ export type Cgroup = {
   /** Where the memory counters can be read. */
   readonly memoryFolder: string;
   readonly oomKills: () => number;
+  /** Kills what is in it until nothing is; never rejects. */
+  readonly killAll: () => Promise<void>;
   readonly remove: () => Promise<void>;
 };
 
 export type CgroupHierarchy = {
   readonly open: (name: string, limits: CgroupLimits) => Cgroup;
-  /** Removes the empty groups that a killed predecessor left under this prefix. */
+  /** Removes the groups that a killed predecessor left under this prefix, with whatever still runs in them. */
   readonly sweep: (prefix: string) => Promise<void>;
 };
 
@@ -79,6 +82,7 @@ const openUnified = (name: string, { memoryMb, cpus, processesMax }: CgroupLimit
     joinFiles: [join(folder, 'cgroup.procs')],
     memoryFolder: folder,
     oomKills: () => counter(join(folder, 'memory.events')),
+    killAll: () => killAll(folder),
     remove: () => removeAll([folder]),
   };
 };
@@ -98,6 +102,7 @@ const openSeparate = (name: string, { memoryMb, cpus, processesMax }: CgroupLimi
     joinFiles: [memory, cpu, pids].map((folder) => join(folder, 'cgroup.procs')),
     memoryFolder: memory,
     oomKills: () => counter(join(memory, 'memory.oom_control')),
+    killAll: () => killAll(pids),
     remove: () => removeAll([memory, cpu, pids]),
   };
 };
@@ -108,12 +113,34 @@ const writeLimits = (folder: string, files: Readonly<Record<string, string>>): v
     if (existsSync(join(folder, name))) writeFileSync(join(folder, name), value);
 };
 
+/** A group that somebody removed has killed nobody. */
 const counter = (file: string): number =>
-  Number(/^oom_kill (\d+)/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
+  existsSync(file) ? Number(/^oom_kill (\d+)/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0) : 0;
+
+const killAll = async (folder: string): Promise<void> => {
+  for (let attempt = 1; attempt <= removeTriesMax; attempt += 1) {
+    const members = membersOf(folder);
+    if (members.length === 0) return;
+    for (const pid of members) send(pid, 'SIGKILL');
+    await delay(removePauseMs);
+  }
+};
+
+/** A process outside our own namespace is listed as 0, and a signal to 0 would reach ourselves. */
+const membersOf = (folder: string): readonly number[] => {
+  try {
+    const members = readFileSync(join(folder, 'cgroup.procs'), 'latin1').split('\n');
+    return members.map(Number).filter((pid) => pid > 1);
+  } catch {
+    // The group is gone.
+    return [];
+  }
+};
 
 /** A cgroup can be removed once its last process is reaped. */
 const removeAll = async (folders: readonly string[]): Promise<void> => {
   for (const folder of folders) {
+    await killAll(folder);
     for (let attempt = 1; existsSync(folder); attempt += 1) {
       try {
         rmdirSync(folder);

@@ -5,19 +5,26 @@
  * it was written, because no engine was at hand there.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleSandbox } from '../../sandbox-task/bundle.ts';
 import { openAddressProxy } from './address-proxy.ts';
-import type { HostSettings, RunningSandbox, SandboxEnd, SandboxWish } from './bubblewrap-host.ts';
+import { exitCodeOf, killedExit } from './oom-watch.ts';
+import type {
+  HostSettings,
+  RunningSandbox,
+  SandboxEnd,
+  SandboxWish,
+  SharedVolume,
+} from './running-sandbox.ts';
 
 const run = promisify(execFile);
 const image = 'sallyport-sandbox:local';
 const source = join(import.meta.dirname, '..', '..', 'sandbox-task');
 /** What Docker gives a container by default and the server does not need; it keeps SETUID, SETGID and KILL. */
 const capabilities = ['--cap-drop=ALL', '--cap-add=SETUID', '--cap-add=SETGID', '--cap-add=KILL'];
-const outOfMemoryExit = 137;
 
 export const isDockerThere = (): boolean =>
   spawnSync('docker', ['info', '--format', '{{.ServerVersion}}'], { stdio: 'ignore', timeout: 5000 })
@@ -35,27 +42,36 @@ export const startDockerSandbox = async (
   const folder = join(settings.folder, wish.id);
   const socket = join(folder, 'socket');
   await mkdir(socket, { recursive: true });
-  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'));
+  const { log, sharedVolume } = settings;
+  const { unreachableMs } = wish;
+  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { unreachableMs, log });
   const container = `sallyport-${wish.id}`;
   const child = spawn(
     'docker',
-    ['run', '--rm', '--name', container, ...limits(wish), ...walls(socket), image],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
+    ['run', '--rm', '--name', container, ...limits(wish), ...walls(socket), ...shared(sharedVolume), image],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  child.stderr.setEncoding('utf8').on('data', (text: string) => settings.log(text.trimEnd()));
-  const ended = new Promise<SandboxEnd>((resolve) => {
-    child.once('close', async (exitCode) => {
-      await proxy.close();
-      await rm(folder, { recursive: true, force: true });
-      resolve({ exitCode, isOutOfMemory: exitCode === outOfMemoryExit });
-    });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
+  let isKilled = false;
+  const tell = (...words: readonly string[]): void => {
+    isKilled = true;
+    spawn('docker', [...words, container], { stdio: 'ignore' }).once('error', (error) => log(error.message));
+  };
+  const ended = once(child, 'close').then(([code, signal]): SandboxEnd => {
+    const exitCode = exitCodeOf(code, signal);
+    // The engine forgets the container and why it died; nobody but us and the kernel kills it.
+    return { exitCode, isOutOfMemory: exitCode === killedExit && !isKilled };
   });
+  const removed = ended
+    .then(() => proxy.close())
+    .then(() => rm(folder, { recursive: true, force: true }))
+    .catch((error: unknown) => log(`sandbox ${wish.id} left something behind: ${String(error)}`));
   return {
     address: proxy.address,
     ended,
-    kill: () => void spawn('docker', ['kill', container], { stdio: 'ignore' }),
+    removed,
+    kill: () => tell('kill'),
+    terminate: (patienceMs) => tell('stop', `--time=${Math.ceil(patienceMs / 1000)}`),
   };
 };
 
@@ -77,3 +93,8 @@ const walls = (socket: string): readonly string[] => [
   '--tmpfs=/tmp:size=256m,mode=1777',
   `--volume=${socket}:/run/sallyport`,
 ];
+
+const shared = (volume: SharedVolume | undefined): readonly string[] =>
+  volume === undefined
+    ? []
+    : [`--volume=${volume.hostPath}:${volume.guestPath}`, `--env=SANDBOX_SHARED_PATH=${volume.guestPath}`];

@@ -6,54 +6,73 @@ import type {
   StopTaskCommandInput,
 } from '@aws-sdk/client-ecs';
 import { AwsError } from '../endpoint/aws-error.ts';
+import { type FaultPlan, isStopFailing, isThrottled } from './faults.ts';
+import { familyOf, withoutTags } from './task.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
+export type Cluster = { readonly tasks: TaskRegistry; readonly faults: FaultPlan };
+
 /** The input is the request's JSON, as the SDK wrote it. */
-export type Operation = (tasks: TaskRegistry, input: Input) => unknown;
+export type Operation = (cluster: Cluster, input: Input) => unknown;
 
 type Input = RunTaskCommandInput & StopTaskCommandInput & DescribeTasksCommandInput & ListTasksCommandInput;
 
 const taskDefinitions = ['sallyport-python', 'sallyport-node'];
 const describedTasksMax = 100;
+/** Fargate names no resource, and answers 200: https://github.com/gchq/sleeper/issues/904. */
+const withoutCapacity = {
+  reason: 'Capacity is unavailable at this time. Please try again later or in a different availability zone',
+};
 
-const runTask = (tasks: TaskRegistry, input: RunTaskCommandInput) => {
-  if (!taskDefinitions.includes(input.taskDefinition ?? ''))
+const invalid = (message: string): AwsError => new AwsError(400, 'InvalidParameterException', { message });
+
+const runTask = ({ tasks, faults }: Cluster, input: RunTaskCommandInput) => {
+  if (isThrottled(faults.current(), faults.count('run')))
+    throw new AwsError(400, 'ThrottlingException', { message: 'Rate exceeded' });
+  if (!taskDefinitions.includes(familyOf(input.taskDefinition ?? '')))
     throw new AwsError(400, 'ClientException', { message: 'Unable to describe task definition.' });
-  return { tasks: [tasks.run(input)], failures: [] };
+  const task = tasks.run(input);
+  return task === undefined ? { tasks: [], failures: [withoutCapacity] } : { tasks: [task], failures: [] };
 };
 
 const stopTask = (
-  tasks: TaskRegistry,
+  { tasks, faults }: Cluster,
   { task = '', reason = 'Task stopped by user' }: StopTaskCommandInput,
 ) => {
+  if (isStopFailing(faults.current(), faults.count('stop')))
+    throw new AwsError(500, 'ServerException', { message: 'Service Unavailable. Please try again later.' });
   const stopped = tasks.stop(task, reason);
-  if (stopped !== undefined) return { task: stopped };
-  throw new AwsError(400, 'InvalidParameterException', { message: 'The referenced task was not found.' });
+  if (stopped !== undefined) return { task: withoutTags(stopped) };
+  throw invalid('The referenced task was not found.');
 };
 
-const describeTasks = (tasks: TaskRegistry, { tasks: wanted = [] }: DescribeTasksCommandInput) => {
-  if (wanted.length > describedTasksMax)
-    throw new AwsError(400, 'InvalidParameterException', { message: 'Tasks can have at most 100 elements.' });
+const describeTasks = (
+  { tasks }: Cluster,
+  { tasks: wanted = [], include = [] }: DescribeTasksCommandInput,
+) => {
+  if (wanted.length > describedTasksMax) throw invalid('Tasks can have at most 100 elements.');
   const found = wanted.map((reference) => tasks.find(reference));
   const missing = wanted.filter((_, index) => found[index] === undefined);
+  const known = found.filter((task) => task !== undefined);
   return {
-    tasks: found.filter((task) => task !== undefined),
+    tasks: include.includes('TAGS') ? known : known.map(withoutTags),
     failures: missing.map((arn) => ({ arn, reason: 'MISSING' })),
   };
 };
 
 const listTasks = (
-  tasks: TaskRegistry,
-  { startedBy, desiredStatus = 'RUNNING', nextToken }: ListTasksCommandInput,
+  { tasks }: Cluster,
+  { startedBy, desiredStatus = 'RUNNING', nextToken = '0', maxResults }: ListTasksCommandInput,
 ) => {
+  if (!/^\d{1,9}$/.test(nextToken)) throw invalid('Invalid token.');
   const wanted = tasks
     .all()
     .filter(
       (task) =>
         task.desiredStatus === desiredStatus && (startedBy === undefined || task.startedBy === startedBy),
     );
-  const from = Number(nextToken ?? 0);
-  const page = wanted.slice(from, from + describedTasksMax);
+  const from = Number(nextToken);
+  const page = wanted.slice(from, from + Math.min(maxResults ?? describedTasksMax, describedTasksMax));
   const next = from + page.length;
   return {
     taskArns: page.map(({ taskArn }) => taskArn),

@@ -1,14 +1,31 @@
 /**
  * The tasks of one cluster: started once per client token, told of at every change, forgotten when this
  * process ends, because their sandboxes end with it.
+ *
+ * A stop gives the server its time, the end of the whole cloud does not. STOPPED is said once no process of
+ * the sandbox is left.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunTaskCommandInput } from '@aws-sdk/client-ecs';
 import { AwsError } from '../endpoint/aws-error.ts';
-import type { RunningSandbox, SandboxWish } from './bubblewrap-host.ts';
-import { asRunning, asStopped, asStopping, newTask, type Task, taskId } from './task.ts';
+import type { TaskEventDetail } from './event-delivery.ts';
+import { type FaultPlan, isWithoutCapacity, startFailure } from './faults.ts';
+import type { RunningSandbox, SandboxWish } from './running-sandbox.ts';
+import {
+  asFailedStart,
+  asRunning,
+  asStopped,
+  asStopping,
+  asStopRequested,
+  newTask,
+  type Task,
+  taskId,
+  withoutTags,
+} from './task.ts';
 
 export type TaskRegistry = {
-  readonly run: (request: RunTaskCommandInput) => Task;
+  /** Undefined when there is no capacity for it. */
+  readonly run: (request: RunTaskCommandInput) => Task | undefined;
   readonly stop: (reference: string, reason: string) => Task | undefined;
   readonly find: (reference: string) => Task | undefined;
   readonly all: () => readonly Task[];
@@ -18,37 +35,48 @@ export type TaskRegistry = {
 
 export type RegistryOptions = {
   readonly startSandbox: (wish: SandboxWish) => Promise<RunningSandbox>;
-  readonly onTaskEvent: (detail: Readonly<Record<string, unknown>>) => void;
+  readonly onTaskEvent: (detail: TaskEventDetail) => void;
+  readonly faults: FaultPlan;
+  /** How long a server may take to end after SIGTERM. */
+  readonly stopTimeoutMs: number;
 };
 
-type Entry = { task: Task; sandbox?: RunningSandbox; ended?: Promise<unknown> };
+type Entry = {
+  task: Task;
+  readonly request: RunTaskCommandInput;
+  /** Aborted when the sandbox is not to start, or not to go on. */
+  readonly cancel: AbortController;
+  sandbox?: RunningSandbox;
+};
 
-/** ECS remembers stopped tasks for about an hour; this many are plenty on one machine. */
+/** ECS remembers stopped tasks for about an hour and tokens for a day; this many are plenty on one machine. */
 const stoppedTasksMax = 500;
+const defaultCpu = '512';
 
-export const openTaskRegistry = ({ startSandbox, onTaskEvent }: RegistryOptions): TaskRegistry => {
+export const openTaskRegistry = (options: RegistryOptions): TaskRegistry => {
+  const { onTaskEvent, faults, stopTimeoutMs } = options;
   const entries = new Map<string, Entry>();
-  const tokens = new Map<string, { readonly request: string; readonly id: string }>();
+  const lives = new Set<Promise<void>>();
+  let isClosed = false;
 
   const change = (entry: Entry, task: Task): void => {
     entry.task = task;
-    onTaskEvent(task);
+    onTaskEvent(withoutTags(task));
   };
 
-  const live = async (entry: Entry, request: RunTaskCommandInput): Promise<void> => {
-    try {
-      entry.sandbox = await startSandbox(wishOf(entry.task, request));
-      if (entry.task.desiredStatus === 'STOPPED') entry.sandbox.kill();
-      else change(entry, asRunning(entry.task, entry.sandbox.address));
-      change(entry, asStopped(entry.task, await entry.sandbox.ended));
-    } catch (error) {
-      const reason = `CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`;
-      change(
-        entry,
-        asStopped({ ...entry.task, stopCode: 'TaskFailedToStart', stoppedReason: reason }, failedStart),
-      );
-    }
-    forgetOldest(entries);
+  const begin = (request: RunTaskCommandInput): Task => {
+    const entry: Entry = {
+      task: newTask(request, nameOf(request.cluster)),
+      request,
+      cancel: new AbortController(),
+    };
+    entries.set(taskId(entry.task), entry);
+    const life = live(entry, (task) => change(entry, task), options).then(() => {
+      lives.delete(life);
+      forgetOldest(entries);
+    });
+    lives.add(life);
+    return entry.task;
   };
 
   const find = (reference: string): Entry | undefined =>
@@ -56,57 +84,89 @@ export const openTaskRegistry = ({ startSandbox, onTaskEvent }: RegistryOptions)
 
   return {
     run: (request) => {
-      const bytes = JSON.stringify(request);
-      const known = request.clientToken === undefined ? undefined : tokens.get(request.clientToken);
-      if (known !== undefined) return repeated(known, bytes, entries);
-      const entry: Entry = { task: newTask(request, nameOf(request.cluster)) };
-      const id = taskId(entry.task);
-      entries.set(id, entry);
-      if (request.clientToken !== undefined) tokens.set(request.clientToken, { request: bytes, id });
-      entry.ended = live(entry, request);
-      return entry.task;
+      if (isClosed) throw new AwsError(500, 'ServerException', { message: 'The cloud stops.' });
+      const known = repeated(request, entries);
+      if (known !== undefined) return known;
+      const cpu = request.overrides?.cpu ?? defaultCpu;
+      if (isWithoutCapacity(faults.current(), faults.count('placement'), cpu)) return undefined;
+      return begin(request);
     },
     stop: (reference, reason) => {
       const entry = find(reference);
-      if (entry !== undefined && entry.task.desiredStatus === 'RUNNING') {
-        change(entry, asStopping(entry.task, reason));
-        entry.sandbox?.kill();
-      }
-      return entry?.task;
+      if (entry === undefined || entry.task.desiredStatus === 'STOPPED') return entry?.task;
+      const requested = asStopRequested(entry.task, reason);
+      change(entry, requested);
+      change(entry, asStopping(requested));
+      entry.cancel.abort();
+      entry.sandbox?.terminate(stopTimeoutMs);
+      return requested;
     },
     find: (reference) => find(reference)?.task,
     all: () => [...entries.values()].map(({ task }) => task),
     close: async () => {
-      for (const { sandbox } of entries.values()) sandbox?.kill();
-      await Promise.allSettled([...entries.values()].map(({ ended }) => ended));
+      isClosed = true;
+      for (const { cancel, sandbox } of entries.values()) {
+        cancel.abort();
+        sandbox?.kill();
+      }
+      await Promise.all(lives);
     },
   };
 };
 
-const failedStart = { exitCode: 1, isOutOfMemory: false };
+/** One task, from PROVISIONING to STOPPED and until nothing of it is left. */
+const live = async (
+  entry: Entry,
+  change: (task: Task) => void,
+  { faults, startSandbox }: RegistryOptions,
+): Promise<void> => {
+  const { provisioningMs = 0, unreachableMs = 0 } = faults.current();
+  const failure = startFailure(faults.current(), faults.count('start'));
+  const { signal } = entry.cancel;
+  if (provisioningMs > 0) await delay(provisioningMs, undefined, { signal }).catch(() => undefined);
+  if (signal.aborted) return change(asStopped(entry.task));
+  if (failure !== undefined) return later(() => change(asFailedStart(entry.task, failure)));
+  try {
+    entry.sandbox = await startSandbox({ ...wishOf(entry.task, entry.request), unreachableMs });
+  } catch (error) {
+    const reason = `CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`;
+    return change(asFailedStart(entry.task, reason));
+  }
+  if (signal.aborted) entry.sandbox.kill();
+  else change(asRunning(entry.task, entry.sandbox.address));
+  const end = await entry.sandbox.ended;
+  change(asStopped(entry.task, end));
+  await entry.sandbox.removed;
+};
+
+/** RunTask answers before its task can have failed. */
+const later = async (work: () => void): Promise<void> => {
+  await delay(0);
+  work();
+};
 
 const nameOf = (cluster = 'default'): string => cluster.split('/').at(-1) ?? cluster;
 
-/** https://docs.aws.amazon.com/AmazonECS/latest/APIReference/ECS_Idempotency.html */
-const repeated = (
-  known: { readonly request: string; readonly id: string },
-  request: string,
-  entries: ReadonlyMap<string, Entry>,
-): Task => {
-  const task = entries.get(known.id)?.task;
-  if (task !== undefined && known.request === request) return task;
+/**
+ * The task that this token already got: the same request, the same task; another request is refused.
+ * https://docs.aws.amazon.com/AmazonECS/latest/APIReference/ECS_Idempotency.html
+ */
+const repeated = (request: RunTaskCommandInput, entries: ReadonlyMap<string, Entry>): Task | undefined => {
+  if (request.clientToken === undefined) return undefined;
+  const known = entries.values().find((entry) => entry.request.clientToken === request.clientToken);
+  if (known === undefined || JSON.stringify(known.request) === JSON.stringify(request)) return known?.task;
   throw new AwsError(400, 'ConflictException', {
     message: 'The client token was used with another request.',
-    resourceIds: task === undefined ? [] : [task.taskArn],
+    resourceIds: [known.task.taskArn],
   });
 };
 
-const wishOf = (task: Task, { overrides }: RunTaskCommandInput): SandboxWish => {
+const wishOf = (task: Task, { overrides }: RunTaskCommandInput): Omit<SandboxWish, 'unreachableMs'> => {
   const [container] = overrides?.containerOverrides ?? [];
   const variables = (container?.environment ?? []).map(({ name, value }) => [name ?? '', value ?? '']);
   return {
     id: taskId(task),
-    cpus: Number(overrides?.cpu ?? 512) / 1024,
+    cpus: Number(overrides?.cpu ?? defaultCpu) / 1024,
     memoryMb: container?.memory ?? Number(overrides?.memory ?? 1024),
     variables: Object.fromEntries(variables),
   };

@@ -1,9 +1,10 @@
 /** A task as ECS describes it, and the changes of its state; plain data. */
 import { randomUUID } from 'node:crypto';
-import type { RunTaskCommandInput } from '@aws-sdk/client-ecs';
+import type { RunTaskCommandInput, Tag } from '@aws-sdk/client-ecs';
 import { accountId, region } from '../lambda/function-definition.ts';
+import type { SandboxEnd } from './running-sandbox.ts';
 
-export type TaskStatus = 'PROVISIONING' | 'PENDING' | 'RUNNING' | 'STOPPING' | 'STOPPED';
+type TaskStatus = 'PROVISIONING' | 'PENDING' | 'RUNNING' | 'STOPPING' | 'STOPPED';
 
 export type Task = {
   readonly taskArn: string;
@@ -23,6 +24,8 @@ export type Task = {
   readonly stoppedAt?: number;
   readonly stopCode?: string;
   readonly stoppedReason?: string;
+  /** Shown only to who asks for them. */
+  readonly tags: readonly Tag[];
   readonly containers: readonly {
     readonly name: string;
     readonly lastStatus: TaskStatus;
@@ -36,11 +39,15 @@ const seconds = (): number => Date.now() / 1000;
 
 const arn = (rest: string): string => `arn:aws:ecs:${region}:${accountId}:${rest}`;
 
+/** Of `family`, `family:revision` or an ARN of either. */
+export const familyOf = (taskDefinition: string): string =>
+  /(?:^|\/)([\w-]+)(?::\d+)?$/.exec(taskDefinition)?.[1] ?? taskDefinition;
+
 export const newTask = (request: RunTaskCommandInput, cluster: string): Task => ({
   taskArn: arn(`task/${cluster}/${randomUUID().replaceAll('-', '')}`),
   clusterArn: arn(`cluster/${cluster}`),
-  taskDefinitionArn: arn(`task-definition/${request.taskDefinition}:1`),
-  group: request.group ?? `family:${request.taskDefinition}`,
+  taskDefinitionArn: arn(`task-definition/${familyOf(request.taskDefinition ?? '')}:1`),
+  group: request.group ?? `family:${familyOf(request.taskDefinition ?? '')}`,
   startedBy: request.startedBy,
   launchType: 'FARGATE',
   lastStatus: 'PROVISIONING',
@@ -49,6 +56,7 @@ export const newTask = (request: RunTaskCommandInput, cluster: string): Task => 
   memory: request.overrides?.memory,
   version: 1,
   createdAt: seconds(),
+  tags: request.tags ?? [],
   containers: [{ name: 'sandbox', lastStatus: 'PENDING', networkInterfaces: [] }],
 });
 
@@ -66,19 +74,25 @@ export const asRunning = (task: Task, privateIpv4Address: string): Task => ({
   })),
 });
 
-export const asStopping = (task: Task, stoppedReason: string): Task => ({
+export const withoutTags = ({ tags: _, ...task }: Task): Omit<Task, 'tags'> => task;
+
+/** StopTask answers this: the wish has changed and the state has not yet. */
+export const asStopRequested = (task: Task, stoppedReason: string): Task => ({
   ...task,
   desiredStatus: 'STOPPED',
-  lastStatus: 'STOPPING',
   version: task.version + 1,
   stopCode: 'UserInitiated',
   stoppedReason,
 });
 
-export const asStopped = (
-  task: Task,
-  { exitCode, isOutOfMemory }: { readonly exitCode: number | null; readonly isOutOfMemory: boolean },
-): Task => ({
+export const asStopping = (task: Task): Task => ({
+  ...task,
+  lastStatus: 'STOPPING',
+  version: task.version + 1,
+});
+
+/** A container that never ran has no exit code. */
+export const asStopped = (task: Task, end?: SandboxEnd): Task => ({
   ...task,
   desiredStatus: 'STOPPED',
   lastStatus: 'STOPPED',
@@ -89,7 +103,10 @@ export const asStopped = (
   containers: task.containers.map((container) => ({
     ...container,
     lastStatus: 'STOPPED',
-    exitCode: exitCode ?? 137,
-    ...(isOutOfMemory ? { reason: 'OutOfMemoryError: Container killed due to memory usage' } : {}),
+    ...(end === undefined ? {} : { exitCode: end.exitCode }),
+    ...(end?.isOutOfMemory ? { reason: 'OutOfMemoryError: Container killed due to memory usage' } : {}),
   })),
 });
+
+export const asFailedStart = (task: Task, stoppedReason: string): Task =>
+  asStopped({ ...task, stopCode: 'TaskFailedToStart', stoppedReason });

@@ -3,6 +3,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Json } from '#shared/domain/json.ts';
 import { start as startLambda } from '../lambda/start.ts';
 import { start } from './start.ts';
 
@@ -11,7 +12,7 @@ afterEach(async () => {
   for (const stop of opened.splice(0).reverse()) await stop();
 });
 
-const open = async (everyMs: number) => {
+const open = async (everyMs: number, rule: { readonly input?: Json } = {}) => {
   const file = join(await mkdtemp(join(tmpdir(), 'sallyport-events-')), 'events');
   const lambda = await startLambda({ mode: { kind: 'shared' }, log: () => undefined });
   opened.push(lambda.stop);
@@ -26,7 +27,7 @@ const open = async (everyMs: number) => {
   );
   const events = await start({
     functions: lambda,
-    rules: [{ name: 'sweep', everyMs, functionName: 'sallyport-janitor' }],
+    rules: [{ name: 'sweep', everyMs, functionName: 'sallyport-janitor', ...rule }],
     taskStateFunction: 'sallyport-task-events',
   });
   opened.push(events.stop);
@@ -59,6 +60,18 @@ test('a timed rule fires again', async () => {
   const { events, seen } = await open(20);
   events.fire();
   await vi.waitFor(async () => expect((await seen()).length).toBeGreaterThan(2), { timeout: 5000 });
+});
+
+test('a timed rule with an input brings that and nothing else', async () => {
+  const { events, seen } = await open(3_600_000, { input: { sweep: 'orphans' } });
+  events.fire();
+  expect(await vi.waitFor(seen)).toEqual([{ sweep: 'orphans' }]);
+});
+
+test('an input of null is an input', async () => {
+  const { events, seen } = await open(3_600_000, { input: null });
+  events.fire();
+  expect(await vi.waitFor(seen)).toEqual([null]);
 });
 
 test('A28: the state of a task reaches its function, also what happened before the functions were there', async () => {

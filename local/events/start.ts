@@ -2,14 +2,21 @@
  * EventBridge on one machine: rules that fire on a timer, and one that passes on the state of ECS tasks.
  *
  * A timed rule fires first at the start, so that what happened while the machine was off is dealt with at
- * once. Targets are invoked asynchronously, like those of a real rule (A28).
+ * once; it brings the event of a schedule, or its own input. Targets are invoked asynchronously, like those of a real rule (A28).
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-run-lambda-schedule.html
  */
 import { randomUUID } from 'node:crypto';
+import type { Json } from '#shared/domain/json.ts';
 import { accountId, region } from '../lambda/function-definition.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 
-type TimedRule = { readonly name: string; readonly everyMs: number; readonly functionName: string };
+type TimedRule = {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly functionName: string;
+  /** Comes to the function instead of the event. */
+  readonly input?: Json;
+};
 
 export type EventsOptions = {
   readonly functions: FunctionHost;
@@ -29,7 +36,10 @@ export const start = ({ functions, rules, taskStateFunction }: EventsOptions): P
   const timers: NodeJS.Timeout[] = [];
   let early: string[] | undefined = [];
   const fireRule = (rule: TimedRule): void =>
-    functions.invokeLater(rule.functionName, JSON.stringify(scheduledEvent(rule)));
+    functions.invokeLater(
+      rule.functionName,
+      JSON.stringify(rule.input === undefined ? scheduledEvent(rule) : rule.input),
+    );
   return Promise.resolve({
     fire: () => {
       for (const event of early ?? []) functions.invokeLater(taskStateFunction, event);

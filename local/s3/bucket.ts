@@ -20,7 +20,7 @@ export type ObjectRecord = {
 };
 
 type Draft = {
-  /** Where the bytes go; complete when `commit` is called. */
+  /** Where the bytes go, and can be read again; complete when `commit` is called. */
   readonly handle: FileHandle;
   readonly commit: (record: Omit<ObjectRecord, 'file' | 'modifiedAt'>) => Promise<void>;
   readonly discard: () => Promise<void>;
@@ -67,7 +67,7 @@ export const openBucket = async (folder: string): Promise<Bucket> => {
     },
     draft: async () => {
       const file = randomUUID();
-      const handle = await open(pathOf({ file }), 'wx');
+      const handle = await open(pathOf({ file }), 'wx+');
       return {
         handle,
         commit: async (record) => {

@@ -1,8 +1,8 @@
 /**
  * PutObject, GetObject, HeadObject and DeleteObject.
  *
- * Bodies are streamed to and from the disk. What the endpoint does not do (copies, parts) it refuses by
- * name rather than storing something else (A25, A26).
+ * Bodies are streamed to and from the disk. What the endpoint does not do (copies) it refuses by name rather
+ * than storing something else (A25, A26).
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -49,7 +49,7 @@ export const putObject = async ({ request, response, bucket, key }: ObjectReques
   }
 };
 
-const refusePut = ({ headers }: IncomingMessage, key: string): void => {
+export const refusePut = ({ headers }: IncomingMessage, key: string): void => {
   if (headers['x-amz-copy-source'] !== undefined) {
     throw new AwsError(501, 'NotImplemented', { message: 'CopyObject is not implemented here' });
   }
@@ -82,7 +82,7 @@ type Stored = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-const receive = async (request: IncomingMessage, handle: FileHandle): Promise<Stored> => {
+export const receive = async (request: IncomingMessage, handle: FileHandle): Promise<Stored> => {
   const { headers } = request;
   const isChunked = String(headers['x-amz-content-sha256']).startsWith('STREAMING-');
   const body = isChunked ? decodeChunked(request) : { bytes: request, trailers: new Map<string, string>() };
@@ -100,7 +100,7 @@ const receive = async (request: IncomingMessage, handle: FileHandle): Promise<St
   return { size, ...checksums.verify(body.trailers) };
 };
 
-const keepHeaders = ({ headers }: IncomingMessage): Record<string, string> => {
+export const keepHeaders = ({ headers }: IncomingMessage): Record<string, string> => {
   const kept = Object.entries(headers).flatMap(([name, value]) =>
     keptHeaders.includes(name) || name.startsWith('x-amz-meta-') ? [[name, String(value)] as const] : [],
   );

@@ -5,12 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
   CreateBucketCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
+  GetObjectTaggingCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -239,8 +244,66 @@ test('a request that no SDK has signed is refused, so that web pages cannot make
   expect(await answer.text()).toContain('<Code>MissingAuthenticationTokenException</Code>');
 });
 
+const fiveMegabytes = 5 * 1024 * 1024;
+
+const openUpload = async (client: S3Client, Key = 'big') => {
+  const made = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType: 'text/x' }));
+  const { UploadId = '' } = made;
+  const put = async (PartNumber: number, Body: Buffer) => {
+    const { ETag } = await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
+    return { PartNumber, ETag };
+  };
+  type Part = Awaited<ReturnType<typeof put>>;
+  const complete = (...Parts: Part[]) =>
+    client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+  const abort = () => client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+  return { put, complete, abort, UploadId };
+};
+
+test('parts become one object in their order, which is not there before', async () => {
+  const { client, folder } = await open();
+  const { put, complete, abort, UploadId } = await openUpload(client);
+  const second = await put(2, Buffer.from('end'));
+  await put(1, Buffer.alloc(fiveMegabytes, 'x'));
+  const first = await put(1, Buffer.alloc(fiveMegabytes, 'a'));
+  await expect(read(client, 'big')).rejects.toMatchObject({ name: 'NoSuchKey' });
+  const listed = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+  expect(listed.Uploads).toEqual([{ Key: 'big', UploadId }]);
+  // The MD5 of both MD5s, computed apart.
+  expect((await complete(first, second)).ETag).toBe('"cc8f6f16b44b75adde6349ab98aee432-2"');
+  const got = await client.send(new GetObjectCommand({ Bucket, Key: 'big' }));
+  expect([got.ContentType, got.ContentLength]).toEqual(['text/x', fiveMegabytes + 3]);
+  expect(await got.Body?.transformToString()).toBe(`${'a'.repeat(fiveMegabytes)}end`);
+  await expect(abort()).rejects.toMatchObject({ name: 'NoSuchUpload' });
+  expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
+});
+
+test('an upload that is given up leaves nothing', async () => {
+  const { client, folder } = await open();
+  const { put, abort } = await openUpload(client);
+  await put(1, Buffer.from('a'));
+  await abort();
+  await expect(put(2, Buffer.from('b'))).rejects.toMatchObject({ name: 'NoSuchUpload' });
+  expect((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toBeUndefined();
+  expect(await readdir(join(folder, Bucket, 'bytes'))).toEqual([]);
+});
+
+test('parts that are too small, in disorder, unknown or others than were sent make no object', async () => {
+  const { client } = await open();
+  const { put, complete } = await openUpload(client);
+  const first = await put(1, Buffer.from('small'));
+  const second = await put(2, Buffer.from('b'));
+  await expect(complete(first, second)).rejects.toMatchObject({ name: 'EntityTooSmall' });
+  await expect(complete(second, first)).rejects.toMatchObject({ name: 'InvalidPartOrder' });
+  await expect(complete({ PartNumber: 3, ETag: first.ETag })).rejects.toMatchObject({ name: 'InvalidPart' });
+  await expect(complete({ PartNumber: 1, ETag: second.ETag })).rejects.toMatchObject({ name: 'InvalidPart' });
+  await expect(put(10_001, Buffer.from('c'))).rejects.toMatchObject({ name: 'InvalidArgument' });
+  await expect(read(client, 'big')).rejects.toMatchObject({ name: 'NoSuchKey' });
+});
+
 test('what is not implemented says so', async () => {
   const { client } = await open();
-  const part = new UploadPartCommand({ Bucket, Key: 'x', UploadId: 'u', PartNumber: 1, Body: 'x' });
-  await expect(client.send(part)).rejects.toMatchObject({ name: 'NotImplemented' });
+  await expect(client.send(new GetObjectTaggingCommand({ Bucket, Key: 'x' }))).rejects.toMatchObject({
+    name: 'NotImplemented',
+  });
 });

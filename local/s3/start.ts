@@ -1,7 +1,7 @@
 /**
  * S3 on one machine: buckets in a folder, path-style, for the real `@aws-sdk/client-s3`.
  *
- * Signatures are not checked, so it binds loopback only. Multipart uploads and copies are refused by name.
+ * Signatures are not checked, so it binds loopback only. Copies are refused by name.
  */
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -11,6 +11,15 @@ import { AwsError, refuseUnsigned } from '../endpoint/aws-error.ts';
 import { listen } from '../endpoint/listen.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 import { type BucketRequest, deleteObjects, listObjects } from './bucket-routes.ts';
+import {
+  abortUpload,
+  completeUpload,
+  createUpload,
+  listUploads,
+  openUploads,
+  putPart,
+  type Uploads,
+} from './multipart.ts';
 import { deleteObject, getObject, type ObjectRequest, putObject } from './object-routes.ts';
 import { document } from './xml.ts';
 
@@ -22,7 +31,13 @@ export type S3Options = {
 
 export type S3Endpoint = { readonly url: string; readonly stop: () => Promise<void> };
 
-type Buckets = Map<string, Bucket>;
+type OpenBucket = Bucket & { readonly uploads: Uploads };
+type Buckets = Map<string, OpenBucket>;
+
+const openAt = async (folder: string): Promise<OpenBucket> => ({
+  ...(await openBucket(folder)),
+  uploads: openUploads(),
+});
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; no name can leave the folder. */
 const bucketName = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
@@ -31,7 +46,7 @@ export const start = async ({ folder, buckets: wanted = [] }: S3Options): Promis
   const there = await readdir(folder).catch(() => []);
   const names = new Set([...there.filter((name) => bucketName.test(name)), ...wanted]);
   const buckets: Buckets = new Map();
-  for (const name of names) buckets.set(name, await openBucket(join(folder, name)));
+  for (const name of names) buckets.set(name, await openAt(join(folder, name)));
   const server = await listen(async (request, response) => {
     try {
       await answer({ folder, buckets }, request, response);
@@ -60,17 +75,33 @@ const answer = async (store: Store, request: IncomingMessage, response: ServerRe
   else await answerForObject({ request, response, bucket, key }, query);
 };
 
-const answerForBucket = async (asked: BucketRequest): Promise<void> => {
-  const { request, response, query } = asked;
+const answerForBucket = async (asked: BucketRequest & { readonly bucket: OpenBucket }): Promise<void> => {
+  const { request, response, query, bucket } = asked;
   if (request.method === 'HEAD') response.writeHead(200).end();
   else if (request.method === 'GET' && query.get('list-type') === '2') listObjects(asked);
+  else if (request.method === 'GET' && query.has('uploads')) listUploads(bucket.uploads, response);
   else if (request.method === 'POST' && query.has('delete')) await deleteObjects(asked);
   else throw notImplemented(`${request.method} of a bucket`);
 };
 
-const answerForObject = async (asked: ObjectRequest, query: URLSearchParams): Promise<void> => {
+const answerForObject = async (
+  asked: ObjectRequest & { readonly bucket: OpenBucket },
+  query: URLSearchParams,
+): Promise<void> => {
   const method = asked.request.method ?? '';
-  const isOther = ['uploads', 'uploadId', 'tagging', 'acl'].some((name) => query.has(name));
+  const uploadId = query.get('uploadId');
+  const partNumber = Number(query.get('partNumber') ?? 0);
+  if (uploadId !== null) {
+    const route = uploadRoutes[method];
+    if (route === undefined) throw notImplemented(`${method} of an upload`);
+    await route({ ...asked, uploads: asked.bucket.uploads, uploadId, partNumber });
+    return;
+  }
+  if (method === 'POST' && query.has('uploads')) {
+    createUpload(asked.bucket.uploads, asked);
+    return;
+  }
+  const isOther = ['uploads', 'tagging', 'acl'].some((name) => query.has(name));
   const route = isOther ? undefined : objectRoutes[method];
   if (route === undefined) throw notImplemented(`${method} of an object with ${query}`);
   await route(asked);
@@ -84,6 +115,12 @@ const objectRoutes: Readonly<Record<string, typeof putObject>> = {
   GET: getObject,
   HEAD: getObject,
   DELETE: deleteObject,
+};
+
+const uploadRoutes: Readonly<Record<string, typeof putPart>> = {
+  PUT: putPart,
+  POST: completeUpload,
+  DELETE: abortUpload,
 };
 
 type Target = { readonly name: string; readonly key: string; readonly query: URLSearchParams };
@@ -113,7 +150,7 @@ const createBucket = async (
   if (!bucketName.test(name)) {
     throw new AwsError(400, 'InvalidBucketName', { message: 'The specified bucket is not valid.' });
   }
-  if (!buckets.has(name)) buckets.set(name, await openBucket(join(folder, name)));
+  if (!buckets.has(name)) buckets.set(name, await openAt(join(folder, name)));
   response.writeHead(200, { location: `/${name}` }).end();
 };
 

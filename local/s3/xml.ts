@@ -1,7 +1,8 @@
 /**
  * The little XML that S3 speaks: elements with text, written by one function and read by another.
  *
- * The reader knows one flat list of elements and nothing else: it is for the body of DeleteObjects.
+ * The reader knows one flat list of elements and nothing else: it is for the bodies of DeleteObjects and
+ * CompleteMultipartUpload.
  */
 type XmlContent = string | number | boolean | readonly XmlElement[];
 export type XmlElement = readonly [name: string, content: XmlContent];

@@ -1,0 +1,57 @@
+/** An address in front of a real unix socket. */
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { openAddressProxy } from './address-proxy.ts';
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+const open = async (unreachableMs: number) => {
+  const socketPath = join(await mkdtemp(join(tmpdir(), 'sallyport-proxy-')), 's');
+  const server = createServer((socket) => socket.end('hello'));
+  server.listen(socketPath);
+  await once(server, 'listening');
+  opened.push(async () => server.close());
+  const proxy = await openAddressProxy(socketPath, { unreachableMs, log: () => undefined });
+  opened.push(proxy.close);
+  return proxy;
+};
+
+/** What a client reads, or the code it is refused with. */
+const ask = async (address: string): Promise<string> => {
+  const socket = connect(8080, address);
+  try {
+    const [bytes] = await once(socket, 'data');
+    return String(bytes);
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  } finally {
+    socket.destroy();
+  }
+};
+
+test('bytes of the socket come out of an address of its own', async () => {
+  const [one, other] = [await open(0), await open(0)];
+  expect(one.address).toMatch(/^127\.77\.\d+\.\d+$/);
+  expect(one.address).not.toBe(other.address);
+  expect(await ask(one.address)).toBe('hello');
+});
+
+test('an unreachable address refuses connections until its time', async () => {
+  const { address } = await open(300);
+  expect(await ask(address)).toBe('ECONNREFUSED');
+  await vi.waitFor(async () => expect(await ask(address)).toBe('hello'), { timeout: 5000 });
+});
+
+test('an address that was closed while unreachable stays closed', async () => {
+  const proxy = await open(50);
+  await proxy.close();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await ask(proxy.address)).toBe('ECONNREFUSED');
+});

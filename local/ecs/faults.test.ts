@@ -1,0 +1,115 @@
+/** Faults as the variable and the endpoint take them, and what each number decides. */
+import { describe, expect, test } from 'vitest';
+import {
+  decodeFaults,
+  eventDelaysMs,
+  isStopFailing,
+  isThrottled,
+  isWithoutCapacity,
+  openFaultPlan,
+  readFaults,
+  startFailure,
+} from './faults.ts';
+
+describe('the variable', () => {
+  test('unset or empty is no fault', () => {
+    expect(readFaults(undefined)).toEqual({});
+    expect(readFaults('')).toEqual({});
+  });
+
+  test('holds every fault as JSON', () => {
+    const faults = {
+      provisioningMs: 3000,
+      throttles: 2,
+      capacityFailures: 1,
+      capacityFailuresFor: ['2048'],
+      diesWhileStarting: 1,
+      unreachableMs: 500,
+      stopFailures: 3,
+      events: { lose: [1, 4], double: true, shuffle: true, delayMs: 20 },
+    };
+    expect(readFaults(JSON.stringify(faults))).toEqual(faults);
+  });
+
+  test.each([
+    ['{"throttle": 1}', 'SALLYPORT_ECS_FAULTS: Unrecognized key: "throttle"'],
+    ['{"events": {"loose": 1}}', 'SALLYPORT_ECS_FAULTS: events: Unrecognized key: "loose"'],
+    ['{"throttles": -1}', 'SALLYPORT_ECS_FAULTS: throttles: Too small: expected number to be >=0'],
+    ['{throttles', 'SALLYPORT_ECS_FAULTS: Invalid input: expected object, received undefined'],
+    ['[]', 'SALLYPORT_ECS_FAULTS: Invalid input: expected object, received array'],
+  ])('%s is refused with one line', (text, line) => {
+    expect(() => readFaults(text)).toThrow(new Error(line));
+  });
+
+  test('several problems are one line', () => {
+    const decoded = decodeFaults('{"throttles": 0.5, "stopFailures": "2", "x": 1}');
+    expect(decoded).toEqual({
+      ok: false,
+      problem: expect.stringMatching(/^throttles: .*; stopFailures: .*; Unrec.*$/),
+    });
+  });
+});
+
+test('each occasion is counted by itself, and new faults begin anew', () => {
+  const plan = openFaultPlan({ throttles: 1 });
+  expect([plan.count('run'), plan.count('run'), plan.count('stop')]).toEqual([1, 2, 1]);
+  plan.replace({ stopFailures: 2 });
+  expect(plan.current()).toEqual({ stopFailures: 2 });
+  expect([plan.count('run'), plan.count('stop')]).toEqual([1, 1]);
+});
+
+test('the first n are hit and the others are not', () => {
+  const firstFour = (isHit: (number: number) => boolean) => [1, 2, 3, 4].map(isHit);
+  expect(firstFour((number) => isThrottled({ throttles: 2 }, number))).toEqual([true, true, false, false]);
+  expect(firstFour((number) => isStopFailing({ stopFailures: 1 }, number))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(firstFour((number) => isWithoutCapacity({ capacityFailures: 3 }, number, '512'))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(firstFour((number) => isThrottled({}, number))).toEqual([false, false, false, false]);
+});
+
+test('a size without capacity never has any', () => {
+  const faults = { capacityFailuresFor: ['2048', '4096'] };
+  expect(['1024', '2048', '4096'].map((cpu) => isWithoutCapacity(faults, 9, cpu))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
+test('a task that dies while starting says why, in turns', () => {
+  const reasons = [1, 2, 3, 4].map((number) => startFailure({ diesWhileStarting: 3 }, number)?.split(':')[0]);
+  expect(reasons).toEqual([
+    'CannotPullContainerError',
+    'ResourceInitializationError',
+    'CannotPullContainerError',
+    undefined,
+  ]);
+});
+
+test.each([
+  [{}, [[0], [0], [0]]],
+  [{ lose: 2 }, [[], [], [0]]],
+  [{ lose: [2] }, [[0], [], [0]]],
+  [
+    { double: true },
+    [
+      [0, 50],
+      [0, 50],
+      [0, 50],
+    ],
+  ],
+  [{ delayMs: 10 }, [[10], [10], [10]]],
+  [{ shuffle: true }, [[300], [0], [300]]],
+  [{ lose: [1], double: true, shuffle: true, delayMs: 10 }, [[], [10, 60], [310, 360]]],
+])('events under %j come after', (events, delays) => {
+  expect([1, 2, 3].map((number) => eventDelaysMs({ events }, number))).toEqual(delays);
+});

@@ -1,0 +1,59 @@
+/**
+ * The shared volume: one folder of the host that all sandboxes see, write and share with the next ones.
+ *
+ * Refuses to start with a folder that is none, one that sandboxes cannot write, and a guest path that would
+ * hide a part of the sandbox. A folder that we own is opened to sandboxes: as root it gets a group that only
+ * sandboxes have (mode 2775); for Docker, whose user is a stranger here, it is writable for everyone (1777).
+ * It has no quota, and what operators put there keeps its owner and mode.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, stat } from 'node:fs/promises';
+import { isAbsolute, posix } from 'node:path';
+import type { SharedVolume } from './running-sandbox.ts';
+import { asIdentity, nextIdentity, sharedGid } from './sandbox-identity.ts';
+
+const taken = ['/workspace', '/tmp', '/usr', '/etc', '/proc', '/dev', '/run', '/opt'];
+const links = ['/bin', '/sbin', '/lib', '/lib64'];
+
+export const prepareSharedVolume = async (
+  volume: SharedVolume,
+  isolation: 'bubblewrap' | 'docker',
+): Promise<void> => {
+  const problem = guestPathProblem(volume.guestPath);
+  if (problem !== undefined) throw new Error(problem);
+  const { hostPath } = volume;
+  if (!isAbsolute(hostPath)) throw new Error(`the shared volume ${hostPath} is no absolute path`);
+  const folder = await stat(hostPath).catch(() => undefined);
+  if (folder === undefined) throw new Error(`the shared volume ${hostPath} does not exist`);
+  if (!folder.isDirectory()) throw new Error(`the shared volume ${hostPath} is no folder`);
+  const isRoot = process.getuid?.() === 0;
+  const isOurs = folder.uid === process.getuid?.();
+  if (isOurs && isolation === 'docker') await chmod(hostPath, 0o1777);
+  if (isolation === 'docker') return;
+  if (isOurs && isRoot) {
+    await chown(hostPath, folder.uid, sharedGid);
+    await chmod(hostPath, 0o2775);
+  }
+  if (!isWritableForSandboxes(hostPath))
+    throw new Error(
+      `the shared volume ${hostPath} cannot be written by sandboxes: make it and the folders above it accessible`,
+    );
+};
+
+export const guestPathProblem = (guestPath: string): string | undefined => {
+  if (!posix.isAbsolute(guestPath)) return `the guest path ${guestPath} is not absolute`;
+  if (guestPath !== posix.resolve(guestPath) || guestPath === '/')
+    return `the guest path ${guestPath} is not plain: no trailing slash, no dots, not the root`;
+  const hidden = [...taken, ...links].find((path) => guestPath === path || guestPath.startsWith(`${path}/`));
+  return hidden === undefined ? undefined : `the guest path ${guestPath} collides with ${hidden}`;
+};
+
+/** Asked as a sandbox: folders above it, mounts and access lists decide, too. */
+const isWritableForSandboxes = (folder: string): boolean => {
+  const identity = nextIdentity(true);
+  const [program = 'test', ...rest] = [
+    ...(identity === undefined ? [] : asIdentity(identity)),
+    ...['test', '-w', folder, '-a', '-x', folder],
+  ];
+  return spawnSync(program, rest, { stdio: 'ignore' }).status === 0;
+};

@@ -1,0 +1,147 @@
+/**
+ * Multipart uploads: parts on disk, joined into one object when the upload is completed.
+ *
+ * Uploads live in memory, so a restart forgets them; their bytes have no record and go when the bucket is
+ * opened. Parts that are too small, out of order or not what was sent are refused, as S3 refuses them.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { AwsError } from '../endpoint/aws-error.ts';
+import { readBody } from '../endpoint/request-body.ts';
+import type { Bucket } from './bucket.ts';
+import { keepHeaders, type ObjectRequest, receive, refusePut } from './object-routes.ts';
+import { document, textsOf, type XmlElement } from './xml.ts';
+
+type Draft = Awaited<ReturnType<Bucket['draft']>>;
+type Part = { readonly draft: Draft; readonly size: number; readonly md5: string };
+type Upload = {
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parts: Map<number, Part>;
+};
+
+export type Uploads = Map<string, Upload>;
+
+export type UploadRequest = ObjectRequest & {
+  readonly uploads: Uploads;
+  readonly uploadId: string;
+  /** 0 when none was given. */
+  readonly partNumber: number;
+};
+
+const partBytesMin = 5 * 1024 * 1024;
+const partsMax = 10_000;
+const completeBodyBytesMax = 8 * 1024 * 1024;
+
+export const openUploads = (): Uploads => new Map();
+
+export const createUpload = (uploads: Uploads, { request, response, key }: ObjectRequest): void => {
+  refusePut(request, key);
+  const uploadId = randomUUID();
+  uploads.set(uploadId, { key, headers: keepHeaders(request), parts: new Map() });
+  sendXml(response, 'InitiateMultipartUploadResult', [
+    ['Key', key],
+    ['UploadId', uploadId],
+  ]);
+};
+
+export const putPart = async (asked: UploadRequest): Promise<void> => {
+  const { request, response, bucket, key, partNumber } = asked;
+  refusePut(request, key);
+  if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > partsMax)
+    throw new AwsError(400, 'InvalidArgument', { message: 'Part number must be between 1 and 10000' });
+  find(asked);
+  const draft = await bucket.draft();
+  try {
+    const { size, md5, headers } = await receive(request, draft.handle);
+    const { parts } = find(asked);
+    const previous = parts.get(partNumber);
+    parts.set(partNumber, { draft, size, md5 });
+    await previous?.draft.discard();
+    response.writeHead(200, { etag: `"${md5}"`, ...headers }).end();
+  } catch (cause) {
+    await draft.discard();
+    throw cause;
+  }
+};
+
+export const completeUpload = async (asked: UploadRequest): Promise<void> => {
+  const { request, response, bucket, key, uploads, uploadId } = asked;
+  const upload = find(asked);
+  const xml = (await readBody(request, completeBodyBytesMax))?.toString() ?? '';
+  const parts = chosenParts(upload, xml);
+  const draft = await bucket.draft();
+  let size = 0;
+  for (const part of parts) {
+    for await (const bytes of part.draft.handle.createReadStream({ autoClose: false, start: 0 })) {
+      size += bytes.length;
+      await draft.handle.writeFile(bytes);
+    }
+  }
+  const md5 = createHash('md5');
+  for (const part of parts) md5.update(Buffer.from(part.md5, 'hex'));
+  const etag = `"${md5.digest('hex')}-${parts.length}"`;
+  await draft.commit({ key, size, etag, headers: upload.headers });
+  uploads.delete(uploadId);
+  await discardParts(upload);
+  sendXml(response, 'CompleteMultipartUploadResult', [
+    ['Key', key],
+    ['ETag', etag],
+  ]);
+};
+
+export const abortUpload = async (asked: UploadRequest): Promise<void> => {
+  const upload = find(asked);
+  asked.uploads.delete(asked.uploadId);
+  await discardParts(upload);
+  asked.response.writeHead(204).end();
+};
+
+/** All of them: this place is small. */
+export const listUploads = (uploads: Uploads, response: ServerResponse): void =>
+  sendXml(response, 'ListMultipartUploadsResult', [
+    ['IsTruncated', false],
+    ...[...uploads].map(
+      ([uploadId, { key }]): XmlElement => [
+        'Upload',
+        [
+          ['Key', key],
+          ['UploadId', uploadId],
+        ],
+      ],
+    ),
+  ]);
+
+const find = ({ uploads, uploadId, key }: UploadRequest): Upload => {
+  const upload = uploads.get(uploadId);
+  if (upload?.key === key) return upload;
+  throw new AwsError(404, 'NoSuchUpload', { message: 'The specified upload does not exist.' });
+};
+
+const chosenParts = ({ parts }: Upload, xml: string): readonly Part[] => {
+  const numbers = textsOf(xml, 'PartNumber').map(Number);
+  const etags = textsOf(xml, 'ETag').map((etag) => etag.replaceAll('"', ''));
+  if (numbers.length === 0 || numbers.length !== etags.length)
+    throw new AwsError(400, 'MalformedXML', { message: 'The XML you provided was not well-formed' });
+  if (numbers.some((number, index) => index > 0 && number <= (numbers[index - 1] ?? 0)))
+    throw new AwsError(400, 'InvalidPartOrder', { message: 'The list of parts was not in ascending order.' });
+  return numbers.map((number, index) => {
+    const part = parts.get(number);
+    if (part === undefined || part.md5 !== etags[index])
+      throw new AwsError(400, 'InvalidPart', { message: 'One or more of the parts could not be found.' });
+    if (part.size < partBytesMin && index < numbers.length - 1)
+      throw new AwsError(400, 'EntityTooSmall', {
+        message: 'Your proposed upload is smaller than the minimum allowed size',
+      });
+    return part;
+  });
+};
+
+const discardParts = async ({ parts }: Upload): Promise<void> => {
+  for (const { draft } of parts.values()) await draft.discard();
+};
+
+const sendXml = (response: ServerResponse, name: string, content: readonly XmlElement[]): void => {
+  response.writeHead(200, { 'content-type': 'application/xml' }).end(document(name, content));
+};
