@@ -26,11 +26,12 @@ export const addSallyport = (app: App, settings: Settings): Sallyport => {
   check(settings);
   const name = (stack: string): string => `${settings.deployment}-${stack}`;
   const data = new DataStack(app, name('data'), { settings });
-  const network = new NetworkStack(app, name('network'), { settings });
+  const network = new NetworkStack(app, name('network'), { settings, data });
   const compute = new ComputeStack(app, name('compute'), { settings, data, network });
   const edge = new EdgeStack(app, name('edge'), {
     settings,
     api: compute.functions.api,
+    mcp: compute.functions.mcp,
     socket: compute.socket,
   });
   const observability = new ObservabilityStack(app, name('observability'), { settings, compute, edge });

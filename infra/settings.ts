@@ -4,7 +4,7 @@
  * No secret stands here. Keys of model providers are named by the ARN of a secret; the hash of the admin
  * token is a parameter of the compute stack, given at the first deploy.
  */
-import type { operatorSettings } from '#shared/config/settings.ts';
+import { type operatorSettings, readVariables, volumeSettings } from '#shared/config/settings.ts';
 
 type ProviderKey = 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY' | 'GEMINI_API_KEY';
 type OperatorVariable = keyof (typeof operatorSettings)['shape'];
@@ -56,4 +56,11 @@ export const settingsOf = (stage: string): Settings => {
   if (!Object.hasOwn(stages, stage))
     throw new Error(`there is no stage ${JSON.stringify(stage)}: one of ${Object.keys(stages).join(', ')}`);
   return stages[stage as StageName];
+};
+
+/** Where sandboxes see the volume that those of one owner share; undefined without one. */
+export const sharedGuestPathOf = ({ variables }: Settings): string | undefined => {
+  const volume = readVariables(volumeSettings, variables);
+  if (!volume.ok || volume.value.MSB_SHARED_VOLUME_PATH === undefined) return undefined;
+  return volume.value.MSB_SHARED_VOLUME_GUEST_PATH;
 };

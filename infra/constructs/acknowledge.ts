@@ -1,5 +1,5 @@
 /** A rule of cdk-nag that is not followed: where, and why. There is no other way to silence one. */
-import { Stack, Validations } from 'aws-cdk-lib';
+import { type IResolvable, Reference, Stack, StringConcat, Tokenization, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /** `rule` as cdk-nag prints it, without its prefix: `IAM5[Resource::*]`. */
@@ -13,13 +13,29 @@ export const acknowledgeWildcards = (
   reason: string,
 ): void => {
   for (const resource of resources)
-    acknowledge(scope, `IAM5[Resource::${shown(Stack.of(scope).resolve(resource))}]`, reason);
+    acknowledge(
+      scope,
+      `IAM5[Resource::${shown(Stack.of(scope).resolve(imported(scope, resource)))}]`,
+      reason,
+    );
 };
 
-/** A resolved value as cdk-nag prints it: references as `<LogicalId.Attribute>`. */
+/** What belongs to another stack as it will be once that stack exports it, which is when cdk-nag looks. */
+const imported = (scope: IConstruct, resource: string): string =>
+  Tokenization.reverseString(resource)
+    .mapTokens({ mapToken: (token: IResolvable) => importedReference(scope, token) })
+    .join(new StringConcat());
+
+const importedReference = (scope: IConstruct, token: IResolvable): unknown =>
+  Reference.isReference(token) && Stack.of(token.target) !== Stack.of(scope)
+    ? Stack.of(token.target).exportValue(token)
+    : token;
+
+/** A resolved value as cdk-nag prints it: references as `<LogicalId.Attribute>`, imports by their name. */
 const shown = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return String(value);
-  const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Intrinsic;
+  const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join, 'Fn::ImportValue': name } = value as Intrinsic;
+  if (name !== undefined) return name;
   if (ref !== undefined) return `<${ref}>`;
   if (attribute !== undefined) return `<${attribute.join('.')}>`;
   return join?.[1].map(shown).join(join[0]) ?? '';
@@ -28,5 +44,6 @@ const shown = (value: unknown): string => {
 type Intrinsic = {
   readonly Ref?: string;
   readonly 'Fn::GetAtt'?: readonly string[];
+  readonly 'Fn::ImportValue'?: string;
   readonly 'Fn::Join'?: readonly [string, readonly unknown[]];
 };

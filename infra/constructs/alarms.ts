@@ -3,18 +3,10 @@
  *
  * Who is told is the topic's business; a deployment without subscribers still shows them on its dashboard.
  */
-import { Duration } from 'aws-cdk-lib';
-import {
-  Alarm,
-  ComparisonOperator,
-  type IMetric,
-  Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { FunctionName } from '#shared/config/environment.ts';
 
 export type AlarmSpecification = {
   readonly metric: IMetric;
@@ -61,11 +53,3 @@ export class Alarms extends Construct {
     this.alarms.push(alarm);
   }
 }
-
-/** Metrics of our own, as the functions emit them: one dimension, the function's name. */
-export const ownMetric = (
-  metricName: string,
-  service: FunctionName,
-  { statistic = 'Sum', period = Duration.minutes(5) }: { statistic?: string; period?: Duration } = {},
-): Metric =>
-  new Metric({ namespace: 'Sallyport', metricName, dimensionsMap: { service }, statistic, period });

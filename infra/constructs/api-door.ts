@@ -1,7 +1,8 @@
 /**
- * The REST API: everything under `/api` to one function, whose answer is streamed as it is made.
+ * The REST API: everything under `/api` to one function and `/mcp` to another, whose answers are streamed as
+ * they are made.
  *
- * It authenticates nobody: the function does, because a refusal has our words and headers. What API Gateway
+ * It authenticates nobody: the functions do, because a refusal has our words and headers. What API Gateway
  * itself refuses is said in the same shape as the function would.
  */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
@@ -24,7 +25,11 @@ import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
-export type ApiDoorProps = { readonly settings: Settings; readonly handler: IFunction };
+export type ApiDoorProps = {
+  readonly settings: Settings;
+  readonly api: IFunction;
+  readonly mcp: IFunction;
+};
 
 /** Only with streaming; a whole answer ends at 29 s (https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html). */
 const streamedTimeout = Duration.minutes(15);
@@ -34,10 +39,12 @@ export class ApiDoor extends Construct {
   /** What CloudFront asks: the stage is no part of the paths the function sees. */
   readonly origin: { readonly domainName: string; readonly path: string };
 
-  constructor(scope: Construct, id: string, { settings, handler }: ApiDoorProps) {
+  constructor(scope: Construct, id: string, { settings, api, mcp }: ApiDoorProps) {
     super(scope, id);
     this.api = this.addApi(settings);
-    this.addStreamed(handler);
+    this.api.root.addResource('api').addResource('{proxy+}').addMethod('ANY', streamed(api));
+    // Which methods MCP has is for its function to say, in its own words.
+    this.api.root.addResource('mcp').addMethod('ANY', streamed(mcp));
     this.addHealth();
     this.addRefusals();
     const { region, urlSuffix } = this.api.stack;
@@ -48,7 +55,7 @@ export class ApiDoor extends Construct {
     acknowledge(
       this.api,
       'APIG2',
-      'The function decodes every request by its contract, and says what is wrong in our words.',
+      'The functions decode every request by its contract, and say what is wrong in our words.',
     );
     acknowledge(
       this.api,
@@ -58,7 +65,7 @@ export class ApiDoor extends Construct {
     acknowledge(
       this.api,
       'APIG4',
-      'The function authenticates, so that a refusal has our body and WWW-Authenticate.',
+      'The functions authenticate, so that a refusal has our body and WWW-Authenticate.',
     );
     acknowledge(this.api, 'COG4', "Tokens are the platform's own; there is no user pool.");
   }
@@ -87,15 +94,6 @@ export class ApiDoor extends Construct {
     });
   }
 
-  private addStreamed(handler: IFunction): void {
-    const integration = new LambdaIntegration(handler, {
-      responseTransferMode: ResponseTransferMode.STREAM,
-      timeout: streamedTimeout,
-      allowTestInvoke: false,
-    });
-    this.api.root.addResource('api').addResource('{proxy+}').addMethod('ANY', integration);
-  }
-
   /** Answered by API Gateway itself: it says that the door stands, and costs no function. */
   private addHealth(): void {
     const json = 'application/json';
@@ -122,6 +120,13 @@ export class ApiDoor extends Construct {
       });
   }
 }
+
+const streamed = (handler: IFunction): LambdaIntegration =>
+  new LambdaIntegration(handler, {
+    responseTransferMode: ResponseTransferMode.STREAM,
+    timeout: streamedTimeout,
+    allowTestInvoke: false,
+  });
 
 type Refusal = {
   readonly type: ResponseType;

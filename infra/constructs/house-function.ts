@@ -29,6 +29,8 @@ export type HouseFunctionProps<F extends FunctionName> = {
   readonly needs: Need<EnvironmentFor<F>>;
   readonly timeout: Duration;
   readonly memoryMib?: number;
+  /** For a policy that must know the role before it is made. */
+  readonly rolePath?: string;
 } & Pick<
   FunctionOptions,
   | 'functionName'
@@ -51,7 +53,7 @@ export class HouseFunction<F extends FunctionName> extends Construct {
   /** `settings` are the operator's, all of them: the function is given those its contract reads. */
   constructor(
     scope: Construct,
-    { name, needs, memoryMib, ...options }: HouseFunctionProps<F>,
+    { name, needs, memoryMib, rolePath, ...options }: HouseFunctionProps<F>,
     settings: Variables,
   ) {
     super(scope, name);
@@ -60,7 +62,8 @@ export class HouseFunction<F extends FunctionName> extends Construct {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    const assumedBy = new ServicePrincipal('lambda.amazonaws.com');
+    const role = new Role(this, 'Role', { assumedBy, path: rolePath });
     logGroup.grantWrite(role);
     grant(role, needs.statements);
     this.lambda = new LambdaFunction(this, 'Function', {

@@ -21,8 +21,23 @@ const everySetting: Partial<Settings> = {
     MAX_STEPS_PER_TURN: '50',
     HISTORY_TTL_SECONDS: '86400',
     MAX_IDLE_TIME_MS: '900000',
+    MSB_SESSION_TIMEOUT_SECONDS: '1800',
     MSB_DEFAULT_FLAVOR: 'small',
     MSB_DEFAULT_TEMPLATE: 'python',
+    MSB_MAX_SESSIONS: '10',
+    POOL_SIZE: '2',
+    ANTHROPIC_AUTH: 'key',
+    ANTHROPIC_AWS_WORKSPACE_ID: 'wrkspc_1',
+    OPENAI_BASE_URL: 'https://models.example.com/openai',
+    GOOGLE_GEMINI_BASE_URL: 'https://models.example.com/gemini',
+    MAX_COST_USD: '25',
+    TURN_LEASE_SECONDS: '30',
+    MODEL_PRICES: '{}',
+    ENABLE_CONVERSATION_COMPRESSION: 'true',
+    RATE_LIMIT_PER_SECOND: '10',
+    RATE_LIMIT_BURST: '20',
+    MSB_SHARED_VOLUME_PATH: '/srv/shared',
+    MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
   },
 };
 const { compute } = synthesise();
@@ -47,9 +62,13 @@ const actionsOf = (name: FunctionName, service: string, template = compute): rea
     .sort();
 
 describe('every function', () => {
+  // What one machine may not be able to do is said by its own start; on Fargate the default is the truth.
+  const ofOneMachine = ['SANDBOX_LIMITS'];
+
   test.each(names)('%s has exactly the variables of its contract', (name) => {
     const { NODE_OPTIONS, ...variables } = functionOf(name, full).Properties.Environment.Variables;
-    expect(Object.keys(variables).sort()).toEqual(Object.keys(environments[name].shape).sort());
+    const contract = Object.keys(environments[name].shape).filter((key) => !ofOneMachine.includes(key));
+    expect(Object.keys(variables).sort()).toEqual(contract.sort());
     expect(NODE_OPTIONS).toBe('--enable-source-maps');
   });
 
@@ -79,6 +98,15 @@ describe('every function', () => {
   });
 });
 
+test('whoever starts sandboxes and reaches into them knows that a shared volume is kept in the bucket', () => {
+  const told = names.filter(
+    (name) => functionOf(name, full).Properties.Environment.Variables.SHARED_VOLUME === 'bucket',
+  );
+  expect(told).toEqual(['turn', 'janitor', 'api', 'mcp']);
+});
+
+const isOfS3 = ({ Action }: Statement): boolean => [Action].flat().some((action) => action.startsWith('s3:'));
+
 describe('rights', () => {
   const items = [
     'BatchGetItem',
@@ -93,44 +121,50 @@ describe('rights', () => {
   const withIndex = [...items, 'dynamodb:Query'].sort();
 
   test.each<[FunctionName, readonly string[]]>([
-    ['authorizer', ['dynamodb:DeleteItem']],
+    ['authorizer', ['dynamodb:DeleteItem', 'dynamodb:GetItem']],
     ['socket', items],
     ['greeter', read],
     ['turn', items],
     ['sandbox-link', []],
     ['task-events', items],
-    ['janitor', withIndex],
+    ['janitor', ['dynamodb:BatchWriteItem', ...withIndex].sort()],
     ['api', withIndex],
+    ['mcp', withIndex],
   ])('%s does with the table what its code does, and never scans', (name, actions) => {
     expect(actionsOf(name, 'dynamodb')).toEqual(actions);
   });
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
-    ['socket', ['ecs:StopTask']],
+    ['socket', []],
     ['greeter', []],
-    ['turn', ['ecs:RunTask', 'ecs:StopTask']],
+    ['turn', ['ecs:DescribeTasks', 'ecs:RunTask']],
     ['sandbox-link', []],
     ['task-events', []],
-    ['janitor', ['ecs:DescribeTasks', 'ecs:ListTasks', 'ecs:StopTask']],
-    ['api', ['ecs:RunTask', 'ecs:StopTask']],
-  ])('%s does with sandboxes what its code does, in one cluster', (name, actions) => {
-    expect(actionsOf(name, 'ecs')).toEqual(actions);
-    const cluster = { 'Fn::GetAtt': [expect.stringMatching(/^SandboxesCluster/), 'Arn'] };
-    for (const { Action, Condition } of statementsOf(name))
-      if ([Action].flat().some((action) => action.startsWith('ecs:')))
-        expect(Condition).toEqual({ ArnEquals: { 'ecs:cluster': cluster } });
-  });
+    ['janitor', ['ecs:DescribeTasks', 'ecs:ListTasks', 'ecs:RunTask', 'ecs:StopTask']],
+    ['api', ['ecs:DescribeTasks', 'ecs:RunTask']],
+    ['mcp', ['ecs:DescribeTasks', 'ecs:RunTask']],
+  ])(
+    '%s does with sandboxes what its code does, in one cluster: only the janitor stops them',
+    (name, actions) => {
+      expect(actionsOf(name, 'ecs')).toEqual(actions);
+      const cluster = { 'Fn::GetAtt': [expect.stringMatching(/^SandboxesCluster/), 'Arn'] };
+      for (const { Action, Condition } of statementsOf(name))
+        if ([Action].flat().some((action) => action.startsWith('ecs:')))
+          expect(Condition).toEqual({ ArnEquals: { 'ecs:cluster': cluster } });
+    },
+  );
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
-    ['socket', ['greeter', 'turn']],
+    ['socket', ['greeter', 'janitor', 'turn']],
     ['greeter', []],
-    ['turn', ['sandbox-link', 'turn']],
+    ['turn', ['janitor', 'sandbox-link', 'turn']],
     ['sandbox-link', []],
-    ['task-events', []],
-    ['janitor', ['turn']],
-    ['api', ['sandbox-link', 'turn']],
+    ['task-events', ['janitor']],
+    ['janitor', ['sandbox-link', 'turn']],
+    ['api', ['janitor', 'sandbox-link', 'turn']],
+    ['mcp', ['janitor', 'sandbox-link', 'turn']],
   ])('%s invokes whom it must', (name, targets) => {
     const statement = statementsOf(name).find(({ Action }) => Action === 'lambda:InvokeFunction');
     const text = JSON.stringify(statement?.Resource ?? '');
@@ -150,6 +184,7 @@ describe('rights', () => {
     ['task-events', ['POST']],
     ['janitor', ['POST']],
     ['api', ['POST']],
+    ['mcp', ['POST']],
   ])('%s manages the connections of the one stage', (name, methods) => {
     const statement = statementsOf(name).find(({ Action }) => Action === 'execute-api:ManageConnections');
     const text = JSON.stringify(statement?.Resource ?? '');
@@ -158,10 +193,54 @@ describe('rights', () => {
     ).toEqual(methods);
   });
 
-  test('the authorizer deletes tickets and nothing else', () => {
-    const statement = statementsOf('authorizer').find(({ Action }) => Action === 'dynamodb:DeleteItem');
-    expect(statement?.Condition).toEqual({
+  const bucket = { 'Fn::ImportValue': expect.stringMatching(/^sallyport-data:.*Workspaces.*Arn/) };
+  const checkpoints = { 'Fn::Join': ['', [bucket, '/workspaces/*']] };
+  const sharedVolumes = { 'Fn::Join': ['', [bucket, '/shared/*']] };
+
+  test('the link moves checkpoints and shared volumes under their prefixes, and may learn that one is missing', () => {
+    expect(statementsOf('sandbox-link').filter(isOfS3)).toEqual([
+      {
+        Action: ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:PutObject'],
+        Effect: 'Allow',
+        Resource: [sharedVolumes, checkpoints],
+      },
+      {
+        Action: 's3:ListBucket',
+        Condition: { StringLikeIfExists: { 's3:prefix': ['workspaces/*', 'shared/*'] } },
+        Effect: 'Allow',
+        Resource: bucket,
+      },
+    ]);
+  });
+
+  test('the janitor finds and deletes checkpoints, and reads none', () => {
+    expect(statementsOf('janitor').filter(isOfS3)).toEqual([
+      { Action: 's3:DeleteObject', Effect: 'Allow', Resource: checkpoints },
+      {
+        Action: 's3:ListBucket',
+        Condition: { StringLike: { 's3:prefix': 'workspaces/*' } },
+        Effect: 'Allow',
+        Resource: bucket,
+      },
+    ]);
+  });
+
+  test('whoever else knows the bucket may do nothing with it', () => {
+    const knowing = names.filter(
+      (name) => functionOf(name).Properties.Environment.Variables.WORKSPACE_BUCKET !== undefined,
+    );
+    expect(knowing).toEqual(['turn', 'sandbox-link', 'janitor', 'api', 'mcp']);
+    expect(names.filter((name) => statementsOf(name).some(isOfS3))).toEqual(['sandbox-link', 'janitor']);
+  });
+
+  test('the authorizer deletes tickets, reads tokens, and nothing else', () => {
+    const of = (wanted: string) =>
+      statementsOf('authorizer').find(({ Action }) => Action === wanted)?.Condition;
+    expect(of('dynamodb:DeleteItem')).toEqual({
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TICKET#*'] },
+    });
+    expect(of('dynamodb:GetItem')).toEqual({
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TOKEN#*'] },
     });
   });
 
@@ -176,12 +255,12 @@ describe('rights', () => {
     ]);
   });
 
-  test('model keys are read by the turn alone', () => {
+  test('model keys are read by the turn and by the list of models', () => {
     const keys = Object.values(everySetting.providerKeyArns ?? {});
     const readers = names.filter((name) =>
       JSON.stringify(statementsOf(name, full)).includes(secretArn('openai')),
     );
-    expect(readers).toEqual(['turn']);
+    expect(readers).toEqual(['turn', 'api']);
     const reading = statementsOf('turn', full).filter(
       ({ Action }) => Action === 'secretsmanager:GetSecretValue',
     );
@@ -190,7 +269,7 @@ describe('rights', () => {
 
   test('the secret of the sandboxes is read by those who reach into them', () => {
     const readers = names.filter((name) => actionsOf(name, 'secretsmanager').length > 0);
-    expect(readers).toEqual(['turn', 'api']);
+    expect(readers).toEqual(['turn', 'janitor', 'api', 'mcp']);
   });
 
   test('every right on all resources is one of these', () => {
@@ -232,6 +311,19 @@ describe('the link', () => {
     expect(SubnetIds).toEqual([{ 'Fn::ImportValue': expect.stringContaining('sandboxSubnet1') }]);
   });
 
+  test('has the memory to hash and to upload at once, and the longest time', () => {
+    const { MemorySize, Timeout } = functionOf('sandbox-link').Properties;
+    expect({ MemorySize, Timeout }).toEqual({ MemorySize: 1024, Timeout: 900 });
+  });
+
+  test('has a role that the endpoint of S3 knows by its path, which no other role has', () => {
+    const paths = ofType(compute, 'AWS::IAM::Role').flatMap(({ Properties }) => Properties.Path ?? []);
+    expect(paths).toEqual(['/sallyport/sandbox-link/']);
+    expect(named(compute, 'AWS::IAM::Role', idOf('sandbox-link')).Properties.Path).toBe(
+      '/sallyport/sandbox-link/',
+    );
+  });
+
   test('has code that may touch no network interface', () => {
     const denied = statementsOf('sandbox-link').filter(({ Effect }) => Effect === 'Deny');
     expect(denied).toEqual([
@@ -243,6 +335,36 @@ describe('the link', () => {
       },
     ]);
   });
+});
+
+describe('the janitor', () => {
+  test('has five minutes', () => {
+    expect(functionOf('janitor').Properties.Timeout).toBe(300);
+  });
+
+  test('is tried three times within six hours, and then kept for a person', () => {
+    expect(named(compute, 'AWS::Lambda::EventInvokeConfig', idOf('janitor')).Properties).toMatchObject({
+      MaximumEventAgeInSeconds: 21_600,
+      MaximumRetryAttempts: 2,
+      DestinationConfig: {
+        OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
+      },
+    });
+  });
+
+  test('may send what is lost to the queue it names', () => {
+    expect(actionsOf('janitor', 'sqs')).toEqual([
+      'sqs:GetQueueAttributes',
+      'sqs:GetQueueUrl',
+      'sqs:SendMessage',
+    ]);
+    const sending = statementsOf('janitor').find(({ Action }) => [Action].flat().includes('sqs:SendMessage'));
+    expect(sending?.Resource).toEqual({ 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] });
+  });
+});
+
+test.each<FunctionName>(['api', 'mcp'])('%s may stream for fifteen minutes', (name) => {
+  expect(functionOf(name).Properties.Timeout).toBe(900);
 });
 
 describe('the turn', () => {

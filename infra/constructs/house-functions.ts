@@ -3,32 +3,21 @@
  *
  * Read it as a table: a function's needs add up to its environment contract, and are all it may do.
  */
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EnvironmentFor, FunctionName } from '#shared/config/environment.ts';
 import type { Variables } from '#shared/config/settings.ts';
-import type { Settings } from '../settings.ts';
-import type { NetworkStack } from '../stacks/network-stack.ts';
 import { HouseFunction, type HouseFunctionProps } from './house-function.ts';
-import { all, beingInVpc, invoking, knowing, may, type Need, reading } from './need.ts';
-import type { SandboxTasks } from './sandbox-tasks.ts';
-import type { SocketDoor } from './socket-door.ts';
-import { readingFrom, redeemingTickets, workingOn, workingOnIndexed } from './table-need.ts';
+import { all, beingInVpc, invoking, knowing, type Need } from './need.ts';
+import { type SharedNeedsProps, sharedNeeds, turnTarget } from './shared-needs.ts';
+import { checkingCredentials, deletingMany, readingFrom, workingOn, workingOnIndexed } from './table-need.ts';
+import { forgettingWorkspaces, savingWorkspaces } from './workspace-need.ts';
 
-export type HouseFunctionsProps = {
-  readonly settings: Settings;
-  readonly adminTokenHash: string;
-  readonly table: ITableV2;
-  readonly sandboxSecret: ISecret;
-  readonly network: NetworkStack;
-  readonly tasks: SandboxTasks;
-  readonly door: SocketDoor;
+export type HouseFunctionsProps = SharedNeedsProps & {
   readonly lostTurns: IQueue;
   readonly lostEvents: IQueue;
 };
@@ -38,7 +27,12 @@ const longest = Duration.minutes(15);
 /** API Gateway gives up after 29 s. */
 const socketTimeout = Duration.seconds(29);
 const short = Duration.seconds(30);
+const sweepTimeout = Duration.minutes(5);
+/** By then the sweeps have found what a lost wake-up was about. */
+const janitorAgeMax = Duration.hours(6);
 const turnMemoryMib = 1024;
+/** It hashes and uploads what it carries; processor time comes with memory. */
+const linkMemoryMib = 1024;
 
 export class HouseFunctions extends Construct {
   readonly authorizer: HouseFunction<'authorizer'>;
@@ -49,21 +43,27 @@ export class HouseFunctions extends Construct {
   readonly 'task-events': HouseFunction<'task-events'>;
   readonly janitor: HouseFunction<'janitor'>;
   readonly api: HouseFunction<'api'>;
+  readonly mcp: HouseFunction<'mcp'>;
   private readonly settings: Variables;
 
   constructor(scope: Construct, id: string, props: HouseFunctionsProps) {
     super(scope, id);
-    // Whether a provider has a key is known to all who choose one; only the turn may read it.
+    // Whether a provider has a key is known to all who choose one; the turn and the model list may read it.
     this.settings = { ...props.settings.variables, ...props.settings.providerKeyArns };
-    const { table, tasks, door, lostEvents } = props;
-    const shared = sharedNeeds(Stack.of(this), props);
-    const { access, turns } = shared;
+    const { table, tasks, door, workspaces } = props;
+    const { access, turns, work, models, sandboxesBy } = sharedNeeds(Stack.of(this), props);
     this['sandbox-link'] = this.addLink(props);
-    const sandboxes = all(shared.sandboxes, invoking('SANDBOX_LINK_FUNCTION', this['sandbox-link'].lambda));
-    this.turn = this.addTurn(props, all(shared.work, sandboxes));
+    const sandboxes = sandboxesBy(this['sandbox-link'].lambda);
+    const sweeping = all(tasks.sweeping, forgettingWorkspaces(workspaces));
+    this.janitor = this.addJanitor(
+      props,
+      all(workingOnIndexed(table, 'due'), deletingMany(table), door.posting, turns, sandboxes, sweeping),
+    );
+    const cleaning = invoking('JANITOR_FUNCTION', this.janitor.lambda);
+    this.turn = this.addTurn(props, all(work, models, sandboxes, cleaning));
     this.authorizer = this.add({
       name: 'authorizer',
-      needs: all(redeemingTickets(table), access),
+      needs: all(checkingCredentials(table), access),
       timeout: short,
     });
     this.greeter = this.add({
@@ -74,7 +74,7 @@ export class HouseFunctions extends Construct {
       maxEventAge: Duration.minutes(1),
     });
     const greeting = invoking('GREETER_FUNCTION', this.greeter.lambda);
-    const frames = all(workingOn(table), door.closing, greeting, turns, tasks.stopping);
+    const frames = all(workingOn(table), door.closing, greeting, turns, cleaning);
     this.socket = this.add({
       name: 'socket',
       needs: all(frames, access),
@@ -82,24 +82,14 @@ export class HouseFunctions extends Construct {
     });
     this['task-events'] = this.add({
       name: 'task-events',
-      needs: all(workingOn(table), door.posting, tasks.knowing),
+      needs: all(workingOn(table), door.posting, cleaning, tasks.knowing),
       timeout: short,
       retryAttempts: 2,
-      onFailure: new SqsDestination(lostEvents),
+      onFailure: new SqsDestination(props.lostEvents),
     });
-    this.janitor = this.add({
-      name: 'janitor',
-      needs: all(workingOnIndexed(table, 'due'), door.posting, turns, tasks.sweeping),
-      timeout: Duration.minutes(1),
-      // The next minute is the retry.
-      retryAttempts: 0,
-    });
-    const requests = all(workingOnIndexed(table, 'owner'), door.posting, turns, sandboxes);
-    this.api = this.add({
-      name: 'api',
-      needs: all(requests, access),
-      timeout: longest,
-    });
+    const requests = all(workingOnIndexed(table, 'owner'), door.posting, turns, sandboxes, cleaning);
+    this.api = this.add({ name: 'api', needs: all(requests, access, models), timeout: longest });
+    this.mcp = this.add({ name: 'mcp', needs: all(requests, access), timeout: longest });
   }
 
   get all(): readonly HouseFunction<FunctionName>[] {
@@ -125,49 +115,28 @@ export class HouseFunctions extends Construct {
     });
   }
 
-  private addLink({ network }: HouseFunctionsProps): HouseFunction<'sandbox-link'> {
+  private addJanitor({ lostEvents }: HouseFunctionsProps, needs: Need<EnvironmentFor<'janitor'>>) {
+    return this.add({
+      name: 'janitor',
+      needs,
+      timeout: sweepTimeout,
+      retryAttempts: 2,
+      maxEventAge: janitorAgeMax,
+      onFailure: new SqsDestination(lostEvents),
+    });
+  }
+
+  private addLink({ network, workspaces }: HouseFunctionsProps): HouseFunction<'sandbox-link'> {
+    const address = knowing({ SANDBOX_ADDRESS_RANGE: network.vpc.vpcCidrBlock });
     return this.add({
       name: 'sandbox-link',
-      needs: all(knowing({ SANDBOX_ADDRESS_RANGE: network.vpc.vpcCidrBlock }), beingInVpc),
+      needs: all(address, savingWorkspaces(workspaces), beingInVpc),
       timeout: longest,
+      memoryMib: linkMemoryMib,
+      rolePath: network.linkRolePath,
       vpc: network.vpc,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
       securityGroups: [network.linkGroup],
     });
   }
 }
-
-/** What several functions need. */
-const sharedNeeds = (
-  stack: Stack,
-  { settings, adminTokenHash, table, sandboxSecret, network, tasks, door }: HouseFunctionsProps,
-) => {
-  const turns = invoking('TURN_FUNCTION', turnTarget(stack, settings));
-  const placement = knowing({
-    SANDBOX_SUBNETS: network.vpc.isolatedSubnets.map(({ subnetId }) => subnetId).join(','),
-    SANDBOX_SECURITY_GROUP: network.sandboxGroup.securityGroupId,
-  });
-  return {
-    access: knowing({ ADMIN_TOKEN_SHA256: adminTokenHash }),
-    turns,
-    sandboxes: all(tasks.running, reading('SANDBOX_SECRET', sandboxSecret.secretArn), placement),
-    work: all(workingOn(table), door.posting, turns, mayReadKeys(settings)),
-  };
-};
-
-const mayReadKeys = ({ providerKeyArns }: Settings): Need<object> => {
-  const resources = Object.values(providerKeyArns);
-  return resources.length === 0 ? may() : may({ actions: ['secretsmanager:GetSecretValue'], resources });
-};
-
-/** A function can not read its own generated name, and the turn hands over to itself: it alone is named. */
-const turnTarget = (stack: Stack, { deployment }: Settings) => {
-  const functionName = `${deployment}-turn`;
-  const functionArn = stack.formatArn({
-    service: 'lambda',
-    resource: 'function',
-    resourceName: functionName,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-  return { functionName, functionArn };
-};

@@ -1,12 +1,11 @@
 /**
- * The only way a sandbox's subnet reaches anything: image pulls, through three endpoints of the VPC.
+ * The registry of the sandboxes' image, through two endpoints of the VPC; its layers come through that of S3.
  *
  * Each endpoint passes pulls of our own repository by our own account, and nothing else: a credential that
  * somebody brings into a sandbox is of no use at them.
  */
 import { DefaultStackSynthesizer, Stack } from 'aws-cdk-lib';
 import {
-  GatewayVpcEndpointAwsService,
   InterfaceVpcEndpointAwsService,
   type ISecurityGroup,
   type SubnetSelection,
@@ -24,7 +23,6 @@ export type PullEndpointsProps = {
 export class PullEndpoints extends Construct {
   constructor(scope: Construct, id: string, { vpc, subnets, securityGroup }: PullEndpointsProps) {
     super(scope, id);
-    const { region, partition } = Stack.of(this);
     const services = {
       EcrApi: InterfaceVpcEndpointAwsService.ECR,
       EcrDocker: InterfaceVpcEndpointAwsService.ECR_DOCKER,
@@ -39,16 +37,6 @@ export class PullEndpoints extends Construct {
       });
       for (const statement of pulls(Stack.of(this))) endpoint.addToPolicy(statement);
     }
-    vpc
-      .addGatewayEndpoint('S3', { service: GatewayVpcEndpointAwsService.S3, subnets: [subnets] })
-      .addToPolicy(
-        // ECR keeps layers in this bucket of AWS's own, and the URL it gives carries the permission.
-        new PolicyStatement({
-          principals: [new AnyPrincipal()],
-          actions: ['s3:GetObject'],
-          resources: [`arn:${partition}:s3:::prod-${region}-starport-layer-bucket/*`],
-        }),
-      );
   }
 }
 

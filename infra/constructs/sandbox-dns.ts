@@ -1,5 +1,6 @@
 /**
- * The DNS of the sandboxes: the names an image pull needs, and no others, also when the firewall is down.
+ * The DNS of the sandboxes: the names an image pull needs, that of S3 for the link, and no others, also when
+ * the firewall is down.
  *
  * The VPC's resolver answers public names without an internet gateway and ignores security groups, so code
  * could carry data out in questions. The names allowed here are asked of AWS's own servers alone.
@@ -20,7 +21,7 @@ const associationPriority = 101;
 export class SandboxDns extends Construct {
   constructor(scope: Construct, id: string, { vpc }: { readonly vpc: IVpc }) {
     super(scope, id);
-    const allowed = new CfnFirewallDomainList(this, 'Allowed', { domains: pullNames(Stack.of(this)) });
+    const allowed = new CfnFirewallDomainList(this, 'Allowed', { domains: names(Stack.of(this)) });
     const everything = new CfnFirewallDomainList(this, 'Everything', { domains: ['*'] });
     const rules = new CfnFirewallRuleGroup(this, 'Rules', {
       firewallRules: [
@@ -48,9 +49,13 @@ export class SandboxDns extends Construct {
   }
 }
 
-/** What Fargate asks for while it pulls (https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html). */
-const pullNames = ({ region, account, urlSuffix }: Stack): string[] => [
+/**
+ * What Fargate asks for while it pulls (https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html),
+ * and S3 itself: the link names its bucket in the path, so that no name of a bucket need be allowed.
+ */
+const names = ({ region, account, urlSuffix }: Stack): string[] => [
   `api.ecr.${region}.${urlSuffix}`,
   `${account}.dkr.ecr.${region}.${urlSuffix}`,
   `prod-${region}-starport-layer-bucket.s3.${region}.${urlSuffix}`,
+  `s3.${region}.${urlSuffix}`,
 ];

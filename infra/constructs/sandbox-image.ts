@@ -16,9 +16,11 @@ export const bundleSandbox = (stack: Stack): void => {
   if (stack.bundlingRequired) execFileSync(process.execPath, [inRepository('sandbox-task/bundle.ts')]);
 };
 
-export const sandboxImage = (target: string): ContainerImage =>
+/** The image makes the folder of a shared volume, because whose it is on Fargate is said by the image. */
+export const sandboxImage = (target: string, sharedGuestPath: string | undefined): ContainerImage =>
   ContainerImage.fromAsset(inRepository('sandbox-task'), {
     target,
+    ...(sharedGuestPath === undefined ? {} : { buildArgs: { SHARED_PATH: sharedGuestPath } }),
     platform: Platform.LINUX_ARM64,
     assetName: `sandbox-${target}`,
     ignoreMode: IgnoreMode.DOCKER,

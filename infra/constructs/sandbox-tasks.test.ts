@@ -65,8 +65,13 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
     expect(container.Secrets).toBeUndefined();
   });
 
-  test('has half a minute to end', () => {
-    expect(container.StopTimeout).toBe(30);
+  test('has a minute to end: twenty seconds for a checkpoint under way, and the rest for what it runs', () => {
+    expect(container.StopTimeout).toBe(60);
+  });
+
+  test('leaves the memory of its container to each start, which gives it less than the task has', () => {
+    expect(container.Memory).toBeUndefined();
+    expect(container.MemoryReservation).toBeUndefined();
   });
 
   test('is pulled by a role that may pull this image and nothing else', () => {
@@ -88,4 +93,47 @@ test('no role of the stack is made for tasks to hold', () => {
     JSON.stringify(Properties.AssumeRolePolicyDocument).includes('ecs-tasks'),
   );
   expect(held).toHaveLength(containers.length);
+});
+
+describe('a shared volume', () => {
+  const withVolume = (path?: string) =>
+    synthesise({
+      settings: {
+        variables: {
+          MSB_SHARED_VOLUME_PATH: 'on',
+          ...(path === undefined ? {} : { MSB_SHARED_VOLUME_GUEST_PATH: path }),
+        },
+      },
+    });
+
+  test.each([
+    [undefined, '/shared'],
+    ['/mnt/team', '/mnt/team'],
+  ])('at %s is one more folder on the own disk of each task, named to its server', (path, guestPath) => {
+    const { compute: shared } = withVolume(path);
+    for (const { Properties } of ofType(shared, 'AWS::ECS::TaskDefinition')) {
+      const [only] = Properties.ContainerDefinitions;
+      expect(only.MountPoints.at(-1)).toEqual({
+        ContainerPath: guestPath,
+        ReadOnly: false,
+        SourceVolume: 'shared',
+      });
+      expect(only.MountPoints).toHaveLength(4);
+      expect(Properties.Volumes.at(-1)).toEqual({ Name: 'shared' });
+      expect(only.Environment).toEqual([
+        { Name: 'SANDBOX_LISTEN', Value: 'tcp://0.0.0.0:8080' },
+        { Name: 'SANDBOX_SHARED_PATH', Value: guestPath },
+      ]);
+    }
+  });
+
+  test.each([
+    ['/workspace/shared', 'collides with /workspace'],
+    ['/tmp', 'collides with /tmp'],
+    ['/usr/share', 'collides with /usr'],
+    ['/a/../etc', 'is not plain'],
+    ['/shared/', 'is not plain'],
+  ])('at %s stops the synth', (path, problem) => {
+    expect(() => withVolume(path)).toThrow(problem);
+  });
 });

@@ -4,6 +4,7 @@
  * A container beside untrusted code has no role, no log driver, a read-only root, and of the capabilities
  * only those to become the user and to end its processes. Size and bearer are given per task.
  */
+import { posix } from 'node:path';
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import type { Vpc } from 'aws-cdk-lib/aws-ec2';
 import {
@@ -25,9 +26,12 @@ export type SandboxTasksProps = {
   readonly vpc: Vpc;
   readonly deployment: string;
   readonly port: number;
+  /** Where the volume is that sandboxes of one owner share; absent without one. */
+  readonly sharedGuestPath?: string | undefined;
 };
 
-type TaskVariables = { readonly DEPLOYMENT: string; readonly SANDBOX_CLUSTER: string };
+type DeploymentVariables = { readonly DEPLOYMENT: string };
+type TaskVariables = DeploymentVariables & { readonly SANDBOX_CLUSTER: string };
 type RunVariables = TaskVariables & {
   readonly SANDBOX_TASK_PYTHON: string;
   readonly SANDBOX_TASK_NODE: string;
@@ -37,8 +41,8 @@ type RunVariables = TaskVariables & {
 const taskCpuUnits = 512;
 const taskMemoryMib = 1024;
 
-/** From SIGTERM to SIGKILL. */
-const stopSecondsMax = 30;
+/** From SIGTERM to SIGKILL: time for a checkpoint under way, and for user processes to end behind it. */
+const stopSecondsMax = 60;
 
 /** Docker's defaults but SETUID, SETGID and KILL: Fargate can add none of them back, so "all" can not be dropped. */
 const dropped = [
@@ -60,6 +64,11 @@ const dropped = [
  * (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/bind-mounts.html).
  */
 const writableFolders = { workspace: '/workspace', tmp: '/tmp', relay: '/run/sallyport' };
+/** Where a volume would hide a part of the sandbox. */
+const taken = [
+  ...Object.values(writableFolders),
+  ...['/bin', '/dev', '/etc', '/lib', '/opt', '/proc', '/run', '/sbin', '/sys', '/usr', '/var'],
+];
 
 export class SandboxTasks extends Construct {
   readonly cluster: Cluster;
@@ -72,6 +81,7 @@ export class SandboxTasks extends Construct {
   constructor(scope: Construct, id: string, props: SandboxTasksProps) {
     super(scope, id);
     this.props = props;
+    refuseGuestPath(props.sharedGuestPath);
     this.cluster = new Cluster(this, 'Cluster', { vpc: props.vpc });
     acknowledge(
       this.cluster,
@@ -82,31 +92,28 @@ export class SandboxTasks extends Construct {
     this.definitions = { python: this.define('python'), node: this.define('node') };
   }
 
-  /** To know the cluster, without a right. */
-  get knowing(): Need<TaskVariables> {
-    return knowing({ DEPLOYMENT: this.props.deployment, SANDBOX_CLUSTER: this.cluster.clusterArn });
+  /** To tell our tasks from others, without a right. */
+  get knowing(): Need<DeploymentVariables> {
+    return knowing({ DEPLOYMENT: this.props.deployment });
   }
 
-  /** To stop sandboxes. */
-  get stopping(): Need<TaskVariables> {
-    return all(
-      this.knowing,
-      may({
-        actions: ['ecs:StopTask'],
-        resources: [this.taskArns],
-        conditions: this.inCluster,
-        because: 'Tasks have ids of their own; those of this cluster are all sandboxes.',
-      }),
-    );
+  /** To ask ECS whether one still runs. */
+  private get asking(): Need<object> {
+    return may({
+      actions: ['ecs:DescribeTasks'],
+      resources: [this.taskArns],
+      conditions: this.inCluster,
+      because: 'Tasks have ids of their own; those of this cluster are all sandboxes.',
+    });
   }
 
   /** To find them all, and to stop them: the janitor's. */
   get sweeping(): Need<TaskVariables> {
     return all(
-      this.stopping,
+      this.knowingCluster,
       may(
         {
-          actions: ['ecs:DescribeTasks'],
+          actions: ['ecs:StopTask'],
           resources: [this.taskArns],
           conditions: this.inCluster,
           because: 'Tasks have ids of their own; those of this cluster are all sandboxes.',
@@ -122,11 +129,12 @@ export class SandboxTasks extends Construct {
     );
   }
 
-  /** To start sandboxes, and to stop them. */
+  /** To start sandboxes, and to see what became of them. */
   get running(): Need<RunVariables> {
     const { python, node } = this.definitions;
     return all(
-      this.stopping,
+      this.knowingCluster,
+      this.asking,
       knowing({ SANDBOX_TASK_PYTHON: python.taskDefinitionArn, SANDBOX_TASK_NODE: node.taskDefinitionArn }),
       may(
         {
@@ -143,6 +151,10 @@ export class SandboxTasks extends Construct {
     );
   }
 
+  private get knowingCluster(): Need<TaskVariables> {
+    return all(this.knowing, knowing({ SANDBOX_CLUSTER: this.cluster.clusterArn }));
+  }
+
   private get inCluster() {
     return { ArnEquals: { 'ecs:cluster': this.cluster.clusterArn } };
   }
@@ -156,6 +168,12 @@ export class SandboxTasks extends Construct {
     });
   }
 
+  /** The shared volume lies on the task's own disk like the others: the link brings it and takes it away. */
+  private get folders(): Readonly<Record<string, string>> {
+    const { sharedGuestPath } = this.props;
+    return sharedGuestPath === undefined ? writableFolders : { ...writableFolders, shared: sharedGuestPath };
+  }
+
   private define(template: 'python' | 'node'): FargateTaskDefinition {
     const definition = new FargateTaskDefinition(this, template, {
       family: `${this.props.deployment}-${template}`,
@@ -165,10 +183,10 @@ export class SandboxTasks extends Construct {
         cpuArchitecture: CpuArchitecture.ARM64,
         operatingSystemFamily: OperatingSystemFamily.LINUX,
       },
-      volumes: Object.keys(writableFolders).map((name) => ({ name })),
+      volumes: Object.keys(this.folders).map((name) => ({ name })),
     });
     this.addContainer(definition, template).addMountPoints(
-      ...Object.entries(writableFolders).map(([sourceVolume, containerPath]) => ({
+      ...Object.entries(this.folders).map(([sourceVolume, containerPath]) => ({
         sourceVolume,
         containerPath,
         readOnly: false,
@@ -182,6 +200,7 @@ export class SandboxTasks extends Construct {
   }
 
   private addContainer(definition: FargateTaskDefinition, template: string): ContainerDefinition {
+    const { port, sharedGuestPath } = this.props;
     const linuxParameters = new LinuxParameters(this, `${template}-linux`, { initProcessEnabled: true });
     linuxParameters.dropCapabilities(...dropped);
     acknowledge(definition, 'ECS2', 'The variable says where to listen, which is no secret.');
@@ -196,12 +215,25 @@ export class SandboxTasks extends Construct {
       'ecr:GetAuthorizationToken knows no resource; pulls are limited to the one repository.',
     );
     return definition.addContainer('sandbox', {
-      image: sandboxImage(template),
+      image: sandboxImage(template, sharedGuestPath),
       user: '0',
       readonlyRootFilesystem: true,
       linuxParameters,
       stopTimeout: Duration.seconds(stopSecondsMax),
-      environment: { SANDBOX_LISTEN: `tcp://0.0.0.0:${this.props.port}` },
+      environment: {
+        SANDBOX_LISTEN: `tcp://0.0.0.0:${port}`,
+        ...(sharedGuestPath === undefined ? {} : { SANDBOX_SHARED_PATH: sharedGuestPath }),
+      },
     });
   }
 }
+
+const refuseGuestPath = (path: string | undefined): void => {
+  if (path === undefined) return;
+  if (path !== posix.resolve(path) || path === '/')
+    throw new Error(
+      `MSB_SHARED_VOLUME_GUEST_PATH=${path} is not plain: no dots, no slash at its end, not the root`,
+    );
+  const hidden = taken.find((folder) => path === folder || path.startsWith(`${folder}/`));
+  if (hidden !== undefined) throw new Error(`MSB_SHARED_VOLUME_GUEST_PATH=${path} collides with ${hidden}`);
+};

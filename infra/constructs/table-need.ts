@@ -25,6 +25,10 @@ export const workingOn = (table: ITableV2): Need<TableVariables> => using(table,
 
 export const readingFrom = (table: ITableV2): Need<TableVariables> => using(table, readActions);
 
+/** To delete what is left of something, many items at once. */
+export const deletingMany = (table: ITableV2): Need<object> =>
+  may({ actions: ['dynamodb:BatchWriteItem'], resources: [table.tableArn] });
+
 /** As `workingOn`, and to query one index. */
 export const workingOnIndexed = (table: ITableV2, index: 'due' | 'owner'): Need<TableVariables> =>
   all(
@@ -32,14 +36,19 @@ export const workingOnIndexed = (table: ITableV2, index: 'due' | 'owner'): Need<
     may({ actions: ['dynamodb:Query'], resources: [`${table.tableArn}/index/${index}`] }),
   );
 
-/** To redeem tickets: one delete each, of an item whose key starts with TICKET#. */
-export const redeemingTickets = ({ tableName, tableArn }: ITableV2): Need<TableVariables> => ({
+/** To tell who asks: a ticket is deleted, a token is read, each by a key that starts so. */
+export const checkingCredentials = ({ tableName, tableArn }: ITableV2): Need<TableVariables> => ({
   variables: { TABLE_NAME: tableName },
   statements: [
     {
       actions: ['dynamodb:DeleteItem'],
       resources: [tableArn],
       conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TICKET#*'] } },
+    },
+    {
+      actions: ['dynamodb:GetItem'],
+      resources: [tableArn],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TOKEN#*'] } },
     },
   ],
 });

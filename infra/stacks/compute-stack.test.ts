@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { janitorTask } from '#shared/contracts/janitor-task.ts';
 import { named, ofType, synthesise } from '../synthesise.ts';
 
 const { compute } = synthesise();
@@ -40,16 +41,26 @@ describe('the WebSocket', () => {
 describe('what wakes functions', () => {
   const rules = ofType(compute, 'AWS::Events::Rule').map(({ Properties }) => Properties);
 
-  test('the janitor sweeps once a minute, and the next minute is the retry', () => {
-    const sweep = rules.find(({ ScheduleExpression }) => ScheduleExpression !== undefined);
-    expect(sweep.ScheduleExpression).toBe('rate(1 minute)');
-    expect(sweep.Targets[0].Arn).toEqual({
-      'Fn::GetAtt': [expect.stringMatching(/^Functionsjanitor/), 'Arn'],
-    });
-    expect(sweep.Targets[0].RetryPolicy).toEqual({ MaximumRetryAttempts: 0 });
-    expect(named(compute, 'AWS::Lambda::EventInvokeConfig', 'Functionsjanitor').Properties).toMatchObject({
-      MaximumRetryAttempts: 0,
-    });
+  const sweeps = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
+
+  test('the janitor sweeps what is due every minute, places every five, orphans every ten', () => {
+    expect(sweeps.map(({ ScheduleExpression, Targets }) => [ScheduleExpression, Targets[0].Input])).toEqual([
+      ['rate(1 minute)', '{"sweep":"due"}'],
+      ['rate(5 minutes)', '{"sweep":"places"}'],
+      ['rate(10 minutes)', '{"sweep":"orphans"}'],
+    ]);
+    for (const { Targets } of sweeps)
+      expect(Targets).toEqual([
+        expect.objectContaining({
+          Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsjanitor/), 'Arn'] },
+          RetryPolicy: { MaximumRetryAttempts: 0 },
+        }),
+      ]);
+  });
+
+  test('what the rules say is what the janitor understands', () => {
+    for (const { Targets } of sweeps)
+      expect(janitorTask.safeParse(JSON.parse(Targets[0].Input)).success).toBe(true);
   });
 
   test('task state changes of our cluster are delivered, tried again, and kept when they are lost', () => {

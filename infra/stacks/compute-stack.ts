@@ -5,7 +5,7 @@
  * new revision could not leave a stack of its own while this one imports the old.
  */
 import { CfnParameter, Duration, Stack } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -13,7 +13,7 @@ import { acknowledge } from '../constructs/acknowledge.ts';
 import { HouseFunctions } from '../constructs/house-functions.ts';
 import { SandboxTasks } from '../constructs/sandbox-tasks.ts';
 import { SocketDoor } from '../constructs/socket-door.ts';
-import type { Settings } from '../settings.ts';
+import { type Settings, sharedGuestPathOf } from '../settings.ts';
 import type { DataStack } from './data-stack.ts';
 import { type NetworkStack, sandboxPort } from './network-stack.ts';
 
@@ -26,12 +26,21 @@ export type ComputeStackProps = {
 /** The longest SQS keeps a message. */
 const lostDaysMax = 14;
 
+type Sweep = { readonly sweep: string; readonly minutes: number };
+
+/** What the janitor looks at, and how often (`shared/contracts/janitor-task.ts`). */
+const sweeps: readonly Sweep[] = [
+  { sweep: 'due', minutes: 1 },
+  { sweep: 'places', minutes: 5 },
+  { sweep: 'orphans', minutes: 10 },
+];
+
 export class ComputeStack extends Stack {
   readonly functions: HouseFunctions;
   readonly socket: SocketDoor;
   /** Invocations of the turn that failed for good. */
   readonly lostTurns: Queue;
-  /** Task state changes that were never handled. */
+  /** Task state changes that were never handled, and calls of the janitor that failed for good. */
   readonly lostEvents: Queue;
 
   constructor(scope: Construct, id: string, { settings, data, network }: ComputeStackProps) {
@@ -45,11 +54,13 @@ export class ComputeStack extends Stack {
       vpc: network.vpc,
       deployment: settings.deployment,
       port: sandboxPort,
+      sharedGuestPath: sharedGuestPathOf(settings),
     });
     this.functions = new HouseFunctions(this, 'Functions', {
       settings,
       adminTokenHash: this.addAdminTokenHash(),
       table: data.table,
+      workspaces: data.workspaces,
       sandboxSecret: data.sandboxSecret,
       network,
       tasks,
@@ -58,7 +69,7 @@ export class ComputeStack extends Stack {
       lostEvents: this.lostEvents,
     });
     this.socket.route({ authorizer: this.functions.authorizer.lambda, socket: this.functions.socket.lambda });
-    this.addSweep();
+    for (const sweep of sweeps) this.addSweep(sweep);
     this.addTaskEvents(tasks);
   }
 
@@ -83,11 +94,15 @@ export class ComputeStack extends Stack {
     return queue;
   }
 
-  private addSweep(): void {
-    const target = new LambdaFunction(this.functions.janitor.lambda, { retryAttempts: 0 });
-    new Rule(this, 'EveryMinute', {
-      description: 'The sweep',
-      schedule: Schedule.rate(Duration.minutes(1)),
+  private addSweep({ sweep, minutes }: Sweep): void {
+    const target = new LambdaFunction(this.functions.janitor.lambda, {
+      event: RuleTargetInput.fromObject({ sweep }),
+      // The next one is the retry.
+      retryAttempts: 0,
+    });
+    new Rule(this, `Sweep-${sweep}`, {
+      description: `The sweep of ${sweep}`,
+      schedule: Schedule.rate(Duration.minutes(minutes)),
       targets: [target],
     });
   }

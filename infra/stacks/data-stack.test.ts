@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { named, ofType, synthesise } from '../synthesise.ts';
 
 const { data } = synthesise();
@@ -39,6 +39,74 @@ test('neither a deploy nor the end of the stack deletes data', () => {
   expect(table.DeletionPolicy).toBe('Retain');
   expect(table.Properties.Replicas[0].DeletionProtectionEnabled).toBe(true);
   expect(named(data, 'AWS::SecretsManager::Secret', 'SandboxSecret').DeletionPolicy).toBe('Retain');
+});
+
+describe('the bucket of the checkpoints', () => {
+  const bucket = named(data, 'AWS::S3::Bucket', 'Workspaces');
+
+  test('is encrypted, private to the last flag, and survives the stack', () => {
+    const { BucketEncryption, PublicAccessBlockConfiguration, OwnershipControls } = bucket.Properties;
+    expect({ BucketEncryption, PublicAccessBlockConfiguration, OwnershipControls }).toEqual({
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+      },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+      OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+    });
+    expect(bucket.DeletionPolicy).toBe('Retain');
+  });
+
+  const lifecycle = {
+    Rules: [
+      { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' },
+      {
+        ExpiredObjectDeleteMarker: true,
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+        Prefix: 'workspaces/',
+        Status: 'Enabled',
+      },
+      {
+        ExpiredObjectDeleteMarker: true,
+        NoncurrentVersionExpiration: { NoncurrentDays: 30 },
+        Prefix: 'shared/',
+        Status: 'Enabled',
+      },
+    ],
+  };
+
+  test('keeps no older versions and no upload that nobody ended: an idle one costs what is in it', () => {
+    const { VersioningConfiguration, LifecycleConfiguration } = bucket.Properties;
+    expect(VersioningConfiguration).toBeUndefined();
+    expect(LifecycleConfiguration).toEqual(lifecycle);
+  });
+
+  test('keeps what was overwritten in a shared volume for a month, if there are such volumes', () => {
+    const shared = synthesise({ settings: { variables: { MSB_SHARED_VOLUME_PATH: 'on' } } });
+    const { VersioningConfiguration, LifecycleConfiguration } = named(
+      shared.data,
+      'AWS::S3::Bucket',
+      'Workspaces',
+    ).Properties;
+    expect(VersioningConfiguration).toEqual({ Status: 'Enabled' });
+    expect(LifecycleConfiguration).toEqual(lifecycle);
+  });
+
+  test('is asked over TLS, and its own policy allows nobody anything', () => {
+    const { PolicyDocument } = named(data, 'AWS::S3::BucketPolicy', 'Workspaces').Properties;
+    expect(PolicyDocument.Statement).toMatchObject([
+      {
+        Action: 's3:*',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+      },
+    ]);
+  });
 });
 
 test('the secret of the sandboxes is made by AWS, and long', () => {

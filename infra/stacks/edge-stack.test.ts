@@ -1,15 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { named, ofType, synthesise } from '../synthesise.ts';
+import { named, ofType, type Resource, synthesise } from '../synthesise.ts';
 
 const { edge } = synthesise();
 
 describe('REST', () => {
-  const method = (verb: string) =>
-    ofType(edge, 'AWS::ApiGateway::Method').find(({ Properties }) => Properties.HttpMethod === verb)
-      ?.Properties;
+  const method = (verb: string, path: string) => {
+    const isAt = ({ ResourceId }: Resource['Properties']): boolean =>
+      edge.Resources[ResourceId.Ref]?.Properties.PathPart === path;
+    return ofType(edge, 'AWS::ApiGateway::Method').find(
+      ({ Properties }) => Properties.HttpMethod === verb && isAt(Properties),
+    )?.Properties;
+  };
 
-  test('answers under /api are streamed, for up to fifteen minutes', () => {
-    const { ResponseTransferMode, TimeoutInMillis, Type, Uri } = method('ANY').Integration;
+  test.each([
+    ['/api', '{proxy+}', 'Functionsapi'],
+    ['/mcp', 'mcp', 'Functionsmcp'],
+  ])('answers under %s are streamed, for up to fifteen minutes, whatever the method', (_, path, handler) => {
+    const { ResponseTransferMode, TimeoutInMillis, Type, Uri } = method('ANY', path).Integration;
     expect({ ResponseTransferMode, TimeoutInMillis, Type }).toEqual({
       ResponseTransferMode: 'STREAM',
       TimeoutInMillis: 900_000,
@@ -18,19 +25,20 @@ describe('REST', () => {
     const parts = Uri['Fn::Join'][1];
     expect(parts).toContain(':lambda:path/2021-11-15/functions/');
     expect(parts.at(-1)).toBe('/response-streaming-invocations');
+    expect(JSON.stringify(parts)).toContain(`sallyport-compute:ExportsOutputFnGetAtt${handler}Function`);
   });
 
   test('health is answered by API Gateway itself', () => {
-    const { Type, ContentHandling, IntegrationResponses } = method('GET').Integration;
+    const { Type, ContentHandling, IntegrationResponses } = method('GET', 'health').Integration;
     expect({ Type, ContentHandling }).toEqual({ Type: 'MOCK', ContentHandling: 'CONVERT_TO_TEXT' });
     expect(IntegrationResponses).toEqual([
       { ResponseTemplates: { 'application/json': '{"status":"ok"}' }, StatusCode: '200' },
     ]);
   });
 
-  test('paths are /api/{proxy+} and /health, and a body is taken as it is', () => {
+  test('paths are /api/{proxy+}, /mcp and /health, and a body is taken as it is', () => {
     const paths = ofType(edge, 'AWS::ApiGateway::Resource').map(({ Properties }) => Properties.PathPart);
-    expect(paths).toEqual(['api', '{proxy+}', 'health']);
+    expect(paths).toEqual(['api', '{proxy+}', 'mcp', 'health']);
     expect(named(edge, 'AWS::ApiGateway::RestApi', 'ApiRest').Properties.BinaryMediaTypes).toEqual(['*/*']);
   });
 

@@ -1,4 +1,4 @@
-/** What a client meets: one CloudFront origin before the web app, the REST API and the WebSocket. */
+/** What a client meets: one CloudFront origin before the web app, the REST API with MCP, and the WebSocket. */
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ApiDoor } from '../constructs/api-door.ts';
@@ -10,6 +10,7 @@ import type { Settings } from '../settings.ts';
 export type EdgeStackProps = {
   readonly settings: Settings;
   readonly api: HouseFunction<'api'>;
+  readonly mcp: HouseFunction<'mcp'>;
   readonly socket: SocketDoor;
 };
 
@@ -17,9 +18,9 @@ export class EdgeStack extends Stack {
   readonly door: ApiDoor;
   readonly front: Front;
 
-  constructor(scope: Construct, id: string, { settings, api, socket }: EdgeStackProps) {
-    super(scope, id, { description: 'Sallyport: REST, web app and the one origin' });
-    this.door = new ApiDoor(this, 'Api', { settings, handler: api.lambda });
+  constructor(scope: Construct, id: string, { settings, api, mcp, socket }: EdgeStackProps) {
+    super(scope, id, { description: 'Sallyport: REST, MCP, web app and the one origin' });
+    this.door = new ApiDoor(this, 'Api', { settings, api: api.lambda, mcp: mcp.lambda });
     this.front = new Front(this, 'Front', {
       domain: settings.domain,
       api: this.door.origin,

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+import { describe, expect, test, vi } from 'vitest';
+import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { named, ofType, synthesise } from '../synthesise.ts';
 
 const { network, compute } = synthesise();
@@ -52,7 +55,7 @@ describe('there is no way out', () => {
     ]);
   });
 
-  test('the link speaks to sandboxes on 8080 alone', () => {
+  test('the link speaks to sandboxes on 8080 and to S3 on 443, and to nothing else', () => {
     expect(group('LinkGroup').SecurityGroupEgress).toEqual([
       {
         Description: 'the door',
@@ -60,6 +63,15 @@ describe('there is no way out', () => {
         FromPort: 8080,
         IpProtocol: 'tcp',
         ToPort: 8080,
+      },
+      {
+        Description: 'checkpoints',
+        DestinationPrefixListId: {
+          'Fn::GetAtt': [expect.stringMatching(/^S3PrefixList/), 'PrefixLists.0.PrefixListId'],
+        },
+        FromPort: 443,
+        IpProtocol: 'tcp',
+        ToPort: 443,
       },
     ]);
   });
@@ -98,7 +110,7 @@ describe('there is one door in', () => {
 });
 
 describe('DNS', () => {
-  test('answers the three names of an image pull and no other, and nothing when the firewall is down', () => {
+  test('answers the three names of an image pull, S3 itself and no other, and nothing when the firewall is down', () => {
     const [config] = ofType(network, 'AWS::Route53Resolver::FirewallConfig');
     expect(config?.Properties.FirewallFailOpen).toBe('DISABLED');
     const [{ Properties: rules } = { Properties: undefined }] = ofType(
@@ -129,7 +141,28 @@ describe('DNS', () => {
       'api.ecr.REGION.SUFFIX',
       'ACCOUNT.dkr.ecr.REGION.SUFFIX',
       'prod-REGION-starport-layer-bucket.s3.REGION.SUFFIX',
+      's3.REGION.SUFFIX',
     ]);
+  });
+
+  test('knows the one name by which the link asks for objects, whatever the bucket', async () => {
+    vi.stubEnv('AWS_REGION', 'eu-central-1');
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'key');
+    const asked: string[] = [];
+    const refuse = (message: unknown): void => {
+      const { request } = message as { readonly request: ClientRequest };
+      asked.push(request.host);
+      request.destroy(new Error('not sent'));
+    };
+    subscribe('http.client.request.start', refuse);
+    try {
+      await expect(openWorkspaceBucket('a-bucket').read('a-key', 1)).rejects.toThrow('not sent');
+    } finally {
+      unsubscribe('http.client.request.start', refuse);
+      vi.unstubAllEnvs();
+    }
+    expect(asked).toEqual(['s3.eu-central-1.amazonaws.com']);
   });
 
   test('is guarded in the VPC the sandboxes are in', () => {
@@ -156,7 +189,7 @@ describe('endpoints', () => {
     ]);
   });
 
-  test('pass pulls of our repository by our account, and layers out of the bucket of ECR', () => {
+  test('pass pulls of our repository by our account, layers, and checkpoints by the link', () => {
     const statements = endpoints.map(({ PolicyDocument }) => PolicyDocument.Statement);
     const ours = { StringEquals: { 'aws:PrincipalAccount': { Ref: 'AWS::AccountId' } } };
     const [api, docker, s3] = statements;
@@ -171,9 +204,42 @@ describe('endpoints', () => {
         ours,
       ],
     ]);
-    expect(s3.map((statement: Statement) => [statement.Action, plain(statement.Resource)])).toEqual([
-      ['s3:GetObject', 'arn:PARTITION:s3:::prod-REGION-starport-layer-bucket/*'],
+    const link = 'arn:PARTITION:iam::ACCOUNT:role/sallyport/sandbox-link/*';
+    expect(
+      s3.map(({ Principal, Action, Resource, Condition }: Statement) => [
+        Principal,
+        Action,
+        [Resource].flat().map(plain),
+        plain(Condition?.ArnLike['aws:PrincipalArn'] ?? 'anybody'),
+      ]),
+    ).toEqual([
+      [{ AWS: '*' }, 's3:GetObject', ['arn:PARTITION:s3:::prod-REGION-starport-layer-bucket/*'], 'anybody'],
+      [
+        { AWS: '*' },
+        ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:PutObject'],
+        ['BUCKET/shared/*', 'BUCKET/workspaces/*'],
+        link,
+      ],
+      [{ AWS: '*' }, 's3:ListBucket', ['BUCKET'], link],
     ]);
+  });
+
+  test('pass nothing of the bucket to a sandbox: it has no identity, and the roles that start it are others', () => {
+    const [, , s3] = endpoints.map(({ PolicyDocument }) => PolicyDocument.Statement);
+    const ofBucket = s3.filter(({ Resource }: Statement) =>
+      [Resource].flat().some((resource) => plain(resource).startsWith('BUCKET')),
+    );
+    expect(ofBucket.map(({ Condition }: Statement) => Object.keys(Condition ?? {}))).toEqual([
+      ['ArnLike'],
+      ['ArnLike'],
+    ]);
+    for (const { Properties } of ofType(compute, 'AWS::ECS::TaskDefinition'))
+      expect(Properties.TaskRoleArn).toBeUndefined();
+  });
+
+  test('know the link of their own deployment', () => {
+    const { network: other } = synthesise({ settings: { deployment: 'other' } });
+    expect(JSON.stringify(ofType(other, 'AWS::EC2::VPCEndpoint'))).toContain(':role/other/sandbox-link/*');
   });
 
   test('the repository they pass is the one the sandboxes pull from', () => {
@@ -194,7 +260,12 @@ describe('endpoints', () => {
   });
 });
 
-type Statement = { readonly Action: unknown; readonly Resource: unknown; readonly Condition?: unknown };
+type Statement = {
+  readonly Principal: unknown;
+  readonly Action: unknown;
+  readonly Resource: unknown;
+  readonly Condition?: { readonly ArnLike: Readonly<Record<string, unknown>> };
+};
 
 /** CloudFormation's joins and substitutions as one text. */
 const plain = (value: unknown): string => {
@@ -209,11 +280,14 @@ const plain = (value: unknown): string => {
     Ref: ref,
     'Fn::Join': join,
     'Fn::Sub': sub,
+    'Fn::ImportValue': imported,
   } = value as {
+    'Fn::ImportValue'?: string;
     Ref?: string;
     'Fn::Join'?: [string, unknown[]];
     'Fn::Sub'?: string;
   };
+  if (imported !== undefined) return /Workspaces.*Arn/.test(imported) ? 'BUCKET' : imported;
   if (ref !== undefined) return names[ref] ?? ref;
   if (sub !== undefined) return sub.replace(/\$\{([^}]+)\}/g, (_, name) => names[name] ?? name);
   return join?.[1].map(plain).join(join[0]) ?? '';

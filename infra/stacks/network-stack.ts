@@ -2,7 +2,7 @@
  * The network of the sandboxes: isolated subnets with no way out, and one door in.
  *
  * No internet gateway, no NAT, no route but those inside the VPC and to S3 through an endpoint. Sandboxes
- * speak to the pull endpoints alone; the link speaks to sandboxes alone. Why: docs/adr/0005.
+ * pull their image; the link speaks to sandboxes and to the bucket of checkpoints. Why: docs/adr/0005.
  */
 import { Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
@@ -20,7 +20,11 @@ import type { Construct } from 'constructs';
 import { PullEndpoints } from '../constructs/pull-endpoints.ts';
 import { S3PrefixList } from '../constructs/s3-prefix-list.ts';
 import { SandboxDns } from '../constructs/sandbox-dns.ts';
+import { StorageEndpoint } from '../constructs/storage-endpoint.ts';
 import type { Settings } from '../settings.ts';
+import type { DataStack } from './data-stack.ts';
+
+export type NetworkStackProps = { readonly settings: Settings; readonly data: DataStack };
 
 /** Where the sandbox's server listens. */
 export const sandboxPort = 8080;
@@ -32,18 +36,27 @@ export class NetworkStack extends Stack {
   readonly vpc: Vpc;
   readonly sandboxGroup: SecurityGroup;
   readonly linkGroup: SecurityGroup;
+  /** The endpoint of S3 knows the link by the path of its role, whose name is not known before it is made. */
+  readonly linkRolePath: string;
 
-  constructor(scope: Construct, id: string, { settings }: { readonly settings: Settings }) {
+  constructor(scope: Construct, id: string, { settings, data }: NetworkStackProps) {
     super(scope, id, { description: 'Sallyport: the network of the sandboxes' });
+    this.linkRolePath = `/${settings.deployment}/sandbox-link/`;
     this.vpc = this.addVpc(settings.network);
     this.sandboxGroup = this.addGroup('SandboxGroup', 'Sandboxes: pull their image, answer the link');
-    this.linkGroup = this.addGroup('LinkGroup', 'The link: asks sandboxes, answers nobody');
+    this.linkGroup = this.addGroup('LinkGroup', 'The link: asks sandboxes and S3, answers nobody');
     const endpointGroup = this.addGroup('EndpointGroup', 'The pull endpoints: answer sandboxes, ask nobody');
     this.addRules(endpointGroup);
     new PullEndpoints(this, 'PullEndpoints', {
       vpc: this.vpc,
       subnets: isolated,
       securityGroup: endpointGroup,
+    });
+    new StorageEndpoint(this, 'StorageEndpoint', {
+      vpc: this.vpc,
+      subnets: isolated,
+      workspaces: data.workspaces,
+      linkRolePath: this.linkRolePath,
     });
     new SandboxDns(this, 'Dns', { vpc: this.vpc });
   }
@@ -88,6 +101,7 @@ export class NetworkStack extends Stack {
         destinationSecurityGroupId: this.sandboxGroup.securityGroupId,
         description: 'the door',
       },
+      { ...tcp(httpsPort), destinationPrefixListId: s3.prefixListId, description: 'checkpoints' },
     ]);
   }
 

@@ -1,6 +1,12 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { metricNames } from '#shared/domain/metrics.ts';
-import { ofType, synthesise } from '../synthesise.ts';
+import { bundleHandler } from '../constructs/bundle.ts';
+import { inRepository } from '../constructs/repository.ts';
+import { named, ofType, synthesise } from '../synthesise.ts';
 
 const { observability } = synthesise();
 const alarms = ofType(observability, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
@@ -11,31 +17,70 @@ describe('alarms', () => {
     expect(
       alarms.map(({ AlarmDescription }) => AlarmDescription.split('docs/runbook.md#')[1]).sort(),
     ).toEqual([
-      ...Array.from({ length: 8 }, () => 'function-errors'),
+      ...Array.from({ length: 9 }, () => 'function-errors'),
       'function-throttles',
       'janitor-not-running',
       'leases-lost',
       'lost-events',
       'lost-turns',
+      'orphans-stopped',
+      'places-corrected',
       'sandbox-starts-failed',
+      'sandbox-stops-failed',
       'turn-errors',
+      'workspace-restores-incomplete',
+      'workspace-saves-failed',
     ]);
     for (const { AlarmActions } of alarms)
       expect(AlarmActions).toEqual([{ Ref: expect.stringMatching(/^Topic/) }]);
   });
 
-  test('a janitor that says nothing is one that does not run', () => {
+  test('each of those headings is in the runbook, and the runbook has no other', () => {
+    const [, chapter = ''] = readFileSync(inRepository('docs/runbook.md'), 'utf8').split('\n## Alarms\n');
+    const headings = Array.from(chapter.matchAll(/^### (.+)$/gm), ([, heading = '']) =>
+      heading.toLowerCase().replaceAll(' ', '-'),
+    );
+    const anchors = alarms.map(({ AlarmDescription }) => AlarmDescription.split('docs/runbook.md#')[1]);
+    expect(headings.sort()).toEqual([...new Set(anchors)].sort());
+  });
+
+  test('a janitor that says nothing for five minutes is one that does not run', () => {
     expect(alarmOn('SweepsDone')).toMatchObject([
       {
         Namespace: 'Sallyport',
         Dimensions: [{ Name: 'service', Value: 'janitor' }],
         ComparisonOperator: 'LessThanThreshold',
         Threshold: 1,
-        EvaluationPeriods: 2,
-        Period: 300,
+        EvaluationPeriods: 5,
+        Period: 60,
         TreatMissingData: 'breaching',
       },
     ]);
+  });
+
+  test('one is enough of what is not to happen, and a stop is asked three times', () => {
+    const once = { ComparisonOperator: 'GreaterThanOrEqualToThreshold', Threshold: 1, EvaluationPeriods: 1 };
+    const byName = (prefix: string) =>
+      named(observability, 'AWS::CloudWatch::Alarm', `Alarms${prefix}`).Properties;
+    for (const name of [
+      'OrphansStopped',
+      'PlacesCorrected',
+      'WorkspaceSavesFailed',
+      'WorkspaceRestoresIncomplete',
+    ])
+      expect(byName(name)).toMatchObject({ ...once, TreatMissingData: 'notBreaching' });
+    expect(byName('SandboxStopsFailed')).toMatchObject({ ...once, EvaluationPeriods: 3 });
+  });
+
+  test('what several functions count is summed up: one of them is enough', () => {
+    const { Metrics } = named(
+      observability,
+      'AWS::CloudWatch::Alarm',
+      'AlarmsWorkspaceSavesFailed',
+    ).Properties;
+    const sums = Metrics.filter(({ Expression }: { Expression?: string }) => Expression !== undefined);
+    expect(sums).toMatchObject([{ Expression: 'SUM(METRICS())', ReturnData: true }]);
+    expect(Metrics.length).toBeLessThanOrEqual(10);
   });
 
   test('one lost message is enough', () => {
@@ -46,7 +91,7 @@ describe('alarms', () => {
   });
 
   test('every function that fails is noticed', () => {
-    expect(alarmOn('Errors')).toHaveLength(8);
+    expect(alarmOn('Errors')).toHaveLength(9);
   });
 
   test('an operator can be told by mail', () => {
@@ -57,13 +102,68 @@ describe('alarms', () => {
   });
 });
 
-test('every metric of ours that is watched is one the platform emits', () => {
+describe('metrics of ours', () => {
   const body = JSON.stringify(ofType(observability, 'AWS::CloudWatch::Dashboard')).replaceAll('\\', '');
-  const shown = [...body.matchAll(/"Sallyport","([A-Za-z]+)"/g)].map(([, name]) => name);
-  const watched = alarms
-    .filter(({ Namespace }) => Namespace === 'Sallyport')
-    .map(({ MetricName }) => MetricName as string);
-  expect(shown.length).toBeGreaterThan(10);
-  const emitted: readonly string[] = metricNames;
-  expect([...shown, ...watched].filter((name) => !emitted.includes(name ?? ''))).toEqual([]);
+
+  test('all stand on the dashboard, searched in every function', () => {
+    const shown = new Set(
+      [...body.matchAll(/SEARCH\('\{Sallyport,service\} MetricName="([A-Za-z]+)"'/g)].map(([, name]) => name),
+    );
+    expect([...shown].sort()).toEqual([...metricNames].sort());
+  });
+
+  test.each(['TurnDurationMs', 'SandboxStartMs', 'WorkspaceSaveMs', 'WorkspaceRestoreMs'])(
+    '%s is shown as what is usual, what is slow and what is slowest',
+    (name) => {
+      const statistics = [...body.matchAll(/MetricName="([A-Za-z]+)"', '(p\d+)'/g)].flatMap(
+        ([, metric, statistic]) => (metric === name ? [statistic] : []),
+      );
+      expect(statistics).toEqual(['p50', 'p95', 'p99']);
+    },
+  );
+
+  type Watched = { readonly MetricName: string; readonly Dimensions: readonly { readonly Value: string }[] };
+  const watched = alarms.flatMap((alarm): readonly Watched[] =>
+    [
+      alarm,
+      ...(alarm.Metrics ?? []).flatMap(({ MetricStat }: { MetricStat?: { Metric: object } }) =>
+        MetricStat === undefined ? [] : [MetricStat.Metric],
+      ),
+    ].filter(({ Namespace }) => Namespace === 'Sallyport'),
+  );
+
+  test('that are watched are watched in every function whose code counts them, and in no other', () => {
+    const names = Object.keys(environments) as FunctionName[];
+    const code = new Map(names.map((name) => [name, bundled(name)]));
+    const metrics = [...new Set(watched.map(({ MetricName }) => MetricName))].sort();
+    const countedBy = (metric: string) => names.filter((name) => code.get(name)?.includes(`"${metric}"`));
+    const watchedIn = (metric: string) =>
+      watched.flatMap(({ MetricName, Dimensions }) =>
+        MetricName === metric ? Dimensions.map(({ Value }) => Value) : [],
+      );
+    expect(metrics.map((metric) => [metric, watchedIn(metric).sort()])).toEqual(
+      metrics.map((metric) => [metric, countedBy(metric).sort()]),
+    );
+    expect(metrics).toEqual([
+      'LeasesLost',
+      'OrphansStopped',
+      'PlacesCorrected',
+      'SandboxStartsFailed',
+      'SandboxStopsFailed',
+      'SweepsDone',
+      'TurnsFailed',
+      'WorkspaceRestoresIncomplete',
+      'WorkspaceSavesFailed',
+    ]);
+  });
 });
+
+const bundled = (name: FunctionName): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-bundle-'));
+  try {
+    bundleHandler(name, folder);
+    return readFileSync(join(folder, 'index.mjs'), 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};

@@ -1,12 +1,13 @@
-/** What an operator sees: the alarms, who is told of them, and the first dashboard. */
+/** What an operator sees: the alarms, who is told of them, and the dashboard. */
 import { Duration, Stack } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { Alarms, ownMetric } from '../constructs/alarms.ts';
+import { Alarms } from '../constructs/alarms.ts';
 import { Overview } from '../constructs/overview.ts';
+import { counted } from '../constructs/own-metrics.ts';
 import type { Settings } from '../settings.ts';
 import type { ComputeStack } from './compute-stack.ts';
 import type { EdgeStack } from './edge-stack.ts';
@@ -28,6 +29,8 @@ export class ObservabilityStack extends Stack {
     addLost(alarms, compute);
     addFunctions(alarms, compute);
     addPlatform(alarms);
+    addSandboxes(alarms);
+    addWorkspaces(alarms);
     new Overview(this, 'Overview', { compute, edge, alarms: alarms.alarms });
   }
 }
@@ -43,7 +46,7 @@ const addLost = (alarms: Alarms, { lostTurns, lostEvents }: ComputeStack): void 
   });
   alarms.alarm('LostEvents', {
     metric: waiting(lostEvents),
-    says: 'A task state change was never handled.',
+    says: 'A task state change or a call of the janitor was never handled.',
     runbook: 'lost-events',
     threshold: 1,
   });
@@ -78,32 +81,69 @@ const addFunctions = (alarms: Alarms, { functions }: ComputeStack): void => {
 
 const addPlatform = (alarms: Alarms): void => {
   alarms.alarm('JanitorSilent', {
-    metric: ownMetric('SweepsDone', 'janitor'),
-    says: 'No sweep has ended for ten minutes: what is idle or lost stays.',
+    metric: counted('SweepsDone', ['janitor'], Duration.minutes(1)),
+    says: 'No sweep has ended for five minutes: what is idle or lost stays.',
     runbook: 'janitor-not-running',
     threshold: 1,
-    periods: 2,
+    periods: 5,
     below: true,
     whenSilent: true,
   });
   alarms.alarm('TurnsFailed', {
-    metric: ownMetric('TurnsFailed', 'turn'),
+    metric: counted('TurnsFailed', ['turn']),
     says: 'Turns end with an error.',
     runbook: 'turn-errors',
     threshold: 5,
     periods: 2,
   });
   alarms.alarm('LeasesLost', {
-    metric: ownMetric('LeasesLost', 'turn'),
+    metric: counted('LeasesLost', ['turn']),
     says: 'Turns lose their lease while they work: the table or the clock is slow.',
     runbook: 'leases-lost',
     threshold: 5,
   });
+  alarms.alarm('PlacesCorrected', {
+    metric: counted('PlacesCorrected', ['janitor']),
+    says: 'A counter of places was not what it counts.',
+    runbook: 'places-corrected',
+    threshold: 1,
+  });
+};
+
+const addSandboxes = (alarms: Alarms): void => {
   alarms.alarm('SandboxStartsFailed', {
-    metric: ownMetric('SandboxStartsFailed', 'turn'),
+    metric: counted('SandboxStartsFailed', ['turn', 'janitor', 'api', 'mcp']),
     says: 'Sandboxes do not start.',
     runbook: 'sandbox-starts-failed',
     threshold: 3,
     periods: 2,
+  });
+  alarms.alarm('SandboxStopsFailed', {
+    metric: counted('SandboxStopsFailed', ['janitor']),
+    says: 'Sandboxes do not stop, and cost money.',
+    runbook: 'sandbox-stops-failed',
+    threshold: 1,
+    periods: 3,
+  });
+  alarms.alarm('OrphansStopped', {
+    metric: counted('OrphansStopped', ['janitor']),
+    says: 'A task ran that no workspace knows.',
+    runbook: 'orphans-stopped',
+    threshold: 1,
+  });
+};
+
+const addWorkspaces = (alarms: Alarms): void => {
+  alarms.alarm('WorkspaceSavesFailed', {
+    metric: counted('WorkspaceSavesFailed', ['turn', 'janitor', 'api', 'mcp']),
+    says: 'A workspace was not saved: with its sandbox the newest files are lost.',
+    runbook: 'workspace-saves-failed',
+    threshold: 1,
+  });
+  alarms.alarm('WorkspaceRestoresIncomplete', {
+    metric: counted('WorkspaceRestoresIncomplete', ['turn', 'api', 'mcp']),
+    says: 'Files of a checkpoint did not come back.',
+    runbook: 'workspace-restores-incomplete',
+    threshold: 1,
   });
 };

@@ -1,0 +1,56 @@
+/**
+ * What functions may do with the bucket of the checkpoints: only the link touches contents, and only the
+ * janitor deletes a whole workspace. Checkpoints and shared volumes lie under one prefix each, no right
+ * reaches beside them, and nobody may delete a version.
+ */
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { knowing, type Need, type Right } from './need.ts';
+
+type BucketVariables = { readonly WORKSPACE_BUCKET: string };
+
+const checkpoints = 'workspaces/*';
+const sharedVolumes = 'shared/*';
+
+const objectsOf = ({ bucketArn }: IBucket, ...prefixes: readonly string[]): string[] =>
+  prefixes.map((prefix) => `${bucketArn}/${prefix}`);
+
+/** To know the bucket, without a right. */
+export const knowingWorkspaces = ({ bucketName }: IBucket): Need<BucketVariables> =>
+  knowing({ WORKSPACE_BUCKET: bucketName });
+
+/** To save and to restore. Parts of an upload are put (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html#mpuAndPermissions). */
+export const savingWorkspaces = (bucket: IBucket): Need<BucketVariables> => ({
+  ...knowingWorkspaces(bucket),
+  statements: savingRights(bucket),
+});
+
+export const savingRights = (bucket: IBucket): readonly Right[] => [
+  {
+    actions: ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:PutObject'],
+    resources: objectsOf(bucket, checkpoints, sharedVolumes),
+    because: 'Workspaces and owners come and go; everything under the prefixes is theirs.',
+  },
+  {
+    // To list a shared volume. Without it a missing key is answered with 403, as if it were forbidden; and that question names no prefix.
+    actions: ['s3:ListBucket'],
+    resources: [bucket.bucketArn],
+    conditions: { StringLikeIfExists: { 's3:prefix': [checkpoints, sharedVolumes] } },
+  },
+];
+
+/** To find everything of a workspace, and to delete it: the janitor's. */
+export const forgettingWorkspaces = (bucket: IBucket): Need<BucketVariables> => ({
+  ...knowingWorkspaces(bucket),
+  statements: [
+    {
+      actions: ['s3:DeleteObject'],
+      resources: objectsOf(bucket, checkpoints),
+      because: 'Workspaces come and go; everything under the prefix is a checkpoint of one.',
+    },
+    {
+      actions: ['s3:ListBucket'],
+      resources: [bucket.bucketArn],
+      conditions: { StringLike: { 's3:prefix': checkpoints } },
+    },
+  ],
+});
