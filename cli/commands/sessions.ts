@@ -1,0 +1,170 @@
+/** `sessions` and `stop`: what there is, what happened in it, and its end. */
+import { type Call, type Command, wholeNumber } from '../command.ts';
+import { stripControls } from '../control-characters.ts';
+import { type HttpClient, listAll, segment } from '../http-client.ts';
+import { factLines, tableLines } from '../table.ts';
+
+type Session = {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly flavor: string;
+  readonly template: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly project: string;
+  readonly workspace: string;
+  readonly createdAt: string;
+  readonly lastActiveAt: string;
+  readonly expiresAt: string;
+  readonly sandbox: { readonly state: string } | null;
+  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly pendingApprovals?: readonly unknown[];
+};
+type LogLine = { readonly at: string; readonly stream: string; readonly text: string };
+type LogEvent = {
+  readonly index: number;
+  readonly type: string;
+  readonly at: string;
+  readonly data: unknown;
+};
+type EventPage = {
+  readonly lastIndex: number;
+  readonly hasMore: boolean;
+  readonly events: readonly LogEvent[];
+};
+
+const pathOf = (id: string): string => `/api/sessions/${segment(id)}`;
+const sessionId = ({ positionals }: Call): string => positionals[0] ?? '';
+
+const list = async (call: Call): Promise<undefined> => {
+  const search = new URLSearchParams();
+  for (const option of ['status', 'project']) {
+    const value = call.text(option);
+    if (value !== undefined) search.set(option, value);
+  }
+  const query = search.size === 0 ? '' : `?${search}`;
+  const all = await listAll<Session>(await call.client(), `/api/sessions${query}`, 'sessions');
+  const isShown = ({ status }: Session): boolean =>
+    call.isSet('all') ||
+    call.text('status') !== undefined ||
+    !['completed', 'failed', 'stopped'].includes(status);
+  const sessions = all.filter(isShown);
+  call.output.result({ sessions }, () =>
+    sessions.length === 0
+      ? ['No active sessions; --all shows ended ones.']
+      : tableLines(
+          ['ID', 'KIND', 'STATUS', 'FLAVOR', 'SANDBOX', 'LAST ACTIVE'],
+          sessions.map((one) => [
+            one.id,
+            one.kind,
+            one.status,
+            one.flavor,
+            one.sandbox?.state ?? 'none',
+            one.lastActiveAt,
+          ]),
+        ),
+  );
+};
+
+const get = async (call: Call): Promise<undefined> => {
+  const session = await (await call.client()).get<Session>(pathOf(sessionId(call)));
+  const { usage } = session;
+  call.output.result(session, () =>
+    factLines([
+      ['id', session.id],
+      ['kind', session.kind],
+      ['status', session.status],
+      ['model', session.provider === undefined ? session.model : `${session.model} (${session.provider})`],
+      ['flavor', session.flavor],
+      ['template', session.template],
+      ['sandbox', session.sandbox?.state ?? 'none'],
+      ['project', session.project],
+      ['workspace', session.workspace],
+      ['created', session.createdAt],
+      ['last active', session.lastActiveAt],
+      ['expires', session.expiresAt],
+      ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
+      ['waiting approvals', session.pendingApprovals?.length || undefined],
+    ]),
+  );
+};
+
+const stop = async (call: Call): Promise<undefined> => {
+  const session = await (await call.client()).send<Session>('DELETE', pathOf(sessionId(call)));
+  call.output.result(session, () => [`Stopped ${sessionId(call)}.`]);
+};
+
+const logs = async (call: Call): Promise<undefined> => {
+  const { lines } = await (await call.client()).get<{ lines: readonly LogLine[] }>(
+    `${pathOf(sessionId(call))}/logs`,
+  );
+  call.output.result({ lines }, () =>
+    lines.map(({ at, stream, text }) => stripControls(`${at}  ${stream.padEnd(9)}  ${text.trimEnd()}`)),
+  );
+  if (lines.length === 0 && !call.output.isJson) call.output.note('Its sandboxes said nothing.');
+};
+
+const events = async (call: Call): Promise<undefined> => {
+  const client = await call.client();
+  const since = wholeNumber(call.text('since'), 'since') ?? -1;
+  const found = await readEvents(client, sessionId(call), since);
+  call.output.result({ sessionId: sessionId(call), events: found }, () =>
+    found.map(({ index, at, type, data }) =>
+      stripControls(`${String(index).padStart(4)}  ${at}  ${type.padEnd(22)}  ${JSON.stringify(data)}`),
+    ),
+  );
+};
+
+/** The ring holds 1000 events: more pages than this are no log of ours. */
+const pagesMax = 50;
+
+const readEvents = async (client: HttpClient, id: string, since: number): Promise<readonly LogEvent[]> => {
+  const found: LogEvent[] = [];
+  let last = since;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const answer = await client.get<EventPage>(`${pathOf(id)}/events?since_index=${last}`);
+    found.push(...answer.events);
+    last = answer.events.at(-1)?.index ?? last;
+    if (!answer.hasMore || answer.events.length === 0) break;
+  }
+  return found;
+};
+
+const one = { min: 1, max: 1 } as const;
+const listing = {
+  usage: '[--all] [--status <status>] [--project <id>]',
+  summary: 'List active sessions',
+  options: { all: { type: 'boolean' }, status: { type: 'string' }, project: { type: 'string' } },
+  positionals: { min: 0, max: 0 },
+  run: list,
+} as const;
+
+export const sessionCommands: readonly Command[] = [
+  { name: 'sessions', ...listing },
+  { name: 'sessions list', ...listing },
+  { name: 'sessions get', usage: '<id>', summary: 'Show one session', positionals: one, run: get },
+  {
+    name: 'sessions stop',
+    usage: '<id>',
+    summary: 'End a session and its sandbox',
+    positionals: one,
+    run: stop,
+  },
+  {
+    name: 'sessions logs',
+    usage: '<id>',
+    summary: 'Show what its sandboxes wrote to stderr, and their lifecycle',
+    positionals: one,
+    run: logs,
+  },
+  {
+    name: 'sessions events',
+    usage: '<id> [--since <index>]',
+    summary: 'Show the log of a session',
+    options: { since: { type: 'string' } },
+    positionals: one,
+    run: events,
+  },
+  { name: 'stop', usage: '<id>', summary: 'End a session and its sandbox', positionals: one, run: stop },
+];

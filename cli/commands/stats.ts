@@ -1,0 +1,26 @@
+/** `stats`: what is in use of what there is. */
+import type { Command } from '../command.ts';
+import { type Cell, factLines } from '../table.ts';
+
+type Stats = Readonly<Record<string, unknown>>;
+
+const cellOf = (value: unknown): Cell =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .map(([name, count]) => `${name} ${String(count)}`)
+        .join(', ')
+    : (value as Cell);
+
+export const statsCommand: Command = {
+  name: 'stats',
+  usage: '',
+  summary: 'Show what is in use',
+  positionals: { min: 0, max: 0 },
+  run: async (call) => {
+    const stats = await (await call.client()).get<Stats>('/api/stats');
+    call.output.result(stats, () =>
+      factLines(Object.entries(stats).map(([name, value]) => [name, cellOf(value)] as const)),
+    );
+    return undefined;
+  },
+};

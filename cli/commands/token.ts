@@ -1,0 +1,67 @@
+/** `token`: access tokens of others, made, listed masked, revoked. A new one is shown once. */
+import { type Call, type Command, given, wholeNumber } from '../command.ts';
+import { wrongUsage } from '../failure.ts';
+import { listAll, segment } from '../http-client.ts';
+import { tableLines } from '../table.ts';
+
+type Token = {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: string;
+  readonly token: string;
+  readonly createdAt?: string;
+  readonly expiresAt?: string;
+};
+
+const create = async (call: Call): Promise<undefined> => {
+  const [name, scope] = [call.text('name'), call.text('scope')];
+  if (name === undefined || scope === undefined) throw wrongUsage('--name and --scope are needed', [scopes]);
+  const expiresInSeconds = wholeNumber(call.text('expires'), 'expires');
+  const client = await call.client();
+  const made = await client.send<Token>('POST', '/api/tokens', given({ name, scope, expiresInSeconds }));
+  call.output.result(made, () => [made.token]);
+  if (!call.output.isJson)
+    call.output.note(`Token ${made.id} (${made.scope}). It is shown this once; keep it safe.`);
+};
+
+const list = async (call: Call): Promise<undefined> => {
+  const tokens = await listAll<Token>(await call.client(), '/api/tokens', 'tokens');
+  call.output.result({ tokens }, () =>
+    tokens.length === 0
+      ? ['No tokens were made.']
+      : tableLines(
+          ['ID', 'NAME', 'SCOPE', 'TOKEN', 'EXPIRES'],
+          tokens.map((one) => [one.id, one.name, one.scope, one.token, one.expiresAt ?? 'never']),
+        ),
+  );
+};
+
+const revoke = async (call: Call): Promise<undefined> => {
+  const [id = ''] = call.positionals;
+  await (await call.client()).send('DELETE', `/api/tokens/${segment(id)}`);
+  call.output.result({ id, revoked: true }, () => [`Revoked ${id}.`]);
+};
+
+const scopes = 'Scopes: admin, admin:ro, project:<id>, project:<id>:ro.';
+const listing = { usage: '', summary: 'List tokens, masked', positionals: { min: 0, max: 0 }, run: list };
+
+export const tokenCommands: readonly Command[] = [
+  { name: 'token', ...listing },
+  { name: 'token list', ...listing },
+  {
+    name: 'token create',
+    usage: '--name <name> --scope <scope> [--expires <seconds>]',
+    summary: 'Make a token and print it, once',
+    details: [scopes],
+    options: { name: { type: 'string' }, scope: { type: 'string' }, expires: { type: 'string' } },
+    positionals: { min: 0, max: 0 },
+    run: create,
+  },
+  {
+    name: 'token revoke',
+    usage: '<id>',
+    summary: 'Revoke a token',
+    positionals: { min: 1, max: 1 },
+    run: revoke,
+  },
+];

@@ -1,0 +1,78 @@
+/**
+ * Text of others on a terminal: a server, a model or a program must not move the cursor, rename the window,
+ * fill the clipboard or hide a part of what a person is asked to allow.
+ *
+ * `stripControls` takes sequences out whole, for text to read. `showControls` writes them visibly, for text to
+ * decide on: nothing may vanish from it. An unfinished sequence ends with its line, so that it hides no more.
+ */
+
+type Mode = 'text' | 'escape' | 'sequence' | 'string' | 'string-escape';
+export type Stripper = (text: string) => string;
+
+const escapeCharacter = '\x1b';
+/** OSC, DCS, SOS, PM and APC take a string; CSI takes parameters (ECMA-48, section 8.3). */
+const stringIntroducers = new Set([']', 'P', 'X', '^', '_']);
+const c1Strings = new Set(['\x9d', '\x90', '\x98', '\x9e', '\x9f']);
+const isFinal = (character: string): boolean => character >= '@' && character <= '~';
+const isIntermediate = (character: string): boolean => character >= ' ' && character <= '/';
+/** Marks and isolates that turn the direction of text, and the separators some terminals break lines at. */
+const isHidden = (character: string): boolean => /[\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(character);
+const isControl = (character: string): boolean =>
+  (character < ' ' && character !== '\n' && character !== '\t') ||
+  (character >= '\x7f' && character <= '\x9f');
+
+const afterEscape = (character: string): Mode => {
+  if (character === '[') return 'sequence';
+  if (stringIntroducers.has(character)) return 'string';
+  return isIntermediate(character) ? 'escape' : 'text';
+};
+
+const introduced = (character: string): Mode => {
+  if (character === escapeCharacter) return 'escape';
+  if (character === '\x9b') return 'sequence';
+  return c1Strings.has(character) ? 'string' : 'text';
+};
+
+const inSequence = (mode: Mode, character: string): Mode => {
+  if (character === escapeCharacter) return mode === 'string' ? 'string-escape' : 'escape';
+  if (character === '\x18' || character === '\x1a') return 'text';
+  if (mode === 'escape') return afterEscape(character);
+  if (mode === 'sequence') return isFinal(character) ? 'text' : 'sequence';
+  if (mode === 'string-escape') return character === '\\' ? 'text' : afterEscape(character);
+  return character === '\x07' || character === '\x9c' ? 'text' : 'string';
+};
+
+/** For text that comes in pieces: a sequence may be cut between them. A lone carriage return breaks the line. */
+export const makeStripper = (): Stripper => {
+  let mode: Mode = 'text';
+  let isAfterReturn = false;
+  const take = (character: string): string => {
+    const followsReturn = isAfterReturn;
+    isAfterReturn = character === '\r';
+    if (character === '\n' || character === '\r') {
+      mode = 'text';
+      return character === '\n' && followsReturn ? '' : '\n';
+    }
+    if (mode !== 'text') {
+      mode = inSequence(mode, character);
+      return '';
+    }
+    mode = introduced(character);
+    return isControl(character) || isHidden(character) ? '' : character;
+  };
+  return (text) => Array.from(text, take).join('');
+};
+
+export const stripControls: Stripper = (text) => makeStripper()(text);
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Line ends stay, everything else that a terminal would not show as itself is written as its number. */
+export const showControls = (text: string): string =>
+  Array.from(text, (character) =>
+    isControl(character) || isHidden(character) ? escaped(character) : character,
+  ).join('');
+
+/** JSON escapes only what is below the space; the rest of the controls would reach a terminal. */
+export const toJson = (value: unknown, indent?: number): string =>
+  showControls(JSON.stringify(value, null, indent));

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { describeArgs, makeTurnView } from './turn-view.ts';
+
+const frame = (type: string, data: Readonly<Record<string, unknown>>) => ({
+  type,
+  sessionId: 's',
+  seq: null,
+  data,
+});
+const printed = (...frames: ReturnType<typeof frame>[]): string => {
+  const { take } = makeTurnView({ dim: (text) => text });
+  return frames.map(take).join('');
+};
+const delta = (offset: number, text: string) => frame('delta', { messageId: 'm', offset, text });
+const whole = (text: string) => frame('message', { messageId: 'm', role: 'assistant', text });
+
+test('a text is printed once, however much of it was heard before', () => {
+  expect(printed(delta(0, 'Hel'), delta(0, 'Hello'), whole('Hello you'))).toBe('Hello you\n');
+  expect(printed(delta(0, 'Hel'), delta(4, 'o you'), whole('Hello you'))).toBe('Hello you\n');
+  expect(printed(whole('Hello\n'), frame('completion', { stopReason: 'end_turn' }))).toBe('Hello\n');
+  expect(printed(frame('message', { messageId: 'u', role: 'user', text: 'mine' }))).toBe('');
+});
+
+test('a sequence that is cut between two deltas does not reach the terminal', () => {
+  expect(printed(delta(0, 'a\x1b]0;ev'), delta(7, 'il\x07b'), whole('a\x1b]0;evil\x07b'))).toBe('ab\n');
+});
+
+test('a call is shown with its output, live or at its end, not twice', () => {
+  const call = frame('tool:call', { callId: 'c', name: 'execute_command', args: { command: 'make' } });
+  const output = frame('tool:output', { callId: 'c', content: [{ type: 'text', text: 'ok\nExit code: 2' }] });
+  const live = frame('tool:progress', { callId: 'c', stream: 'stdout', offset: 0, text: 'ok\n' });
+  expect(printed(call, output)).toBe('> execute_command make\nok\nExit code: 2\n');
+  expect(printed(call, live, output)).toBe('> execute_command make\nok\nExit code: 2\n');
+});
+
+test('output without a line end does not run into the answer', () => {
+  const live = frame('tool:progress', { callId: 'c', stream: 'stdout', offset: 0, text: 'ok' });
+  const output = frame('tool:output', { callId: 'c', content: [{ type: 'text', text: 'ok' }] });
+  expect(printed(live, output, whole('done'))).toBe('ok\ndone\n');
+});
+
+test('an error and an early end are said', () => {
+  expect(
+    printed(
+      delta(0, 'half'),
+      frame('agent:error', { code: 'provider_overloaded', message: 'busy' }),
+      frame('completion', { stopReason: 'error' }),
+    ),
+  ).toBe('half\n! busy (provider_overloaded)\n(error)\n');
+});
+
+test('nothing of a call that is to be allowed is invisible', () => {
+  expect(describeArgs({ command: 'ls\x1b]0;; rm -rf /\x07' })).toBe('ls\\u001b]0;; rm -rf /\\u0007');
+  expect(describeArgs({ code: 'a = 1\nprint(a)' })).toBe('code:\n  a = 1\n  print(a)');
+  expect(describeArgs({ path: 'a', content: 'b\n' })).toBe('{"path":"a","content":"b\\n"}');
+  expect(describeArgs(undefined)).toBe('{}');
+});

@@ -1,0 +1,95 @@
+/**
+ * Which deployment is meant, and with which token: the environment first, then the file that `login` wrote.
+ *
+ * A stored token goes to the URL it was stored with and to no other; the file is its owner's alone (mode 600).
+ */
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { failure, wrongUsage } from './failure.ts';
+import type { Host, Variables } from './host.ts';
+
+export type Deployment = { readonly url: string; readonly token: string };
+export type Found = {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly source: 'environment' | 'file' | 'none';
+};
+
+export const localUrl = 'http://127.0.0.1:4350';
+
+/** The origin of what a person typed; the address of the web app may carry a token in its fragment. */
+export const readUrl = (text: string): { readonly url: string; readonly token?: string } => {
+  const parsed = URL.parse(text) ?? URL.parse(`http://${text}`);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '')
+    throw wrongUsage(`'${text}' is no URL of http or https`);
+  const token = /^#token=(\S+)$/.exec(parsed.hash)?.[1];
+  return { url: parsed.origin, ...(token === undefined ? {} : { token }) };
+};
+
+export const maskToken = (token: string): string =>
+  token.length < 13 ? '***' : `${token.slice(0, 8)}...${token.slice(-4)}`;
+
+export const settingsPath = ({ variables, homeFolder }: Pick<Host, 'variables' | 'homeFolder'>): string => {
+  const folder = variables['XDG_CONFIG_HOME'] || join(homeFolder, '.config');
+  return join(folder, 'sallyport', 'config.json');
+};
+
+const readSettings = async (path: string): Promise<Deployment | undefined> => {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined;
+    throw failure('settings_unreadable', `${path} cannot be read: ${cause.code}`, { cause });
+  });
+  if (text === undefined) return undefined;
+  try {
+    const { url, token } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof url === 'string' && typeof token === 'string') return { url, token };
+  } catch (cause) {
+    throw failure('settings_unreadable', `${path} is not JSON`, {
+      cause,
+      suggestions: ['Run `sallyport login` again.'],
+    });
+  }
+  return undefined;
+};
+
+const fromEnvironment = (variables: Variables): Partial<Deployment> => {
+  const { SALLYPORT_URL: url, SALLYPORT_TOKEN: token } = variables;
+  return { ...(url ? readUrl(url) : {}), ...(token ? { token } : {}) };
+};
+
+export const findDeployment = async (host: Host): Promise<Found> => {
+  const named = fromEnvironment(host.variables);
+  if (named.url !== undefined && named.token !== undefined)
+    return { url: named.url, token: named.token, source: 'environment' };
+  const stored = await readSettings(settingsPath(host));
+  const url = named.url ?? stored?.url ?? localUrl;
+  if (named.token !== undefined) return { url, token: named.token, source: 'environment' };
+  const token = stored?.url === url ? stored.token : undefined;
+  return { url, token, source: token === undefined ? 'none' : 'file' };
+};
+
+export const requireDeployment = async (host: Host): Promise<Deployment> => {
+  const { url, token } = await findDeployment(host);
+  if (token !== undefined) return { url, token };
+  throw failure('not_logged_in', `there is no token for ${url}`, {
+    suggestions: ['Run `sallyport login`, or set SALLYPORT_URL and SALLYPORT_TOKEN.'],
+  });
+};
+
+export const storeDeployment = async (host: Host, deployment: Deployment): Promise<string> => {
+  const path = settingsPath(host);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.${process.pid}`;
+  await writeFile(fresh, `${JSON.stringify(deployment, null, 2)}\n`, { mode: 0o600 });
+  // The mode of a new file is narrowed by the umask, that of one left behind is whatever it was.
+  await chmod(fresh, 0o600);
+  await rename(fresh, path);
+  return path;
+};
+
+export const forgetDeployment = async (host: Host): Promise<boolean> => {
+  const path = settingsPath(host);
+  const isStored = (await readFile(path).catch(() => undefined)) !== undefined;
+  await rm(path, { force: true });
+  return isStored;
+};

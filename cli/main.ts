@@ -1,0 +1,24 @@
+/** `sallyport`: the entry of the command line client. */
+import { homedir } from 'node:os';
+import type { Host } from './host.ts';
+import { runProgram } from './program.ts';
+
+const host: Host = {
+  // biome-ignore lint/style/noProcessEnv: the one read of this program's environment
+  variables: process.env,
+  folder: process.cwd(),
+  homeFolder: homedir(),
+  platform: process.platform,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  onInterrupt: (listener) => {
+    process.on('SIGINT', listener);
+    return () => void process.off('SIGINT', listener);
+  },
+};
+
+/** Whoever reads our output may stop reading (`| head`): that is no error, and nothing more is to be said. */
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
+
+process.exitCode = await runProgram(process.argv.slice(2), host);

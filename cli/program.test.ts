@@ -1,0 +1,384 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Routes, refusal, startFakeDeployment, type Talk } from './fixtures/fake-deployment.ts';
+import { makeMachine } from './fixtures/run-cli.ts';
+
+const token = `sp_${'a1'.repeat(32)}`;
+const loggedIn = async (routes: Routes, talk?: Talk) => {
+  const fake = await startFakeDeployment(routes, talk);
+  const machine = await makeMachine({ SALLYPORT_URL: fake.url, SALLYPORT_TOKEN: token });
+  return { fake, ...machine, [Symbol.asyncDispose]: fake[Symbol.asyncDispose] };
+};
+
+describe('wrong usage is exit code 2, and says what would be right', () => {
+  test.each([
+    [['sesions'], "there is no command 'sesions'", 'Did you mean `sallyport sessions`?'],
+    [['token', 'creat'], "there is no command 'token creat'", 'Did you mean `sallyport token create`?'],
+    [['files'], "'files' needs a word more", 'There are: files ls, files get, files put, files rm.'],
+    [['chat', '--aprovals', 'auto'], "Unknown option '--aprovals'", 'Did you mean --approvals?'],
+    [['stop'], 'an argument is missing', 'Usage: sallyport stop <id>'],
+    [['stop', 'a', 'b'], "'b' is one argument too many", 'Usage: sallyport stop <id>'],
+    [['exec', 'ls', '-l'], "Unknown option '-l'", 'Put `--` before the command to run.'],
+    [['mcp', 'add', 'x'], 'give either --url or --command', ''],
+    [['token', 'create', '--name', 'x'], '--name and --scope are needed', 'Scopes: admin'],
+    [['chat', '--session', 's', '--approvals', 'auto', 'hi'], '--approvals is for a new session', ''],
+  ])('%j', async (args, message, advice) => {
+    const { run } = await makeMachine({ SALLYPORT_URL: 'http://127.0.0.1:9', SALLYPORT_TOKEN: token });
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(advice);
+  });
+});
+
+test('help names every command, and version is the package’s', async () => {
+  const { run } = await makeMachine();
+  const { code, stdout } = await run(['help']);
+  expect(code).toBe(0);
+  for (const name of ['login', 'chat', 'exec', 'files put', 'token revoke', 'mcp health', 'setup cursor'])
+    expect(stdout).toContain(`  ${name} `);
+  expect((await run(['exec', '--help'])).stdout).toContain('Usage: sallyport exec');
+  expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+describe('who is logged in', () => {
+  test('the token is checked, kept for its owner alone, used, and forgotten', async () => {
+    await using fake = await startFakeDeployment({
+      'GET /api/sessions': ({ headers }) =>
+        headers.authorization === `Bearer ${token}`
+          ? { body: { sessions: [] } }
+          : { status: 401, body: refusal('unauthenticated', 'a valid token is required') },
+    });
+    const { run, folder } = await makeMachine();
+    const path = join(folder, '.config', 'sallyport', 'config.json');
+    const wrong = await run(['login', '--url', fake.url], { stdin: 'sp_wrong\n' });
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toBe(
+      'sallyport: a valid token is required (unauthenticated)\n  Run `sallyport login`, or set SALLYPORT_URL and SALLYPORT_TOKEN.\n',
+    );
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+    expect((await run(['login', '--url', `${fake.url}/#token=${token}`])).code).toBe(0);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ url: fake.url, token });
+    expect(JSON.parse((await run(['whoami', '--json'])).stdout)).toEqual({
+      url: fake.url,
+      token: 'sp_a1a1a...a1a1',
+      source: 'file',
+      accepted: true,
+    });
+    expect((await run(['logout'])).stdout).toBe('Logged out.\n');
+    expect((await run(['sessions'], { variables: { SALLYPORT_URL: fake.url } })).stderr).toContain(
+      'there is no token for',
+    );
+  });
+
+  test('a stored token goes to no other URL', async () => {
+    await using fake = await startFakeDeployment({ 'GET /api/sessions': { body: { sessions: [] } } });
+    const { run } = await makeMachine();
+    await run(['login', '--url', fake.url, '--token', token]);
+    const elsewhere = await run(['sessions'], { variables: { SALLYPORT_URL: 'http://127.0.0.1:9' } });
+    expect(elsewhere.stderr).toContain('there is no token for http://127.0.0.1:9');
+  });
+});
+
+describe('errors', () => {
+  test('nothing that listens is said with the URL and what to start', async () => {
+    const { run } = await makeMachine({ SALLYPORT_URL: 'http://127.0.0.1:9', SALLYPORT_TOKEN: token });
+    const { code, stderr } = await run(['stats']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*\n {2}Start it with `npm start`/);
+  });
+
+  test('a refusal is told with code and suggestions, without its control sequences', async () => {
+    await using one = await loggedIn({
+      'GET /api/stats': {
+        status: 400,
+        body: refusal('invalid_request', 'no\x1b]0;x\x07pe', ['Try \x1b[31mthis.']),
+      },
+    });
+    expect((await one.run(['stats'])).stderr).toBe('sallyport: nope (invalid_request)\n  Try this.\n');
+    const { stdout, stderr } = await one.run(['--json', 'stats']);
+    expect([stdout, JSON.parse(stderr)]).toEqual([
+      '',
+      refusal('invalid_request', 'no\x1b]0;x\x07pe', ['Try \x1b[31mthis.']),
+    ]);
+  });
+
+  test('a page of somebody else is no answer', async () => {
+    await using one = await loggedIn({ 'GET /api/stats': { status: 502, body: '<html>' } });
+    expect((await one.run(['stats'])).stderr).toContain('does not answer as a Sallyport does: HTTP 502');
+  });
+
+  test('a request refused for its rate is sent again', async () => {
+    let times = 0;
+    await using one = await loggedIn({
+      'GET /api/stats': () => {
+        times += 1;
+        return times === 1
+          ? { status: 429, body: refusal('rate_limited', 'slow'), headers: { 'retry-after': '0.01' } }
+          : { body: { limits: 'enforced' } };
+      },
+    });
+    expect((await one.run(['stats'])).stdout).toBe('limits  enforced\n');
+  });
+});
+
+test('tokens are made, listed and revoked as the contract says', async () => {
+  await using one = await loggedIn({
+    'POST /api/tokens': { status: 201, body: { id: 't1', token: 'sp_new', scope: 'admin:ro', name: 'ci' } },
+    'GET /api/tokens': {
+      body: { tokens: [{ id: 't1', name: 'ci', scope: 'admin:ro', token: 'sp_12345...abcd' }] },
+    },
+    'DELETE /api/tokens/t1': { body: {} },
+  });
+  const made = await one.run(['token', 'create', '--name', 'ci', '--scope', 'admin:ro', '--expires', '60']);
+  expect([made.code, made.stdout]).toEqual([0, 'sp_new\n']);
+  expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({
+    name: 'ci',
+    scope: 'admin:ro',
+    expiresInSeconds: 60,
+  });
+  expect((await one.run(['token', 'list'])).stdout).toBe(
+    'ID  NAME  SCOPE     TOKEN            EXPIRES\nt1  ci    admin:ro  sp_12345...abcd  never\n',
+  );
+  expect((await one.run(['token', 'revoke', 't1'])).stdout).toBe('Revoked t1.\n');
+});
+
+test('MCP servers are added, shown with their secrets masked, tested and removed', async () => {
+  const bearer = `Bearer \${KEY}`;
+  const server = {
+    name: 'gh',
+    config: { transport: 'http', url: 'https://gh/mcp', headers: { A: bearer, B: 'x' } },
+  };
+  const summary = { total: 1, healthy: 1, unhealthy: 0, reconnecting: 0, disconnected: 0 };
+  await using one = await loggedIn({
+    'POST /api/mcp/add': { status: 201, body: { message: 'MCP server added successfully', name: 'gh' } },
+    'GET /api/mcp': { body: { servers: [server] } },
+    'GET /api/mcp/health': {
+      body: { summary, mcps: [{ name: 'gh', status: 'healthy', consecutiveFailures: 0 }] },
+    },
+    'POST /api/mcp/gh/test': { body: { ok: false, error: 'no answer' } },
+    'POST /api/mcp/gh/disable': { body: {} },
+    'DELETE /api/mcp/gh': { body: { message: 'gone' } },
+  });
+  const args = ['mcp', 'add', 'gh', '--url', 'https://gh/mcp', '--header', `A=${bearer}`, '--header', 'B=x'];
+  expect((await one.run(args)).stdout).toBe('MCP server added successfully: gh\n');
+  expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual(server);
+  expect((await one.run(['mcp', 'info', 'gh'])).stdout).toBe(
+    [
+      'name       gh',
+      'transport  http',
+      'enabled    yes',
+      'url        https://gh/mcp',
+      `header A   ${bearer}`,
+      'header B   ***',
+      'status     healthy',
+      '',
+    ].join('\n'),
+  );
+  expect((await one.run(['mcp', 'info', 'none'])).stderr).toContain('mcp_server_not_found');
+  expect(await one.run(['mcp', 'test', 'gh'])).toMatchObject({
+    code: 1,
+    stdout: 'gh does not work: no answer\n',
+  });
+  expect((await one.run(['mcp', 'disable', 'gh'])).stdout).toBe('Disabled gh.\n');
+  expect((await one.run(['mcp', 'remove', 'gh'])).stdout).toBe('Removed gh.\n');
+  expect((await one.run(['mcp', 'health'])).stdout).toContain('1 total, 1 healthy');
+  const stdio = ['mcp', 'add', 'fs', '--command', 'npx', '--arg', 'fs', '--arg=-v', '--env', 'K=a=b'];
+  await one.run(stdio);
+  expect(JSON.parse(one.fake.asked.at(-1)?.body ?? '')).toEqual({
+    name: 'fs',
+    config: { transport: 'stdio', command: 'npx', args: ['fs', '-v'], env: { K: 'a=b' } },
+  });
+});
+
+test('a model that is missing is exit code 1', async () => {
+  await using one = await loggedIn({
+    'GET /api/models/check?models=a%2Cb': {
+      body: { provider: 'demo', models: { a: 'available', b: 'not_found' } },
+    },
+    'GET /api/models/available': { body: { provider: 'demo', models: [{ id: 'demo', name: 'Demo' }] } },
+  });
+  expect(await one.run(['models', 'check', 'a', 'b'])).toMatchObject({
+    code: 1,
+    stdout: 'MODEL  AT DEMO\na      available\nb      not_found\n',
+  });
+  expect((await one.run(['models'])).stdout).toBe('Models of demo:\nID    NAME\ndemo  Demo\n');
+});
+
+test('a listing is read page after page', async () => {
+  await using one = await loggedIn({
+    'GET /api/projects': { body: { projects: [{ id: 'p1', name: 'a' }], next: 'n 1' } },
+    'GET /api/projects?after=n%201': { body: { projects: [{ id: 'p2', name: 'b' }] } },
+  });
+  const { projects } = JSON.parse((await one.run(['projects', '--json'])).stdout);
+  expect(projects.map(({ id }: { id: string }) => id)).toEqual(['p1', 'p2']);
+});
+
+test('a large file goes in parts that say where they belong', async () => {
+  const path = '/api/sessions/s/files/dir/a%20b.bin';
+  await using one = await loggedIn({ [`PUT ${path}`]: { status: 201, body: '' } });
+  const bytes = 4 * 1_048_576 + 3;
+  await writeFile(join(one.folder, 'large'), Buffer.alloc(bytes, 7));
+  expect((await one.run(['files', 'put', 's', 'dir/a b.bin', 'large'])).stdout).toBe(
+    `dir/a b.bin: ${bytes} bytes\n`,
+  );
+  expect(one.fake.asked.map(({ headers, body }) => [headers['content-range'], body.length])).toEqual([
+    ['bytes 0-4194303/4194307', 4_194_304],
+    ['bytes 4194304-4194306/4194307', 3],
+  ]);
+  await one.run(['files', 'put', 's', 'dir/a b.bin', '-'], { stdin: 'piped' });
+  expect(one.fake.asked.at(-1)).toMatchObject({ body: 'piped' });
+  expect((await one.run(['files', 'put', 's', 'dir/a b.bin', 'gone'])).stderr).toContain('file_not_found');
+});
+
+test('a client’s settings keep what they hold, with a backup, and get no token', async () => {
+  const { run, folder } = await makeMachine({ SALLYPORT_URL: 'http://x:1', SALLYPORT_TOKEN: token });
+  await mkdir(join(folder, '.cursor'));
+  await writeFile(join(folder, '.mcp.json'), '{"mcpServers":{"theirs":{}}}');
+  expect((await run(['setup', 'claude-code'])).code).toBe(0);
+  const text = await readFile(join(folder, '.mcp.json'), 'utf8');
+  expect(JSON.parse(text)).toEqual({
+    mcpServers: {
+      theirs: {},
+      sallyport: {
+        type: 'http',
+        url: 'http://x:1/mcp',
+        headers: { Authorization: `Bearer \${SALLYPORT_TOKEN}` },
+      },
+    },
+  });
+  const backups = (await readdir(folder)).filter((name) => name.endsWith('.bak'));
+  expect(backups).toHaveLength(1);
+  expect(await readFile(join(folder, backups[0] ?? ''), 'utf8')).toBe('{"mcpServers":{"theirs":{}}}');
+  expect((await run(['setup', 'claude-code'])).stdout).toContain('has this entry already');
+  await run(['setup', 'cursor', '--with-token']);
+  expect((await stat(join(folder, '.cursor', 'mcp.json'))).mode & 0o777).toBe(0o600);
+  expect(await readFile(join(folder, '.cursor', 'mcp.json'), 'utf8')).toContain(token);
+  expect((await run(['setup', 'json'])).stdout).not.toContain(token);
+});
+
+describe('a chat over a connection that breaks', () => {
+  test('goes on from the last event, and says its message once', async () => {
+    const said: string[] = [];
+    const sinces: (string | null)[] = [];
+    const talk: Talk = ({ query, send, drop, onAction }) => {
+      sinces.push(query.get('since'));
+      send({
+        type: 'system:ready',
+        data: { lastSeq: sinces.length === 1 ? 4 : 6, provider: 'p', model: 'm' },
+      });
+      onAction(({ action, text, messageId }) => {
+        if (action !== 'message') return;
+        said.push(String(text));
+        send({ type: 'message', seq: 5, data: { messageId, role: 'user', text } });
+        send({ type: 'delta', data: { messageId: 'a', offset: 0, text: 'Hel' } });
+        drop();
+      });
+      if (sinces.length < 2) return;
+      send({ type: 'completion', seq: 7, data: { turnId: 't', stopReason: 'end_turn', text: 'Hello' } });
+      send({ type: 'message', seq: 6, data: { messageId: 'a', role: 'assistant', text: 'Hello' } });
+    };
+    await using one = await loggedIn({ 'POST /api/sessions': { status: 201, body: { id: 's' } } }, talk);
+    const { code, stdout, stderr } = await one.run(['chat', '--model', 'm', 'hi', 'there']);
+    expect([code, stdout, stderr]).toEqual([0, 'Hello\n', 'Connection lost, trying again…\n']);
+    expect([said, sinces]).toEqual([['hi there'], [null, '5']]);
+    expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({ model: 'm' });
+  });
+
+  test('a refusal on the socket is the error of the command', async () => {
+    const talk: Talk = ({ send }) =>
+      send({ type: 'error', data: refusal('provider_not_configured', 'OPENAI_API_KEY is required') });
+    await using one = await loggedIn({ 'POST /api/sessions': { status: 201, body: { id: 's' } } }, talk);
+    expect(await one.run(['chat', 'hi'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'sallyport: OPENAI_API_KEY is required (provider_not_configured)\n',
+    });
+  });
+
+  test('a call that nobody can allow is rejected and said, and allowed under --yes', async () => {
+    const talk: Talk = ({ send, onAction }) => {
+      send({ type: 'system:ready', data: { lastSeq: -1 } });
+      onAction(({ messageId }) => {
+        send({ type: 'message', seq: 0, data: { messageId, role: 'user', text: 'x' } });
+        const data = { callId: 'c/1', name: 'execute_command', args: {}, queuePosition: 1, totalInQueue: 1 };
+        send({ type: 'tool:approval_required', seq: 1, data });
+        setTimeout(
+          () => send({ type: 'completion', seq: 2, data: { stopReason: 'end_turn', text: '' } }),
+          300,
+        );
+      });
+    };
+    const route = 'POST /api/sessions/s/approvals/c%2F1';
+    await using one = await loggedIn(
+      { 'POST /api/sessions': { status: 201, body: { id: 's' } }, [route]: { body: {} } },
+      talk,
+    );
+    expect((await one.run(['chat', 'x'])).stderr).toContain('Rejected execute_command: nobody is here');
+    expect((await one.run(['chat', '--yes', 'x'])).stderr).toBe('');
+    const decisions = one.fake.asked
+      .filter((asked) => asked.route === route)
+      .map(({ body }) => JSON.parse(body));
+    expect(decisions).toEqual([{ approved: false }, { approved: true }]);
+  });
+});
+
+describe('exec through MCP', () => {
+  const sse = (...messages: object[]): string =>
+    messages.map((message) => `event: message\ndata: ${JSON.stringify(message)}\n\n`).join('');
+  const headers = { 'content-type': 'text/event-stream' };
+  const result = {
+    session_id: 's',
+    stderr: 'err',
+    exit_code: 7,
+    execution_time_ms: 1,
+    session_created: true,
+  };
+  const answering =
+    (
+      structuredContent: object,
+      ...progress: readonly { stream: string; offset: number; message: string }[]
+    ) =>
+    ({ body }: { body: string }) => {
+      const { id } = JSON.parse(body);
+      const told = progress.map(({ stream, offset, message }) => ({
+        method: 'notifications/progress',
+        params: { message, _meta: { 'dev.sallyport/stream': stream, 'dev.sallyport/offset': offset } },
+      }));
+      return { headers, body: sse(...told, { id, result: { content: [], structuredContent } }) };
+    };
+
+  test('prints what was heard and what was not, each once, and exits as the program did', async () => {
+    const routes = {
+      'POST /mcp': answering(
+        { ...result, stdout: 'one two' },
+        { stream: 'stdout', offset: 0, message: 'one' },
+        { stream: 'stderr', offset: 0, message: 'e' },
+      ),
+    };
+    await using one = await loggedIn(routes);
+    const ran = await one.run(['exec', '--timeout', '5', '--', 'prog', '-x', '--json']);
+    expect(ran).toEqual({ code: 7, stdout: 'one two', stderr: 'err' });
+    expect(JSON.parse(one.fake.asked[0]?.body ?? '').params).toMatchObject({
+      name: 'execute_command',
+      arguments: { command: 'prog', args: ['-x', '--json'], timeout: 5 },
+    });
+    const shown = JSON.parse((await one.run(['--json', 'exec', '--', 'x'])).stdout);
+    expect(shown).toEqual({ ...result, stdout: 'one two' });
+  });
+
+  test('tells a refused request as the tool does', async () => {
+    const error = { type: 'invalid_flavor', message: 'no', suggestions: ['Less.'], recovery_actions: [] };
+    const refused = { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
+    await using one = await loggedIn({
+      'POST /mcp': ({ body }) => ({ headers, body: sse({ id: JSON.parse(body).id, result: refused }) }),
+    });
+    expect(await one.run(['exec', '--code', '1'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'sallyport: no (invalid_flavor)\n  Less.\n',
+    });
+  });
+});

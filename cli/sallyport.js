@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+/**
+ * The program's first step, in plain JavaScript for whatever Node the machine has: finds a Node that runs the
+ * TypeScript beside it, the machine's own or the one that came with this package.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const nodeVersionMin = 24;
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const ownNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+
+const runWith = (/** @type {string} */ node) => {
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // A terminal sends Ctrl-C to both; what it means is decided by the program that does the work.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGHUP', () => child.kill('SIGHUP'));
+  child.once('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143);
+  });
+  child.once('error', ({ message }) => complain(`${node} does not start: ${message}`));
+};
+
+const complain = (/** @type {string} */ why) => {
+  process.stderr.write(`sallyport: ${why}\n`);
+  process.exitCode = 1;
+};
+
+if (Number.parseInt(process.versions.node, 10) >= nodeVersionMin) await import('./main.ts');
+else if (existsSync(ownNode)) runWith(ownNode);
+else
+  complain(
+    `Node ${nodeVersionMin} or newer is needed, this is ${process.version}; run \`npm ci\` in the folder of Sallyport`,
+  );
