@@ -1,0 +1,42 @@
+/** Stands before a DynamoDB endpoint, passes everything on, and counts the requests by operation. */
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type CountingProxy = {
+  readonly url: string;
+  readonly reset: () => void;
+  readonly counts: () => Readonly<Record<string, number>>;
+  readonly close: () => Promise<void>;
+};
+
+export const openCountingProxy = async (target: string): Promise<CountingProxy> => {
+  let counts: Record<string, number> = {};
+  const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const operation =
+      String(incoming.headers['x-amz-target'] ?? '')
+        .split('.')
+        .at(-1) ?? '';
+    counts[operation] = (counts[operation] ?? 0) + 1;
+    const { method, headers } = incoming;
+    const outgoing = request(`${target}${incoming.url}`, { method: method ?? 'POST', headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    outgoing.on('error', () => response.destroy());
+    incoming.pipe(outgoing);
+  };
+  const server = createServer(pass).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reset: () => {
+      counts = {};
+    },
+    counts: () => ({ ...counts }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
