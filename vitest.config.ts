@@ -1,13 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
 /** `isolate: false` loads a large library once for all files of a project. */
-type Options = { readonly seconds: number; readonly globalSetup?: string[]; readonly isolate?: boolean };
+type Options = {
+  readonly seconds: number;
+  readonly globalSetup?: string[];
+  readonly isolate?: boolean;
+  readonly provide?: { readonly tableEngine: 'memory' };
+};
 
 const env = { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' };
 const project = (
   name: string,
   include: string[],
-  { seconds, globalSetup = [], isolate = true }: Options,
+  { seconds, globalSetup = [], isolate = true, provide }: Options,
 ) => ({
   test: {
     name,
@@ -15,6 +20,7 @@ const project = (
     env,
     globalSetup,
     isolate,
+    ...(provide === undefined ? {} : { provide }),
     testTimeout: seconds * 1000,
     hookTimeout: seconds * 1000,
     exclude: ['**/fixtures/**', '**/node_modules/**'],
@@ -27,13 +33,24 @@ export default defineConfig({
     projects: [
       project(
         'unit',
-        ['shared/**/*.test.ts', 'functions/**/*.test.ts', 'sandbox-task/**/*.test.ts', 'local/**/*.test.ts'],
+        [
+          'shared/**/*.test.ts',
+          'functions/**/*.test.ts',
+          'sandbox-task/**/*.test.ts',
+          'local/**/*.test.ts',
+          'cli/**/*.test.ts',
+        ],
         { seconds: 30 },
       ),
       project('web', ['web/**/*.test.ts'], { seconds: 30 }),
       project('synth', ['infra/**/*.test.ts'], { seconds: 120, isolate: false }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
       project('conformance', ['tests/conformance/**/*.test.ts'], { seconds: 60 }),
+      // The stores of the simulation keep the same promises as the engine's: the same suites.
+      project('simulation', ['tests/simulation/**/*.test.ts', 'tests/conformance/{[!s]*,s[!w]*}.test.ts'], {
+        seconds: 60,
+        provide: { tableEngine: 'memory' },
+      }),
       project('escape', ['tests/escape/**/*.test.ts'], { seconds: 120, globalSetup: ['tests/setup.ts'] }),
       project('e2e', ['tests/e2e/**/*.test.ts'], { seconds: 180, globalSetup: ['tests/setup.ts'] }),
     ],

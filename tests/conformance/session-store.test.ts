@@ -1,21 +1,11 @@
 /** The session store against a real DynamoDB engine: every lost condition, the log without gaps, the lease with its fence. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
-import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
-import type { LogEntry } from '#shared/domain/event-log.ts';
-import type {
-  ConnectionId,
-  MessageId,
-  OwnerId,
-  ProjectId,
-  SessionId,
-  TurnId,
-  WorkspaceId,
-} from '#shared/domain/ids.ts';
+import type { ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { TurnCommit } from '#shared/ports/session-store.ts';
+import { atOnce, message, newSession, note, onTable, placesMax, workspaceOf } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -25,38 +15,11 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const stores = () => ({
-  sessions: makeSessionStore(fixture.table),
-  workspaces: makeWorkspaceStore(fixture.table),
+  ...onTable(fixture.table),
   connections: makeConnectionStore(fixture.table),
 });
 
-const newSession = (): Session => ({
-  id: crypto.randomUUID() as SessionId,
-  owner: crypto.randomUUID() as OwnerId,
-  project: crypto.randomUUID() as ProjectId,
-  workspace: crypto.randomUUID() as WorkspaceId,
-  kind: 'agent',
-  status: 'created',
-  flavor: 'micro',
-  template: 'python',
-  provider: 'demo',
-  model: 'demo',
-  approvals: 'ask',
-  rememberedTools: [],
-  usage: { inputTokens: 0, outputTokens: 0 },
-  depth: 0,
-  createdAt: 1000,
-  lastActiveAt: 1000,
-  lastSeq: -1,
-  workSeq: 0,
-  lease: { holder: '', fence: 0, until: 0 },
-});
-
-const created = async (): Promise<Session> => {
-  const session = newSession();
-  await stores().sessions.create(session);
-  return session;
-};
+const created = (): Promise<Session> => stores().create();
 
 const leased = async (id: SessionId, holder = 'a'): Promise<Session> => {
   const session = await stores().sessions.takeLease(id, { holder, at: 10, until: 1000 });
@@ -64,14 +27,13 @@ const leased = async (id: SessionId, holder = 'a'): Promise<Session> => {
   return session;
 };
 
-const note = (text: string): LogEntry => ({ type: 'system', data: { kind: 'note', text } });
-
 const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit => ({
   session,
   fence: session.lease.fence,
   version: 0,
   state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
   historyNext: 0,
+  historyFrom: 0,
   at: 20,
   log: [note('one')],
   history: [],
@@ -81,16 +43,11 @@ const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommi
   ...change,
 });
 
-const message = (messageId: string, acceptedAt = 5) => ({
-  messageId: messageId as MessageId,
-  text: 'hello',
-  acceptedAt,
-  correlationId: 'c',
-});
-
 test('a session is created once and read back whole', async () => {
-  const session = await created();
-  expect(await stores().sessions.create(session)).toBe('exists');
+  const session = newSession({ dueAt: 90_000, allowSmallerFlavor: true, rememberedTools: ['execute_code'] });
+  const wish = { workspace: workspaceOf(session), placesMax };
+  expect(await stores().sessions.create(session, wish)).toBe('created');
+  expect(await stores().sessions.create(session, wish)).toBe('exists');
   expect(await stores().sessions.get(session.id)).toEqual(session);
 });
 
@@ -122,7 +79,7 @@ test('T15: of two commits from one version only one is written', async () => {
     sessions.commitTurn(commitOf(session)),
     sessions.commitTurn(commitOf(session)),
   ]);
-  expect(results.map(({ status }) => status).sort()).toEqual(['committed', 'stale']);
+  expect(results.map(({ status }) => status).sort()).toEqual(['committed', 'moved']);
   const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
   expect(events.map(({ seq }) => seq)).toEqual([0]);
 });
@@ -138,9 +95,7 @@ test('a log that grew during a commit is renumbered, not refused', async () => {
 test('T14: fifty writers leave a log without gaps or repeats', async () => {
   const { sessions } = stores();
   const { id } = await created();
-  await Promise.all(
-    Array.from({ length: 50 }, (_, index) => sessions.append(id, [note(String(index))], index)),
-  );
+  await atOnce(50, (index) => sessions.append(id, [note(String(index))], index));
   const { events } = await sessions.readEvents(id, { since: -1, eventsMax: 100 });
   expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, index) => index));
   expect(new Set(events.map(({ data }) => JSON.stringify(data))).size).toBe(50);
@@ -162,10 +117,21 @@ test('the log is a ring of a thousand', async () => {
 test('work that comes meanwhile keeps the lease, and the holder knows', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
-  await sessions.accept(session.id, message('m1'));
+  await sessions.accept(session, message('m1'), placesMax);
   const result = await sessions.commitTurn(commitOf(session, { release: true }));
   expect(result.status).toBe('kept');
   expect((await sessions.get(session.id))?.lease).toEqual(session.lease);
+});
+
+test('work that came while the log grew is on nobody’s desk: a later commit keeps the lease for it', async () => {
+  const { sessions } = stores();
+  const session = await leased((await created()).id);
+  await sessions.accept(session, message('m1'), placesMax);
+  await sessions.append(session.id, [note('from outside')], 15);
+  const first = await sessions.commitTurn(commitOf(session));
+  if (first.status !== 'committed') throw new Error(first.status);
+  const second = await sessions.commitTurn(commitOf(first.session, { version: 1, release: true }));
+  expect(second.status).toBe('kept');
 });
 
 test('a commit lets go of the lease together with its state', async () => {
@@ -178,22 +144,22 @@ test('a commit lets go of the lease together with its state', async () => {
 
 test('a message is accepted once under its id', async () => {
   const { sessions } = stores();
-  const { id } = await created();
-  expect(await sessions.accept(id, message('m1'))).toBe('accepted');
-  expect(await sessions.accept(id, message('m1', 99))).toBe('duplicate');
-  expect((await sessions.loadWork(id)).inbox).toEqual([message('m1')]);
+  const session = await created();
+  expect(await sessions.accept(session, message('m1'), placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, message('m1', 2099), placesMax)).toBe('duplicate');
+  expect((await sessions.loadWork(session.id)).inbox).toEqual([message('m1')]);
 });
 
 test('a connection has at most five open messages, and a completed one frees a place', async () => {
   const { sessions } = stores();
-  const { id } = await created();
+  const session = await created();
+  const { id } = session;
   const of = (messageId: string) => ({ ...message(messageId), connectionId: `c-${id}` as ConnectionId });
   for (const messageId of ['1', '2', '3', '4', '5'])
-    expect(await sessions.accept(id, of(messageId))).toBe('accepted');
-  expect(await sessions.accept(id, of('6'))).toBe('too-many');
-  const session = await leased(id);
-  await sessions.commitTurn(commitOf(session, { completed: of('1') }));
-  expect(await sessions.accept(id, of('7'))).toBe('accepted');
+    expect(await sessions.accept(session, of(messageId), placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, of('6'), placesMax)).toBe('too-many');
+  await sessions.commitTurn(commitOf(await leased(id), { completed: of('1') }));
+  expect(await sessions.accept(session, of('7'), placesMax)).toBe('accepted');
   expect((await sessions.loadWork(id)).inbox.map(({ messageId }) => messageId)).toEqual([
     '2',
     '3',
@@ -206,9 +172,10 @@ test('a connection has at most five open messages, and a completed one frees a p
 test('an ended session takes no message and no commit, and stays ended', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
-  expect((await sessions.end(session.id, 'completed', 50))?.status).toBe('completed');
-  expect(await sessions.end(session.id, 'failed', 60)).toBeUndefined();
-  expect(await sessions.accept(session.id, message('m'))).toBe('ended');
+  const ended = await sessions.end(session, { status: 'completed', at: 50, dueAt: 90_000 });
+  expect(ended).toEqual({ ...session, status: 'completed', lastActiveAt: 50, dueAt: 90_000 });
+  expect(await sessions.end(session, { status: 'failed', at: 60, dueAt: 90_000 })).toBeUndefined();
+  expect(await sessions.accept(session, message('m'), placesMax)).toBe('ended');
   expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });
 });
 
@@ -222,26 +189,28 @@ test('history and state come back as they were written, and the oldest can be fo
   }));
   await sessions.commitTurn(commitOf(session, { history }));
   const now = (await sessions.get(session.id)) as Session;
-  await sessions.commitTurn(commitOf(now, { version: 1, historyNext: 3, forget: { from: 0, count: 2 } }));
+  await sessions.commitTurn(
+    commitOf(now, { version: 1, historyNext: 3, historyFrom: 2, forget: { from: 0, count: 2 } }),
+  );
   const work = await sessions.loadWork(session.id);
   expect(work.history).toEqual(history.slice(2));
   expect(work.turn).toEqual({
     version: 2,
     historyNext: 3,
+    historyFrom: 2,
     state: { kind: 'done', turnId: 't', stopReason: 'end_turn' },
   });
 });
 
 test('only what is due is read, and a session that moved is not put off', async () => {
-  const { sessions } = stores();
+  const { sessions, isSessionDue, read } = stores();
   const { id } = await created();
-  const session = await leased(id);
-  await sessions.releaseLease(session, 777);
-  const due = await sessions.due(777, 100);
-  expect(due.filter((one) => one.id === id)).toHaveLength(1);
-  expect((await sessions.due(776, 100)).filter((one) => one.id === id)).toEqual([]);
-  await sessions.accept(id, message('m'));
-  expect(await sessions.postpone(session, undefined)).toBe(false);
+  await sessions.releaseLease(await leased(id), 777);
+  expect([await isSessionDue(id, 776), await isSessionDue(id, 777)]).toEqual([false, true]);
+  const seen = await read(id);
+  await sessions.accept(seen, message('m'), placesMax);
+  expect(await sessions.postpone(seen, 900)).toBe(false);
+  expect((await read(id)).dueAt).toBe(17_000);
 });
 
 test('watchers are those who are connected, and a ticket opens once', async () => {
@@ -259,35 +228,12 @@ test('watchers are those who are connected, and a ticket opens once', async () =
   expect(await connections.redeemTicket(`t-${id}`, 50)).toBeUndefined();
 });
 
-test('of many who want a sandbox one starts it, and an older generation is refused', async () => {
-  const { workspaces } = stores();
-  const id = crypto.randomUUID() as WorkspaceId;
-  const session = crypto.randomUUID() as SessionId;
-  await workspaces.create({
-    id,
-    owner: deploymentOwner,
-    project: 'p' as ProjectId,
-    createdAt: 1,
-    users: [session],
-  });
-  const sandbox = {
-    generation: 1,
-    state: 'starting' as const,
-    flavor: 'micro' as const,
-    template: 'python' as const,
-    requestedAt: 5,
-  };
-  const claims = await Promise.all(Array.from({ length: 20 }, () => workspaces.claimStart(id, sandbox)));
-  expect(claims.filter(Boolean)).toHaveLength(1);
-  expect(await workspaces.noteAddress(id, 2, 'http://x')).toBe(false);
-  expect(await workspaces.noteAddress(id, 1, 'http://127.0.0.1:1')).toBe(true);
-  expect(await workspaces.markReady(id, 1, 9)).toBe(true);
-  expect(await workspaces.markReady(id, 1, 9)).toBe(false);
-  expect((await workspaces.markStopping(id, 1, 20))?.sandbox?.state).toBe('stopping');
-  expect((await workspaces.markStopped(id, 1, { reason: 'idle', at: 30 }))?.sandbox?.stoppedReason).toBe(
-    'idle',
-  );
-  expect(await workspaces.noteAddress(id, 1, 'http://late')).toBe(false);
-  expect(await workspaces.claimStart(id, { ...sandbox, generation: 2 })).toBe(true);
-  expect((await workspaces.leave(id, session))?.users).toEqual([]);
+test('a preview is opened by its grant, and by no other', async () => {
+  const { connections } = stores();
+  const { id: sessionId } = await created();
+  const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
+  const grant = { principal, sessionId, port: 8000, expiresAt: 4_000_000_000_000 };
+  await connections.putPreview(`g-${sessionId}`, grant);
+  expect(await connections.preview(`g-${sessionId}`)).toEqual(grant);
+  expect(await connections.preview(`h-${sessionId}`)).toBeUndefined();
 });

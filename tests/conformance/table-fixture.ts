@@ -1,16 +1,29 @@
-/** A table of its own for a test file: a DynamoDB engine on a temporary folder, or the endpoint that is named. */
+/**
+ * A table of its own for a test file: a DynamoDB engine on a temporary folder, or the table in memory on which
+ * the simulation runs (the project `simulation` asks for it), which must keep every promise the engine keeps.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { inject } from 'vitest';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { platformTable } from '../../local/dynamodb/platform-table.ts';
 import { start } from '../../local/dynamodb/start.ts';
+import { openMemoryTable, tableOver } from '../simulation/memory-table.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Which of the two; absent: the engine. */
+    readonly tableEngine: 'memory' | undefined;
+  }
+}
 
 export type TableFixture = { readonly table: Table; readonly close: () => Promise<void> };
 
 export const openTableFixture = async (): Promise<TableFixture> => {
+  if (inject('tableEngine') === 'memory') return memoryFixture();
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-table-'));
   const engine = await start({ folder, table: platformTable('sallyport'), expiryAttribute: 'ttl' });
   const client = new DynamoDBClient({
@@ -28,5 +41,13 @@ export const openTableFixture = async (): Promise<TableFixture> => {
       await engine.stop();
       await rm(folder, { recursive: true, force: true });
     },
+  };
+};
+
+const memoryFixture = (): TableFixture => {
+  const memory = openMemoryTable();
+  return {
+    table: tableOver(async (command) => memory.execute(command).output),
+    close: () => Promise.resolve(),
   };
 };

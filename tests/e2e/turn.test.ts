@@ -1,5 +1,6 @@
 /** The main job, black-box: a message, approvals, a sandbox, output, an answer. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from './embedded-cloud.ts';
 import { type Server, startServer } from './server.ts';
 import { type Client, connect } from './socket-client.ts';
 
@@ -48,6 +49,61 @@ test('a rejected command is named in the answer, an approved one still runs', as
   expect(client.frames.filter(({ type }) => type === 'tool:output')).toHaveLength(1);
   expect(client.frames.filter(({ type }) => type === 'tool:rejected')).toHaveLength(1);
   await client.close();
+});
+
+test('a client that was gone for a whole turn comes back with its last number and gets the rest once, in order', async () => {
+  const first = await connect(server);
+  const ready = await first.untilType('system:ready');
+  const sessionId = ready.sessionId;
+  first.send('message', { text: '$ echo one' });
+  const asked = await first.untilType('tool:approval_required');
+  first.send('tool:approval', { callId: asked.data.callId, approved: true, remember: 'session' });
+  await first.untilType('completion');
+  const seen = first.frames.flatMap(({ seq }) => seq ?? []);
+  first.terminate();
+
+  const posted = await server.request(`/api/sessions/${sessionId}/messages`, {
+    method: 'POST',
+    body: JSON.stringify({ text: '$ echo two\n$ echo three' }),
+  });
+  expect(posted.status).toBe(202);
+  await eventually(
+    async () => (await server.request(`/api/sessions/${sessionId}`)).json() as Promise<{ status: string }>,
+    ({ status }) => status === 'idle',
+  );
+
+  const second = await connect(server, { sessionId, since: seen.at(-1) ?? -1 });
+  await second.untilType('completion');
+  const missed = second.frames.filter(({ seq }) => seq !== null);
+  expect(missed.map(({ seq }) => seq)).toEqual(missed.map((_, index) => seen.length + index));
+  expect(missed.map(({ type }) => type)).toEqual([
+    'message',
+    'tool:call',
+    'tool:call',
+    'tool:output',
+    'tool:output',
+    'message',
+    'completion',
+  ]);
+  await second.close();
+});
+
+test('forty messages from eight connections are answered once each', async () => {
+  const made = await server.request('/api/sessions', { method: 'POST', body: '{}' });
+  const { id: sessionId } = (await made.json()) as { id: string };
+  const clients = await Promise.all(Array.from({ length: 8 }, () => connect(server, { sessionId })));
+  for (const [place, client] of clients.entries())
+    for (let number = 0; number < 5; number += 1)
+      client.send('message', { text: 'hello', messageId: `m-${place}-${number}` });
+  const watcher = clients[0] as Client;
+  await watcher.untilType('completion', 39);
+  const asked = watcher.frames.filter(({ type, data }) => type === 'message' && data.role === 'user');
+  expect(new Set(asked.map(({ data }) => data.messageId)).size).toBe(40);
+  const numbers = watcher.frames.flatMap(({ seq }) => seq ?? []);
+  expect(numbers).toEqual(numbers.map((_, index) => index));
+  expect(numbers).toHaveLength(120);
+  expect(clients.flatMap(({ frames }) => frames.filter(({ type }) => type === 'error'))).toEqual([]);
+  for (const client of clients) client.terminate();
 });
 
 test('a stopped session completes what waits, ends its sandbox and takes no more', async () => {

@@ -7,7 +7,7 @@ import { runTool } from './run-tool.ts';
 
 const fixtureFolder = fileURLToPath(new URL('./fixtures/boundaries', import.meta.url));
 const config = join(repositoryFolder, '.dependency-cruiser.mjs');
-const folders = ['functions', 'infra', 'local', 'sandbox-task', 'shared', 'tests', 'web'];
+const folders = ['bench', 'cli', 'functions', 'infra', 'local', 'sandbox-task', 'shared', 'tests', 'web'];
 
 type Report = {
   readonly modules: readonly { readonly source: string }[];
@@ -31,6 +31,7 @@ const expected = [
   'adapters-are-told: shared/adapters/reads-environment.ts',
   'adapters-do-not-orchestrate: shared/adapters/orchestrates.ts',
   'application-uses-ports: shared/application/imports-adapter.ts',
+  'cli-is-a-client: cli/imports-adapter.ts',
   'config-stands-alone: shared/config/imports-domain.ts',
   'contracts-know-only-domain: shared/contracts/imports-port.ts',
   'domain-is-pure: shared/domain/imports-node.ts',

@@ -1,0 +1,78 @@
+/** Projects against a real DynamoDB engine. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
+import type { Project } from '#shared/domain/project.ts';
+import { onTable } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const store = () => makeProjectStore(fixture.table);
+const defaultId = '00000000-0000-4000-8000-000000000000' as ProjectId;
+const projectOf = (change: Partial<Project> = {}): Project => ({
+  id: crypto.randomUUID() as ProjectId,
+  owner: 'deployment' as OwnerId,
+  name: 'tools',
+  createdAt: 1000,
+  ...change,
+});
+
+test('a project is read back as it was made', async () => {
+  const small = projectOf();
+  const whole = projectOf({
+    description: 'what it is for',
+    flavor: 'small',
+    template: 'node',
+    flavorsAllowed: ['micro', 'small'],
+  });
+  await store().create(small);
+  await store().create(whole);
+  expect(await store().get(small.id)).toEqual(small);
+  expect(await store().get(whole.id)).toEqual(whole);
+});
+
+test('a project that nobody made is not there', async () => {
+  expect(await store().get(crypto.randomUUID() as ProjectId)).toBeUndefined();
+});
+
+test('a project is made once', async () => {
+  const project = projectOf();
+  await store().create(project);
+  await expect(store().create({ ...project, name: 'other' })).rejects.toThrow();
+  expect(await store().get(project.id)).toEqual(project);
+});
+
+test('the default project needs no record, and one that is stored wins', async () => {
+  expect(await store().get(defaultId)).toEqual({
+    id: defaultId,
+    owner: 'deployment',
+    name: 'default',
+    createdAt: 0,
+  });
+  const stored = projectOf({ id: defaultId, name: 'house rules', flavorsAllowed: ['micro'] });
+  await store().create(stored);
+  expect(await store().get(defaultId)).toEqual(stored);
+});
+
+test('the projects of an owner are listed newest first, page by page, without those of others', async () => {
+  const owner = crypto.randomUUID() as OwnerId;
+  const made = [1, 2, 3, 4, 5].map((createdAt) => projectOf({ owner, createdAt, name: `p${createdAt}` }));
+  for (const project of made) await store().create(project);
+  await store().create(projectOf({ owner: 'another' as OwnerId, createdAt: 6 }));
+  await onTable(fixture.table).create();
+  const names: string[][] = [];
+  let after: string | undefined;
+  do {
+    const page = await store().list(owner, { itemsMax: 2, ...(after === undefined ? {} : { after }) });
+    names.push(page.projects.map(({ name }) => name));
+    after = page.next;
+  } while (after !== undefined);
+  expect(names).toEqual([['p5', 'p4'], ['p3', 'p2'], ['p1']]);
+  expect((await store().list(owner, { itemsMax: 10 })).projects).toEqual([...made].reverse());
+  expect(await store().list('nobody' as OwnerId, { itemsMax: 10 })).toEqual({ projects: [] });
+});

@@ -1,0 +1,105 @@
+/** What is kept of a sandbox's lines, against a real DynamoDB engine: in order, bounded, however much is said at once. */
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { LogLine } from '#shared/ports/sandbox-log.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const log = () => makeSandboxLog(fixture.table);
+const newId = () => crypto.randomUUID() as WorkspaceId;
+const line = (at: number, text: string): LogLine => ({ at, stream: 'stderr', text });
+
+/** What the table holds of it, over all pages. */
+const items = async (id: WorkspaceId) => {
+  const found: Record<string, unknown>[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await fixture.table.client.send(
+      new QueryCommand({
+        TableName: fixture.table.name,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': keys.workspace(id).pk },
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      }),
+    );
+    found.push(...Items);
+    start = LastEvaluatedKey;
+  } while (start !== undefined);
+  return found;
+};
+
+test('lines come back oldest first, as they were said', async () => {
+  const id = newId();
+  const started: LogLine = { at: 1000, stream: 'lifecycle', text: 'sandbox 1 ready' };
+  await log().append(id, [started]);
+  await log().append(id, [line(2000, 'a'), line(2001, 'b')]);
+  await log().append(id, [line(3000, '')]);
+  expect(await log().read(id, 100)).toEqual([started, line(2000, 'a'), line(2001, 'b'), line(3000, '')]);
+});
+
+test('lines of one moment keep their order', async () => {
+  const id = newId();
+  const lines = ['a', 'b', 'c', 'd'].map((text) => line(2000, text));
+  await log().append(id, lines);
+  expect(await log().read(id, 100)).toEqual(lines);
+  expect(await log().read(id, 2)).toEqual(lines.slice(2));
+});
+
+test('the newest are given when there are more than asked for', async () => {
+  const id = newId();
+  for (let at = 0; at < 30; at += 1)
+    await log().append(id, [line(at * 2, `${at}`), line(at * 2 + 1, `${at}+`)]);
+  expect(await log().read(id, 3)).toEqual([line(57, '28+'), line(58, '29'), line(59, '29+')]);
+  expect(await log().read(id, 1000)).toHaveLength(60);
+});
+
+test('much that is said in one moment is kept in portions, and in order', async () => {
+  const id = newId();
+  const lines = Array.from({ length: 40 }, (_, index) => line(5000, `${index} ${'x'.repeat(40_000)}`));
+  await log().append(id, lines);
+  expect((await items(id)).length).toBe(8);
+  expect((await log().read(id, 1000)).map(({ text }) => Number.parseInt(text, 10))).toEqual(
+    Array.from({ length: 40 }, (_, index) => index),
+  );
+  expect((await log().read(id, 3)).map(({ text }) => Number.parseInt(text, 10))).toEqual([37, 38, 39]);
+});
+
+test('characters of several bytes count as such', async () => {
+  const id = newId();
+  await log().append(id, [
+    line(1, '€'.repeat(60_000)),
+    line(2, '€'.repeat(60_000)),
+    line(3, '€'.repeat(60_000)),
+  ]);
+  expect(await items(id)).toHaveLength(3);
+  expect((await log().read(id, 10)).map(({ at }) => at)).toEqual([1, 2, 3]);
+});
+
+test('nothing said is nothing kept', async () => {
+  const id = newId();
+  await log().append(id, []);
+  expect(await items(id)).toEqual([]);
+  expect(await log().read(id, 10)).toEqual([]);
+});
+
+test('two who speak in the same moment both are kept, and nobody else reads it', async () => {
+  const id = newId();
+  await Promise.all(['a', 'b', 'c'].map((text) => log().append(id, [line(7000, text)])));
+  expect((await log().read(id, 10)).map(({ text }) => text).sort()).toEqual(['a', 'b', 'c']);
+  expect(await log().read(newId(), 10)).toEqual([]);
+});
+
+test('a portion goes a day after it was said', async () => {
+  const id = newId();
+  await log().append(id, [line(1_000_500, 'a')]);
+  const [kept] = await items(id);
+  expect(kept?.['ttl']).toBe(87_401);
+});

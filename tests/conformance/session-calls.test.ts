@@ -1,0 +1,196 @@
+/** Signs of life against a real DynamoDB engine: heartbeats bring a look forward only, calls overlap and end each once. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SessionId } from '#shared/domain/ids.ts';
+import type { Session, SessionStatus } from '#shared/domain/session.ts';
+import { atOnce, farAway, newExecution, newSession, onTable } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => onTable(fixture.table);
+const begin = (key: string, at: number) => ({ key, at, until: at + 100, dueAt: at + 1000 });
+const finish = (key: string, at: number) => ({ key, at, dueAt: at + 1000 });
+const seen = ({ status, runningCalls, lastActiveAt, dueAt }: Session) => ({
+  status,
+  runningCalls,
+  lastActiveAt,
+  dueAt,
+});
+
+describe('a sign of life', () => {
+  test('brings the next look forward', async () => {
+    const { sessions, create, read, isSessionDue } = stores();
+    const session = await create(newSession({ dueAt: 8000 }));
+    await sessions.touch(session, 3000, 5000);
+    expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 5000 });
+    expect([await isSessionDue(session.id, 4999), await isSessionDue(session.id, 5000)]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test('gives a look to a session that had none', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create();
+    await sessions.touch(session, 3000, 5000);
+    expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 5000 });
+  });
+
+  test('puts nothing off', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create(newSession({ dueAt: 4000 }));
+    await sessions.touch(session, 3000, 5000);
+    expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 4000 });
+  });
+
+  test('puts nothing off that became due sooner since the session was read', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create(newSession({ dueAt: 8000 }));
+    await sessions.touch(session, 3000, 4000);
+    await sessions.touch(session, 3500, 6000);
+    expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3500, dueAt: 4000 });
+  });
+
+  test('comes too late for an ended session, and makes none', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create();
+    await sessions.end(session, { status: 'completed', at: 2000, dueAt: farAway });
+    await sessions.touch(session, 3000, 5000);
+    expect(seen(await read(session.id))).toEqual({
+      status: 'completed',
+      runningCalls: {},
+      lastActiveAt: 2000,
+      dueAt: farAway,
+    });
+    const nobody = newSession();
+    await sessions.touch(nobody, 3000, 5000);
+    expect(await sessions.get(nobody.id)).toBeUndefined();
+  });
+});
+
+describe('calls of an execution session', () => {
+  test('two that overlap: it is ready again after the second', async () => {
+    const { sessions, create, read } = stores();
+    const { id } = await create(newExecution());
+    const first = await sessions.beginCall(id, begin('a', 2000));
+    expect(first && seen(first)).toEqual({
+      status: 'creating',
+      runningCalls: { a: 2100 },
+      lastActiveAt: 2000,
+      dueAt: 3000,
+    });
+    await sessions.noteRunning(id);
+    await sessions.beginCall(id, begin('b', 2010));
+    expect(seen(await read(id))).toEqual({
+      status: 'running',
+      runningCalls: { a: 2100, b: 2110 },
+      lastActiveAt: 2010,
+      dueAt: 3010,
+    });
+    await sessions.endCall(id, finish('a', 2020));
+    expect(seen(await read(id))).toEqual({
+      status: 'running',
+      runningCalls: { b: 2110 },
+      lastActiveAt: 2020,
+      dueAt: 3020,
+    });
+    await sessions.endCall(id, finish('b', 2030));
+    expect(seen(await read(id))).toEqual({
+      status: 'ready',
+      runningCalls: {},
+      lastActiveAt: 2030,
+      dueAt: 3030,
+    });
+  });
+
+  test('twenty that end at once leave a ready session without calls', async () => {
+    const { sessions, create, read } = stores();
+    const { id } = await create(newExecution());
+    await atOnce(20, (index) => sessions.beginCall(id, begin(`call-${index}`, 2000)));
+    await sessions.noteRunning(id);
+    await atOnce(20, (index) => sessions.endCall(id, finish(`call-${index}`, 3000)));
+    expect(seen(await read(id))).toEqual({
+      status: 'ready',
+      runningCalls: {},
+      lastActiveAt: 3000,
+      dueAt: 4000,
+    });
+  });
+
+  test('one that ends twice does not end another', async () => {
+    const { sessions, create, read } = stores();
+    const { id } = await create(newExecution());
+    await sessions.beginCall(id, begin('a', 2000));
+    await sessions.beginCall(id, begin('b', 2000));
+    await sessions.noteRunning(id);
+    await sessions.endCall(id, finish('a', 2010));
+    await sessions.endCall(id, finish('a', 2020));
+    expect(seen(await read(id))).toMatchObject({ status: 'running', runningCalls: { b: 2100 } });
+  });
+
+  test('a key may hold any characters', async () => {
+    const { sessions, create, read } = stores();
+    const { id } = await create(newExecution());
+    await sessions.beginCall(id, begin('3f.a b#"é', 2000));
+    expect((await read(id)).runningCalls).toEqual({ '3f.a b#"é': 2100 });
+    await sessions.endCall(id, finish('3f.a b#"é', 2010));
+    expect((await read(id)).runningCalls).toEqual({});
+  });
+
+  test('a call whose sandbox never came leaves the session as it was', async () => {
+    const { sessions, create, read } = stores();
+    const { id } = await create(newExecution());
+    await sessions.beginCall(id, begin('a', 2000));
+    await sessions.endCall(id, finish('a', 2010));
+    expect(seen(await read(id))).toMatchObject({ status: 'creating', runningCalls: {} });
+  });
+
+  test.each<[SessionStatus, boolean]>([
+    ['creating', true],
+    ['ready', true],
+    ['running', true],
+    ['error', false],
+    ['stopped', false],
+  ])('a session that is %s takes one: %s', async (status, isTaken) => {
+    const { sessions, create } = stores();
+    const { id } = await create(newExecution({ status }));
+    expect((await sessions.beginCall(id, begin('a', 2000))) !== undefined).toBe(isTaken);
+  });
+
+  test('an unknown session takes none', async () => {
+    const { sessions } = stores();
+    expect(await sessions.beginCall('nobody' as SessionId, begin('a', 2000))).toBeUndefined();
+  });
+
+  test('one that ends after its session leaves the session ended', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create(newExecution());
+    await sessions.beginCall(session.id, begin('a', 2000));
+    await sessions.noteRunning(session.id);
+    await sessions.end(await read(session.id), { status: 'stopped', at: 2050, dueAt: farAway });
+    await sessions.endCall(session.id, finish('a', 2060));
+    await sessions.noteRunning(session.id);
+    expect(seen(await read(session.id))).toMatchObject({
+      status: 'stopped',
+      lastActiveAt: 2050,
+      dueAt: farAway,
+    });
+  });
+});
+
+test.each<[SessionStatus, SessionStatus]>([
+  ['creating', 'running'],
+  ['ready', 'running'],
+  ['running', 'running'],
+  ['error', 'error'],
+  ['stopped', 'stopped'],
+])('a sandbox that is there makes a session that is %s one that is %s', async (before, after) => {
+  const { sessions, create, read } = stores();
+  const session = await create(newExecution({ status: before }));
+  await sessions.noteRunning(session.id);
+  expect(await read(session.id)).toEqual({ ...session, status: after });
+});

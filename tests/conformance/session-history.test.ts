@@ -1,0 +1,216 @@
+/** The conversation in the table: what counts of it, how it is written, and what a holder sees of its turn while it waits. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { CallId, ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
+import { deploymentOwner } from '#shared/domain/principal.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { CommitResult, TurnCommit } from '#shared/ports/session-store.ts';
+import { atOnce, message, note, onTable, placesMax } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => onTable(fixture.table);
+const compressing = () => makeSessionStore(fixture.table, { compressesHistory: true });
+
+const leased = async (): Promise<Session> => {
+  const { sessions, create } = stores();
+  const { id } = await create();
+  const session = await sessions.takeLease(id, { holder: 'a', at: 10, until: 1000 });
+  if (session === undefined) throw new Error('the lease was not free');
+  return session;
+};
+
+const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit => ({
+  session,
+  fence: session.lease.fence,
+  version: 0,
+  state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
+  historyNext: 0,
+  historyFrom: 0,
+  at: 20,
+  log: [],
+  history: [],
+  release: false,
+  wakes: false,
+  dueAt: 5000,
+  ...change,
+});
+
+const said = (text: string): HistoryMessage => ({ role: 'user', messageId: text as MessageId, text });
+const taken = (result: CommitResult): Session => {
+  if (result.status !== 'committed') throw new Error(`the commit was ${result.status}`);
+  return result.session;
+};
+
+describe('what counts of a conversation', () => {
+  test('begins where the turn says, although what is before is still in the table', async () => {
+    const { sessions, item } = stores();
+    const session = await leased();
+    const history = ['a', 'b', 'c', 'd'].map(said);
+    const now = taken(await sessions.commitTurn(commitOf(session, { history })));
+    await sessions.commitTurn(commitOf(now, { version: 1, historyNext: 4, historyFrom: 3 }));
+    expect(await item(keys.message(session.id, 0))).toBeDefined();
+    const work = await sessions.loadWork(session.id);
+    expect(work.history).toEqual([said('d')]);
+    expect(work.turn).toMatchObject({ version: 2, historyNext: 4, historyFrom: 3 });
+    expect(await sessions.history(session.id)).toEqual([said('d')]);
+    expect((await sessions.getWithTurn(session.id))?.turn).toEqual(work.turn);
+  });
+
+  test('is nothing after all was forgotten, and what follows counts again', async () => {
+    const { sessions } = stores();
+    const session = await leased();
+    const first = taken(await sessions.commitTurn(commitOf(session, { history: [said('a'), said('b')] })));
+    const all = { version: 1, historyNext: 2, historyFrom: 2, forget: { from: 0, count: 2 } };
+    const second = taken(await sessions.commitTurn(commitOf(first, all)));
+    expect(await sessions.history(session.id)).toEqual([]);
+    await sessions.commitTurn(
+      commitOf(second, { version: 2, historyNext: 2, historyFrom: 2, history: [said('c')] }),
+    );
+    expect(await sessions.history(session.id)).toEqual([said('c')]);
+    expect((await sessions.loadWork(session.id)).history).toEqual([said('c')]);
+  });
+
+  test('that is longer than one write can delete is forgotten all the same', async () => {
+    const { sessions } = stores();
+    let session = await leased();
+    const messages = Array.from({ length: 120 }, (_, index) => said(String(index)));
+    for (const [version, from] of [0, 40, 80].entries())
+      session = taken(
+        await sessions.commitTurn(
+          commitOf(session, { version, historyNext: from, history: messages.slice(from, from + 40) }),
+        ),
+      );
+    expect(await sessions.history(session.id)).toEqual(messages);
+    const all = { version: 3, historyNext: 120, historyFrom: 120, forget: { from: 0, count: 120 } };
+    await sessions.commitTurn(commitOf(session, all));
+    expect(await sessions.history(session.id)).toEqual([]);
+    expect((await sessions.loadWork(session.id)).history).toEqual([]);
+  });
+
+  test('is all of it in a session that never forgot, and nothing in one that never spoke', async () => {
+    const { sessions, create } = stores();
+    const { id } = await create();
+    expect(await sessions.history(id)).toEqual([]);
+    expect(await sessions.history('nobody' as SessionId)).toEqual([]);
+  });
+});
+
+describe('a compressed conversation', () => {
+  const answer: HistoryMessage = {
+    role: 'assistant',
+    messageId: 'x' as MessageId,
+    text: 'é'.repeat(20_000),
+    calls: [{ callId: 'c' as CallId, name: 'list_files', args: { path: 'a' } }],
+    echo: { thinking: 'signed' },
+  };
+  const result: HistoryMessage = {
+    role: 'tool',
+    callId: 'c' as CallId,
+    name: 'list_files',
+    text: Array.from({ length: 5000 }, (_, index) => `file-${index}`).join('\n'),
+    outcome: 'completed',
+  };
+
+  test('is read as it was written, whoever reads it', async () => {
+    const session = await leased();
+    const history = [said('short'), answer, result];
+    await compressing().commitTurn(commitOf(session, { history }));
+    for (const sessions of [compressing(), stores().sessions]) {
+      expect(await sessions.history(session.id)).toEqual(history);
+      expect((await sessions.loadWork(session.id)).history).toEqual(history);
+    }
+  });
+
+  test('takes less room, and what does not get smaller stays as it is', async () => {
+    const { item } = stores();
+    const session = await leased();
+    await compressing().commitTurn(commitOf(session, { history: [said('short'), answer] }));
+    const short = await item(keys.message(session.id, 0));
+    expect(short).toEqual({ ...keys.message(session.id, 0), message: JSON.stringify(said('short')) });
+    const packed = (await item(keys.message(session.id, 1)))?.['packed'];
+    expect(packed).toBeInstanceOf(Uint8Array);
+    expect((packed as Uint8Array).length).toBeLessThan(1000);
+  });
+
+  test('may begin in the middle of one that was not', async () => {
+    const { sessions } = stores();
+    const session = await leased();
+    const now = taken(await sessions.commitTurn(commitOf(session, { history: [answer] })));
+    await compressing().commitTurn(commitOf(now, { version: 1, historyNext: 1, history: [result] }));
+    expect(await sessions.history(session.id)).toEqual([answer, result]);
+  });
+});
+
+describe('a glance', () => {
+  test('sees the version of the turn and who watches, and nothing of another session', async () => {
+    const { sessions } = stores();
+    const connections = makeConnectionStore(fixture.table);
+    const [session, other] = [await leased(), await leased()];
+    expect(await sessions.glance(session.id)).toEqual({ version: 0, watchers: [] });
+    const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
+    const join = async (sessionId: SessionId): Promise<ConnectionId> => {
+      const id = crypto.randomUUID() as ConnectionId;
+      await connections.put({ id, sessionId, principal, connectedAt: 1 });
+      return id;
+    };
+    const ids = [await join(session.id), await join(session.id)];
+    await join(other.id);
+    await sessions.accept(session, message('m'), placesMax);
+    await sessions.commitTurn(commitOf(session, { history: [said('a')], log: [note('one')] }));
+    const seen = await sessions.glance(session.id);
+    expect([seen.version, [...seen.watchers].sort()]).toEqual([1, ids.sort()]);
+    expect(await sessions.glance('nobody' as SessionId)).toEqual({ version: 0, watchers: [] });
+  });
+
+  test('sees a decision that was made without the lease', async () => {
+    const { sessions } = stores();
+    const session = await leased();
+    const { fence: _, ...unleased } = commitOf(session);
+    await sessions.commitTurn(unleased);
+    expect((await sessions.glance(session.id)).version).toBe(1);
+  });
+});
+
+describe('a commit that comes too late', () => {
+  test('is told that somebody moved the turn, holder or not, and writes nothing', async () => {
+    const { sessions, read } = stores();
+    const session = await leased();
+    await sessions.commitTurn(commitOf(session, { log: [note('first')] }));
+    const before = await read(session.id);
+    const { fence: _, ...unleased } = commitOf(before, { log: [note('late')], history: [said('late')] });
+    expect(await sessions.commitTurn(commitOf(before, { log: [note('late')] }))).toEqual({ status: 'moved' });
+    expect(await sessions.commitTurn(unleased)).toEqual({ status: 'moved' });
+    expect(await read(session.id)).toEqual(before);
+    expect(await sessions.history(session.id)).toEqual([]);
+  });
+
+  test('is stale when the lease is lost or the session has ended, whatever became of the turn', async () => {
+    const { sessions } = stores();
+    const session = await leased();
+    const next = await sessions.takeLease(session.id, { holder: 'b', at: 2000, until: 3000 });
+    expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });
+    await sessions.end(next as Session, { status: 'completed', at: 50, dueAt: 90_000 });
+    const { fence: _, ...unleased } = commitOf(next as Session);
+    expect(await sessions.commitTurn(unleased)).toEqual({ status: 'stale' });
+  });
+
+  test('T15: of twenty writers without a lease one moves the turn, and the others know', async () => {
+    const { sessions } = stores();
+    const session = await leased();
+    const { fence: _, ...unleased } = commitOf(session, { log: [note('one')] });
+    const results = await atOnce(20, () => sessions.commitTurn(unleased));
+    const statuses = results.map(({ status }) => status).sort();
+    expect(statuses).toEqual(['committed', ...Array.from({ length: 19 }, () => 'moved')]);
+    const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
+    expect(events).toHaveLength(1);
+  });
+});

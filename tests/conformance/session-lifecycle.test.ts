@@ -1,0 +1,396 @@
+/** A session's beginning and end against a real DynamoDB engine: its place is taken once, given back once, and never lost. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import type { MessageId, OwnerId, ProjectId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
+import { agentPlaces, executionPlaces } from '#shared/domain/quota.ts';
+import {
+  atOnce,
+  farAway,
+  message,
+  newExecution,
+  newSandbox,
+  newSession,
+  note,
+  onTable,
+  placesMax,
+  tally,
+  workspaceOf,
+} from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => onTable(fixture.table);
+const stopped = { status: 'stopped', at: 9000, dueAt: farAway } as const;
+const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
+
+describe('a session is made', () => {
+  test('with its workspace and its place, in one write', async () => {
+    const { sessions, workspaces, places } = stores();
+    const session = newExecution({ flavor: 'large', createdAt: 4321 });
+    const workspace = workspaceOf(session);
+    expect(await sessions.create(session, { workspace, placesMax })).toBe('created');
+    expect(await sessions.get(session.id)).toEqual(session);
+    expect(await workspaces.get(session.workspace)).toEqual(workspace);
+    expect(await places.read(executionPlaces(session.owner))).toEqual({
+      holder: executionPlaces(session.owner),
+      counted: 1,
+      version: 1,
+      taken: [{ session: session.id, flavor: 'large', takenAt: 4321 }],
+    });
+  });
+
+  test('not at all when no place is left', async () => {
+    const { sessions, workspaces, places } = stores();
+    const session = newExecution();
+    const wish = { workspace: workspaceOf(session), placesMax: 0 };
+    await stores().create(newExecution({ owner: session.owner }));
+    expect(await sessions.create(session, { ...wish, placesMax: 1 })).toBe('full');
+    expect(await sessions.get(session.id)).toBeUndefined();
+    expect(await workspaces.get(session.workspace)).toBeUndefined();
+    expect((await places.read(executionPlaces(session.owner))).counted).toBe(1);
+  });
+
+  test('not again under a taken id, and the second try takes no place and no workspace', async () => {
+    const { sessions, workspaces, places, create } = stores();
+    const first = await create(newExecution());
+    const second = { ...newExecution(), id: first.id };
+    const wish = { workspace: workspaceOf(second), placesMax };
+    expect(await sessions.create(second, wish)).toBe('exists');
+    expect(await sessions.get(first.id)).toEqual(first);
+    expect(await workspaces.get(second.workspace)).toBeUndefined();
+    expect((await places.read(executionPlaces(second.owner))).taken).toEqual([]);
+  });
+
+  test('under a taken id is `exists` also when no place is left', async () => {
+    const { sessions, create } = stores();
+    const first = await create(newExecution());
+    expect(await sessions.create(first, { workspace: workspaceOf(first), placesMax: 1 })).toBe('exists');
+  });
+
+  test('in a workspace that is there already, when none is given', async () => {
+    const { sessions, workspaces, create } = stores();
+    const { workspace, owner } = await create();
+    const other = newSession({ owner, workspace });
+    const before = await workspaces.get(workspace);
+    expect(await sessions.create(other, { placesMax })).toBe('created');
+    expect(await workspaces.get(workspace)).toEqual(before);
+  });
+
+  test('and an agent session takes no place yet', async () => {
+    const { places, create } = stores();
+    const { project } = await create();
+    expect((await places.read(agentPlaces(project))).taken).toEqual([]);
+  });
+});
+
+describe('of a hundred execution sessions at once', () => {
+  test('ten get a place, and each one that ends makes room for one', async () => {
+    const { sessions, workspaces, places } = stores();
+    const owner = crypto.randomUUID() as OwnerId;
+    const wanted = Array.from({ length: 100 }, () => newExecution({ owner }));
+    const make = (session: (typeof wanted)[number]) =>
+      sessions.create(session, { workspace: workspaceOf(session), placesMax });
+    const results = await Promise.all(wanted.map(make));
+    expect(tally(results)).toEqual({ created: 10, full: 90 });
+
+    const { counted, taken } = await places.read(executionPlaces(owner));
+    expect(counted).toBe(10);
+    const made = wanted.filter((_, index) => results[index] === 'created');
+    expect(taken.map(({ session }) => session).sort()).toEqual(made.map(({ id }) => id).sort());
+    const refused = wanted.filter((_, index) => results[index] === 'full');
+    expect(await sessions.getMany(refused.map(({ id }) => id))).toEqual([]);
+    expect(await workspaces.getMany(refused.map(({ workspace }) => workspace))).toEqual([]);
+
+    await sessions.end(made[0] ?? newExecution(), stopped);
+    expect(tally(await Promise.all(refused.map(make)))).toEqual({ created: 1, full: 89 });
+  });
+
+  test('those of another owner count apart', async () => {
+    const { sessions, create } = stores();
+    const { owner } = await create(newExecution());
+    const other = newExecution();
+    expect(owner).not.toBe(other.owner);
+    expect(await sessions.create(other, { workspace: workspaceOf(other), placesMax: 1 })).toBe('created');
+  });
+});
+
+describe('an agent session takes its place with its first message', () => {
+  test('of a hundred first messages in one project ten are accepted', async () => {
+    const { sessions, places, create } = stores();
+    const project = crypto.randomUUID() as ProjectId;
+    const all = await atOnce(100, () => create(newSession({ project })));
+    const results = await Promise.all(
+      all.map((session) => sessions.accept(session, message('m'), placesMax)),
+    );
+    expect(tally(results)).toEqual({ accepted: 10, full: 90 });
+    const accepted = all.filter((_, index) => results[index] === 'accepted');
+    const { counted, taken } = await places.read(agentPlaces(project));
+    expect(counted).toBe(10);
+    expect(taken.map(({ session }) => session).sort()).toEqual(accepted.map(({ id }) => id).sort());
+    const refused = all.filter((_, index) => results[index] === 'full');
+    const untouched = await sessions.getMany(refused.map(({ id }) => id));
+    expect(tally(untouched.map(({ status }) => status))).toEqual({ created: 90 });
+    expect((await sessions.loadWork(refused[0]?.id ?? ('' as SessionId))).inbox).toEqual([]);
+  });
+
+  test('its second message takes none, and is accepted when all are taken', async () => {
+    const { sessions, places, create } = stores();
+    const session = await create();
+    expect(await sessions.accept(session, message('1'), 1)).toBe('accepted');
+    const running = await sessions.get(session.id);
+    expect(running).toEqual({
+      ...session,
+      status: 'running',
+      lastActiveAt: 2000,
+      workSeq: 1,
+      dueAt: 17_000,
+    });
+    expect(await sessions.accept(running ?? session, message('2'), 1)).toBe('accepted');
+    expect((await places.read(agentPlaces(session.project))).counted).toBe(1);
+  });
+
+  test('of two first messages at once both are accepted, for one place', async () => {
+    const { sessions, places, create } = stores();
+    const session = await create();
+    const results = await atOnce(2, (index) => sessions.accept(session, message(String(index)), 1));
+    expect(results).toEqual(['accepted', 'accepted']);
+    expect((await places.read(agentPlaces(session.project))).counted).toBe(1);
+    expect((await sessions.get(session.id))?.workSeq).toBe(2);
+  });
+
+  test('a message that is refused for want of a place may come again', async () => {
+    const { sessions, create } = stores();
+    const project = crypto.randomUUID() as ProjectId;
+    const [one, other] = [await create(newSession({ project })), await create(newSession({ project }))];
+    await sessions.accept(one, message('m'), 1);
+    expect(await sessions.accept(other, message('m'), 1)).toBe('full');
+    await sessions.end(one, completed);
+    expect(await sessions.accept(other, message('m'), 1)).toBe('accepted');
+  });
+});
+
+describe('a session ends', () => {
+  test('L4: once of twenty at once, and gives its place back once', async () => {
+    const { sessions, places, create } = stores();
+    const session = await create(newExecution());
+    await create(newExecution({ owner: session.owner }));
+    const ends = await atOnce(20, () => sessions.end(session, stopped));
+    expect(tally(ends.map((ended) => ended !== undefined))).toEqual({ true: 1, false: 19 });
+    expect((await places.read(executionPlaces(session.owner))).counted).toBe(1);
+    expect(await sessions.get(session.id)).toEqual({
+      ...session,
+      status: 'stopped',
+      lastActiveAt: 9000,
+      dueAt: farAway,
+    });
+  });
+
+  test('whatever it became since it was read, with the place it took meanwhile', async () => {
+    const { sessions, places, create } = stores();
+    const session = await create();
+    await sessions.accept(session, message('m'), placesMax);
+    expect((await sessions.end(session, completed))?.status).toBe('completed');
+    expect(await places.read(agentPlaces(session.project))).toMatchObject({ counted: 0, taken: [] });
+  });
+
+  test('beside a first message, without losing or keeping a place', async () => {
+    const { sessions, places, create } = stores();
+    const project = crypto.randomUUID() as ProjectId;
+    const all = await atOnce(20, () => create(newSession({ project })));
+    const outcomes = await Promise.all(
+      all.map(async (session) => {
+        const [accepted, ended] = await Promise.all([
+          sessions.accept(session, message('m'), 100),
+          sessions.end(session, completed),
+        ]);
+        return [
+          ['accepted', 'ended'].includes(accepted),
+          ended?.status,
+          (await sessions.get(session.id))?.status,
+        ];
+      }),
+    );
+    expect(outcomes).toEqual(all.map(() => [true, 'completed', 'completed']));
+    expect(await places.read(agentPlaces(project))).toMatchObject({ counted: 0, taken: [] });
+  });
+
+  test('not when it showed a sign of life since it was read, if that is wished', async () => {
+    const { sessions, create } = stores();
+    const session = await create(newExecution());
+    await sessions.touch(session, 1001, farAway);
+    expect(await sessions.end(session, { ...stopped, unlessMoved: true })).toBeUndefined();
+    expect((await sessions.get(session.id))?.status).toBe('creating');
+    const seen = (await sessions.get(session.id)) ?? session;
+    expect((await sessions.end(seen, { ...stopped, unlessMoved: true }))?.status).toBe('stopped');
+  });
+
+  test('not over a message of the same millisecond, if that is wished', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create();
+    await sessions.accept(session, message('1'), placesMax);
+    const seen = await read(session.id);
+    await sessions.accept(seen, message('2'), placesMax);
+    expect(await sessions.end(seen, { ...completed, unlessMoved: true })).toBeUndefined();
+    expect((await read(session.id)).status).toBe('running');
+  });
+
+  test('not when it never was', async () => {
+    const { sessions } = stores();
+    expect(await sessions.end(newSession(), completed)).toBeUndefined();
+  });
+});
+
+describe('an unused session', () => {
+  test('is removed with its workspace', async () => {
+    const { sessions, workspaces, create } = stores();
+    const session = await create();
+    expect(await sessions.removeUnused(session)).toBe(true);
+    expect(await sessions.get(session.id)).toBeUndefined();
+    expect(await workspaces.get(session.workspace)).toBeUndefined();
+    expect(await sessions.removeUnused(session)).toBe(false);
+  });
+
+  test('stays, and its workspace too, once it got a message', async () => {
+    const { sessions, workspaces, create } = stores();
+    const session = await create();
+    await sessions.accept(session, message('m'), placesMax);
+    expect(await sessions.removeUnused(session)).toBe(false);
+    expect((await sessions.get(session.id))?.status).toBe('running');
+    expect(await workspaces.get(session.workspace)).toEqual(workspaceOf(session));
+  });
+
+  test('stays once something stands in its log', async () => {
+    const { sessions, create } = stores();
+    const session = await create();
+    await sessions.append(session.id, [note('a')], 1);
+    expect(await sessions.removeUnused(session)).toBe(false);
+  });
+
+  test('stays when its workspace has another user', async () => {
+    const { sessions, workspaces } = stores();
+    const session = newSession();
+    const users = [session.id, crypto.randomUUID() as SessionId].sort();
+    await workspaces.create({ ...workspaceOf(session), users });
+    await sessions.create(session, { placesMax });
+    expect(await sessions.removeUnused(session)).toBe(false);
+    expect((await sessions.get(session.id))?.id).toBe(session.id);
+  });
+
+  test('stays when its workspace has had a sandbox', async () => {
+    const { sessions, workspaces, create } = stores();
+    const session = await create();
+    await workspaces.claimStart(session.workspace, newSandbox());
+    expect(await sessions.removeUnused(session)).toBe(false);
+    await workspaces.markStopped(session.workspace, 1, { reason: 'gone', at: 1 });
+    expect(await sessions.removeUnused(session)).toBe(false);
+  });
+
+  test('is either removed or takes its first message, never both', async () => {
+    const { sessions, create } = stores();
+    const all = await atOnce(20, () => create());
+    const outcomes = await Promise.all(
+      all.map(async (session) => {
+        const [accepted, removed] = await Promise.all([
+          sessions.accept(session, message('m'), placesMax),
+          sessions.removeUnused(session),
+        ]);
+        return `${accepted} ${removed}`;
+      }),
+    );
+    expect(outcomes.filter((outcome) => !['accepted false', 'ended true'].includes(outcome))).toEqual([]);
+  });
+});
+
+test('a forgotten session leaves nothing, and nothing of another goes with it', async () => {
+  const { sessions, create } = stores();
+  const [one, other] = [await create(), await create()];
+  const fill = async (id: SessionId): Promise<void> => {
+    for (let batch = 0; batch < 3; batch += 1)
+      await sessions.append(
+        id,
+        Array.from({ length: 40 }, () => note('x')),
+        batch,
+      );
+    const session = await sessions.takeLease(id, { holder: 'a', at: 10, until: 1000 });
+    if (session === undefined) throw new Error('the lease was not free');
+    await sessions.commitTurn({
+      session,
+      fence: session.lease.fence,
+      version: 0,
+      state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
+      historyNext: 0,
+      historyFrom: 0,
+      at: 20,
+      log: [],
+      history: [{ role: 'user', messageId: 'u' as MessageId, text: 'kept' }],
+      release: true,
+      wakes: false,
+      dueAt: farAway,
+    });
+  };
+  await fill(one.id);
+  await fill(other.id);
+  await sessions.forget(one.id);
+  expect(await sessions.get(one.id)).toBeUndefined();
+  expect(await sessions.readEvents(one.id, { since: -1, eventsMax: 10 })).toEqual({
+    events: [],
+    hasMore: false,
+  });
+  expect(await sessions.loadWork(one.id)).toEqual({
+    turn: { version: 0, historyNext: 0, historyFrom: 0, state: { kind: 'idle' } },
+    inbox: [],
+    history: [],
+    watchers: [],
+  });
+  expect(await stores().item(keys.turn(one.id))).toBeUndefined();
+  expect((await sessions.readEvents(other.id, { since: -1, eventsMax: 200 })).events).toHaveLength(120);
+  expect(await sessions.history(other.id)).toEqual([{ role: 'user', messageId: 'u', text: 'kept' }]);
+  await sessions.forget(one.id);
+});
+
+test('a hundred and fifty sessions are read at once, each once, without those there are not', async () => {
+  const { sessions, workspaces, create } = stores();
+  const all = await atOnce(150, () => create());
+  const ids = all.map(({ id }) => id);
+  const found = await sessions.getMany([...ids, 'nobody' as SessionId, ...ids.slice(0, 20)]);
+  const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
+  expect([...found].sort(byId)).toEqual([...all].sort(byId));
+  const spaces = await workspaces.getMany([...all.map(({ workspace }) => workspace), 'none' as WorkspaceId]);
+  expect([...spaces].sort(byId)).toEqual(all.map(workspaceOf).sort(byId));
+  expect(await sessions.getMany([])).toEqual([]);
+});
+
+describe('a due session', () => {
+  test('is put off by exactly one of twenty who read it', async () => {
+    const { sessions, create, isSessionDue } = stores();
+    const session = await create(newSession({ dueAt: 500 }));
+    expect(await isSessionDue(session.id, 500)).toBe(true);
+    const claims = await atOnce(20, () => sessions.postpone(session, farAway));
+    expect(tally(claims)).toEqual({ true: 1, false: 19 });
+    expect(await isSessionDue(session.id, farAway - 1)).toBe(false);
+  });
+
+  test.each(['touch', 'lease', 'message'] as const)('is not put off after a %s', async (what) => {
+    const { sessions, create, read } = stores();
+    const session = await create(newSession({ dueAt: 500 }));
+    if (what === 'touch') await sessions.touch(session, 1001, 700);
+    if (what === 'lease') await sessions.takeLease(session.id, { holder: 'a', at: 10, until: 500 });
+    if (what === 'message') await sessions.accept(session, message('m'), placesMax);
+    const moved = await read(session.id);
+    expect(await sessions.postpone(session, farAway)).toBe(false);
+    expect(await read(session.id)).toEqual(moved);
+  });
+
+  test('is given oldest first, and no more than asked for', async () => {
+    const { sessions, create } = stores();
+    const dueAts = [17, 5, 11, 2, 14, 8, 20, 3];
+    for (const dueAt of dueAts) await create(newSession({ dueAt }));
+    expect((await sessions.due(20, 100)).map(({ dueAt }) => dueAt)).toEqual([2, 3, 5, 8, 11, 14, 17, 20]);
+    expect((await sessions.due(20, 3)).map(({ dueAt }) => dueAt)).toEqual([2, 3, 5]);
+  });
+});

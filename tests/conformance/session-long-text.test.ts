@@ -1,0 +1,46 @@
+/** Texts that are longer than an item of the table: taken when they can be made to fit, else refused before anything is written. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { message, onTable, placesMax } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+test('a message of a megabyte is taken and read back whole', async () => {
+  const { sessions, create } = onTable(fixture.table);
+  const session = await create();
+  const text = 'wörter '.repeat(130_000);
+  expect(await sessions.accept(session, { ...message('long'), text }, placesMax)).toBe('accepted');
+  const { inbox } = await sessions.loadWork(session.id);
+  expect(inbox.map((one) => one.text === text)).toEqual([true]);
+});
+
+test('one that cannot be made to fit is refused, and nothing of it is kept', async () => {
+  const { sessions, create } = onTable(fixture.table);
+  const session = await create();
+  const text = randomBytes(450_000).toString('base64');
+  await expect(sessions.accept(session, { ...message('noise'), text }, placesMax)).rejects.toMatchObject({
+    code: 'payload_too_large',
+  });
+  expect((await sessions.loadWork(session.id)).inbox).toEqual([]);
+});
+
+test('an event keeps what the log has room for, and says that it was cut', async () => {
+  const { sessions, create } = onTable(fixture.table);
+  const session = await create();
+  const data = { kind: 'note', text: 'x'.repeat(600_000) };
+  await sessions.append(session.id, [{ type: 'system', data }], 5);
+  const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
+  const [event] = events;
+  const kept = JSON.stringify(event?.data);
+  expect([
+    event?.seq,
+    kept.length > 100_000,
+    kept.length <= 262_144,
+    kept.includes('"truncated":true'),
+  ]).toEqual([0, true, true, true]);
+});

@@ -1,0 +1,232 @@
+/** A turn's holder over the table: a slow audience, a cancel, a handover, and what each leaves behind. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { cancelTurn } from '#shared/application/cancel-turn.ts';
+import { resetHistory } from '#shared/application/reset-history.ts';
+import { runTurn, type TurnPorts } from '#shared/application/run-turn.ts';
+import type { LogEvent } from '#shared/domain/event-log.ts';
+import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import type { ModelChunk } from '#shared/domain/model.ts';
+import { deploymentOwner } from '#shared/domain/principal.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+import { message, newSession, onTable, placesMax } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+type Answer = (signal: AbortSignal) => AsyncIterable<ModelChunk>;
+
+const silent: Telemetry = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  count: () => undefined,
+  duration: () => undefined,
+};
+
+async function* spoken(signal: AbortSignal): AsyncGenerator<ModelChunk> {
+  signal.throwIfAborted();
+  yield { type: 'text', text: 'hello' };
+  yield { type: 'end', end: 'end_turn', usage: { inputTokens: 1, outputTokens: 1 } };
+}
+
+/** Speaks when nobody closes the connection before. */
+async function* speechless(signal: AbortSignal): AsyncGenerator<ModelChunk> {
+  await sleep(20_000, undefined, { signal }).catch(() => undefined);
+  signal.throwIfAborted();
+  yield* spoken(signal);
+}
+
+const open = async (answers: readonly Answer[], change: Partial<Session> = {}) => {
+  const { sessions, create, read } = onTable(fixture.table);
+  const { id } = await create(newSession(change));
+  const connections = makeConnectionStore(fixture.table);
+  const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
+  const watcher = crypto.randomUUID() as ConnectionId;
+  await connections.put({ id: watcher, sessionId: id, principal, connectedAt: 1 });
+  const woken: number[] = [];
+  const audience = { postMs: 0 };
+  let asked = 0;
+  const ports = {
+    sessions,
+    connections,
+    sockets: {
+      post: async () => {
+        await sleep(audience.postMs);
+        return 'sent' as const;
+      },
+    },
+    models: {
+      open: () =>
+        Promise.resolve({
+          stream: (_request: unknown, signal: AbortSignal) => {
+            const answer = answers[asked] ?? spoken;
+            asked += 1;
+            return answer(signal);
+          },
+        }),
+    },
+    costOf: () => 0,
+    telemetry: silent,
+    world: systemWorld,
+    invoker: {
+      runTurn: (_id: SessionId, _correlationId: string, hops = 0) => {
+        woken.push(hops);
+        return Promise.resolve();
+      },
+    },
+    // What runs tools is absent: no answer here asks for any.
+  } as unknown as TurnPorts;
+  return {
+    id,
+    ports,
+    read,
+    woken,
+    audience,
+    asked: () => asked,
+    say: async (messageId: string) =>
+      sessions.accept(await read(id), message(messageId, Date.now()), placesMax),
+    run: (remainingMs = 900_000, hops = 0) =>
+      runTurn(ports, {
+        sessionId: id,
+        correlationId: 'c',
+        hops,
+        deadlineAt: Date.now() + remainingMs,
+        settings: {
+          outputTokensMax: 100,
+          leaseMs: 30_000,
+          limits: {
+            turn: { stepsMax: 5, callsMax: 4, usdMax: 10 },
+            history: { tokensMax: 1000, messagesMax: 50 },
+            idleMs: 60_000,
+          },
+        },
+      }),
+    log: async (): Promise<readonly LogEvent[]> =>
+      (await sessions.readEvents(id, { since: -1, eventsMax: 1000 })).events,
+  };
+};
+
+const completions = (events: readonly LogEvent[]): readonly unknown[] =>
+  events.flatMap((event) => (event.type === 'completion' ? [event.data.stopReason] : []));
+
+test('an audience that takes its time is not taken for a cancel: the model is asked once', async () => {
+  const { audience, say, run, asked, log } = await open([]);
+  audience.postMs = 1300;
+  await say('m1');
+  await run();
+  expect(asked()).toBe(1);
+  expect(completions(await log())).toEqual(['end_turn']);
+});
+
+test('a cancel closes the model call within two seconds, and the holder goes on with the next message', async () => {
+  const { id, ports, say, run, asked, log, read, woken } = await open([speechless]);
+  await say('m1');
+  const running = run();
+  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await say('m2');
+  const from = Date.now();
+  await cancelTurn(ports, id, 'c');
+  expect(completions(await log())).toEqual(['cancelled']);
+  await running;
+  expect(Date.now() - from).toBeLessThan(2500);
+  expect(completions(await log())).toEqual(['cancelled', 'end_turn']);
+  expect((await log()).map(({ type }) => type)).toEqual([
+    'message',
+    'completion',
+    'message',
+    'message',
+    'completion',
+  ]);
+  expect([asked(), woken]).toEqual([2, [0]]);
+  expect(await read(id)).toMatchObject({ status: 'idle', lease: { until: 0 } });
+});
+
+test('a cancel of a message that nobody works on completes it, at what the session has cost', async () => {
+  const { id, ports, say, log, read, woken } = await open([], { costUsd: 0.75 });
+  await say('m1');
+  await cancelTurn(ports, id, 'c');
+  const [question, completion] = await log();
+  expect(question).toMatchObject({ type: 'message', data: { messageId: 'm1' } });
+  expect(completion).toMatchObject({
+    type: 'completion',
+    data: { stopReason: 'cancelled', text: '', sessionCostUsd: 0.75 },
+  });
+  await cancelTurn(ports, id, 'c');
+  expect(await log()).toHaveLength(2);
+  expect([(await read(id)).status, woken]).toEqual(['idle', []]);
+});
+
+test('near the end of its time a holder hands over: the next one finds the lease free, and one answer is given', async () => {
+  const { id, say, run, asked, log, read, woken } = await open([speechless]);
+  await say('m1');
+  await run(20_900, 3);
+  expect([asked(), woken]).toEqual([1, [4]]);
+  expect(await read(id)).toMatchObject({ status: 'running', lease: { holder: '', until: 0 } });
+  await run(900_000, 4);
+  expect(completions(await log())).toEqual(['end_turn']);
+});
+
+test('work that comes during a handover does not keep the lease from the next one', async () => {
+  const { id, say, run, read, asked, woken } = await open([speechless]);
+  await say('m1');
+  const running = run(21_500);
+  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await say('m2');
+  await running;
+  expect(woken).toEqual([1]);
+  expect((await read(id)).lease).toMatchObject({ holder: '', until: 0 });
+});
+
+test('after too many hops the janitor is to drive on, and soon', async () => {
+  const { id, say, run, read, woken } = await open([speechless]);
+  await say('m1');
+  const from = Date.now();
+  await run(20_000, 200);
+  expect(woken).toEqual([]);
+  const { dueAt = 0 } = await read(id);
+  expect(dueAt - from).toBeGreaterThan(10_000);
+  expect(dueAt - from).toBeLessThan(20_000);
+});
+
+test('a holder whose lease is taken over closes its model call and writes nothing', async () => {
+  const { id, ports, say, run, asked, log } = await open([speechless]);
+  await say('m1');
+  const running = run();
+  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  const later = Date.now() + 60_000;
+  expect(await ports.sessions.takeLease(id, { holder: 'b', at: later, until: later + 60_000 })).toBeDefined();
+  await cancelTurn(ports, id, 'c');
+  await running;
+  expect([asked(), completions(await log())]).toEqual([1, ['cancelled']]);
+});
+
+test('a reset between turns forgets, and one that races with a turn is a conflict', async () => {
+  const { id, ports, say, run, read, asked } = await open([spoken, speechless]);
+  await say('m1');
+  await run();
+  const found = async () => {
+    const both = await ports.sessions.getWithTurn(id);
+    if (both === undefined) throw new Error('the session is gone');
+    return both;
+  };
+  const stale = await found();
+  expect(await ports.sessions.history(id)).toHaveLength(2);
+  await resetHistory(ports, stale);
+  expect(await ports.sessions.history(id)).toEqual([]);
+  await say('m2');
+  const running = run();
+  await expect.poll(asked, { timeout: 5000 }).toBe(2);
+  await expect(resetHistory(ports, stale)).rejects.toMatchObject({ code: 'conflict' });
+  await cancelTurn(ports, id, 'c');
+  await running;
+  expect((await ports.sessions.history(id)).map(({ role }) => role)).toEqual(['user']);
+  expect((await read(id)).status).toBe('idle');
+});

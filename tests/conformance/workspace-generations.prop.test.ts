@@ -1,0 +1,109 @@
+/** However what is said of an older sandbox mixes with what is said of this one, the table ends the same without it. */
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { newSandbox, newSession, onTable, workspaceOf } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+type Said = (store: WorkspaceStore, id: WorkspaceId, generation: number) => Promise<unknown>;
+
+const asRead = (id: WorkspaceId, generation: number) => ({
+  ...workspaceOf(newSession({ workspace: id })),
+  sandbox: newSandbox({ generation, state: 'ready' }),
+});
+const stop = { reason: 'r', at: 70, dueAt: 80 };
+
+const said: Record<string, Said> = {
+  claimStart: (store, id, generation) => store.claimStart(id, newSandbox({ generation, requestedAt: 1 })),
+  noteTask: (store, id, generation) => store.noteTask(id, generation, `task-${generation}`),
+  noteAddress: (store, id, generation) => store.noteAddress(id, generation, `http://${generation}`),
+  claimRestore: (store, id, generation) => store.claimRestore(id, generation, { at: 10, until: 20 }),
+  giveRestoreBack: (store, id, generation) => store.unclaimRestore(id, generation),
+  markReady: (store, id, generation) => store.markReady(id, generation, 30),
+  noteLogsSeen: (store, id, generation) => store.noteLogsSeen(id, generation, 40 + generation),
+  leasePort: (store, id, generation) => store.leasePort(id, generation, 8000 + generation),
+  noteCheckpoint: (store, id, generation) =>
+    store.noteCheckpoint(
+      id,
+      { id: `c${generation}`, sha256: 'a', savedAt: 50, generation, files: 1, bytes: 1 },
+      {},
+    ),
+  postpone: (store, id, generation) => store.postpone(asRead(id, generation), 60),
+  markStopping: (store, id, generation) => store.markStopping(id, generation, stop),
+  markIdle: (store, id, generation) => store.markIdle(asRead(id, generation), [], stop),
+  markStopped: (store, id, generation) => store.markStopped(id, generation, { reason: 's', at: 90 }),
+};
+
+type Word = { readonly what: string; readonly generation: number };
+
+const second = 2;
+const word = fc.record({
+  what: fc.constantFrom(...Object.keys(said)),
+  generation: fc.constantFrom(1, second),
+});
+
+/** A workspace at its second sandbox, told these words in order; its item without what depends on its id. */
+const told = async (words: readonly Word[]): Promise<unknown> => {
+  const { workspaces, item } = onTable(fixture.table);
+  const { id } = workspaceOf(newSession());
+  const owned = { ...workspaceOf(newSession()), id, users: [], owner: 'o', project: 'p' };
+  await workspaces.create(owned as unknown as Parameters<WorkspaceStore['create']>[0]);
+  await workspaces.claimStart(id, newSandbox());
+  await workspaces.markStopped(id, 1, { reason: 'over', at: 9 });
+  await workspaces.claimStart(id, newSandbox({ generation: second }));
+  for (const { what, generation } of words) await said[what]?.(workspaces, id, generation);
+  const { pk: _pk, id: _id, duePk, ...rest } = (await item(keys.workspace(id))) ?? {};
+  return { ...rest, isDue: duePk !== undefined };
+};
+
+test('what happened to an older generation changes nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 14 }), async (words) => {
+      const current = words.filter(({ generation }) => generation === second);
+      expect(await told(words)).toEqual(await told(current));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** The words that bring the second sandbox to each of its states. */
+const states: readonly (readonly string[])[] = [
+  [],
+  ['markReady'],
+  ['markReady', 'markStopping'],
+  ['markReady', 'markStopped'],
+];
+
+test.each(Object.keys(said))(
+  'in no state of this one does %s of the older one change a thing',
+  async (what) => {
+    for (const state of states) {
+      const words = state.map((one) => ({ what: one, generation: second }));
+      expect(await told([...words, { what, generation: 1 }])).toEqual(await told(words));
+    }
+  },
+);
+
+test('and what happened to this one does', async () => {
+  const untouched = await told([]);
+  const changed = await Promise.all(
+    Object.keys(said).map(async (what) => {
+      const ready = { what: 'markReady', generation: second };
+      const both = await told([ready, { what, generation: second }]);
+      const alone = await told([{ what, generation: second }]);
+      return !isDeepStrictEqual(both, await told([ready])) || !isDeepStrictEqual(alone, untouched);
+    }),
+  );
+  const silent = Object.keys(said).filter((_, index) => !changed[index]);
+  // The second sandbox lives, so that a start of it again is refused; and no claim to restore it is there to be given back.
+  expect(silent).toEqual(['claimStart', 'giveRestoreBack']);
+});

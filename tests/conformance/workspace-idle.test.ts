@@ -1,0 +1,150 @@
+/** Taking an idle sandbox against a real DynamoDB engine: nobody loses one that came back to life meanwhile. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SessionId } from '#shared/domain/ids.ts';
+import type { Workspace } from '#shared/domain/sandbox.ts';
+import type { Session } from '#shared/domain/session.ts';
+import {
+  atOnce,
+  farAway,
+  message,
+  newExecution,
+  newSandbox,
+  newSession,
+  onTable,
+  placesMax,
+  tally,
+  workspaceOf,
+} from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => onTable(fixture.table);
+const stop = { reason: 'idle', at: 70_000, dueAt: 70_500 };
+
+/** An agent session and an execution session in one workspace with a ready sandbox, all as read. */
+const idle = async () => {
+  const { sessions, workspaces, readWorkspace, read } = stores();
+  const agent = newSession();
+  const execution = newExecution({ workspace: agent.workspace, status: 'ready' });
+  await workspaces.create({ ...workspaceOf(agent), users: [agent.id, execution.id].sort() });
+  await sessions.create(agent, { placesMax });
+  await sessions.create(execution, { placesMax });
+  await workspaces.claimStart(agent.workspace, newSandbox());
+  await workspaces.markReady(agent.workspace, 1, 6000);
+  return {
+    workspace: await readWorkspace(agent.workspace),
+    agent: await read(agent.id),
+    execution: await read(execution.id),
+  };
+};
+
+type Idle = Awaited<ReturnType<typeof idle>>;
+
+const take = ({ workspace, agent, execution }: Idle): Promise<Workspace | undefined> =>
+  stores().workspaces.markIdle(workspace, [agent, execution], stop);
+
+test('an idle sandbox is marked to stop, as by any other stop', async () => {
+  const { readWorkspace, isWorkspaceDue } = stores();
+  const found = await idle();
+  const marked = await take(found);
+  expect(marked).toEqual({
+    ...found.workspace,
+    sandbox: {
+      ...found.workspace.sandbox,
+      state: 'stopping',
+      stopRequestedAt: 70_000,
+      stoppedReason: 'idle',
+    },
+  });
+  expect(await readWorkspace(found.workspace.id)).toEqual(marked);
+  expect(await isWorkspaceDue(found.workspace.id, 70_499)).toBe(false);
+  expect(await isWorkspaceDue(found.workspace.id, 70_500)).toBe(true);
+});
+
+test('a workspace without sessions is idle', async () => {
+  const { workspaces } = stores();
+  const { workspace } = await idle();
+  expect((await workspaces.markIdle(workspace, [], stop))?.sandbox?.state).toBe('stopping');
+});
+
+describe('an idle sandbox stays when, since it was read,', () => {
+  const changes: [string, (found: Idle) => Promise<unknown>][] = [
+    ['a session was touched', ({ agent }) => stores().sessions.touch(agent, 69_999, farAway)],
+    [
+      'a session got a lease',
+      ({ agent }) => stores().sessions.takeLease(agent.id, { holder: 'a', at: 69_999, until: 99_999 }),
+    ],
+    // At the very moment of its last sign of life: only the count of its work tells.
+    [
+      'a session got a message in the same millisecond',
+      ({ agent }) => stores().sessions.accept(agent, message('m', agent.lastActiveAt), placesMax),
+    ],
+    ['a session got a message', ({ agent }) => stores().sessions.accept(agent, message('m'), placesMax)],
+    [
+      'a call began',
+      ({ execution }) =>
+        stores().sessions.beginCall(execution.id, { key: 'a', at: 69_999, until: 99_999, dueAt: farAway }),
+    ],
+    [
+      'a session ended',
+      ({ agent }) => stores().sessions.end(agent, { status: 'completed', at: 69_999, dueAt: farAway }),
+    ],
+    ['a session was forgotten', ({ agent }) => stores().sessions.forget(agent.id)],
+    [
+      'the sandbox stopped',
+      ({ workspace }) => stores().workspaces.markStopped(workspace.id, 1, { reason: 'x', at: 1 }),
+    ],
+  ];
+
+  test.each(changes)('%s', async (_what, change) => {
+    const { workspaces } = stores();
+    const found = await idle();
+    await change(found);
+    const before = await workspaces.get(found.workspace.id);
+    expect(await take(found)).toBeUndefined();
+    expect(await workspaces.get(found.workspace.id)).toEqual(before);
+  });
+});
+
+test('a message beside the taking is either seen by it or comes after it', async () => {
+  const { sessions, readWorkspace } = stores();
+  const outcomes = await atOnce(20, async () => {
+    const found = await idle();
+    const [marked, accepted] = await Promise.all([
+      take(found),
+      sessions.accept(found.agent, message('m'), 100),
+    ]);
+    const state = (await readWorkspace(found.workspace.id)).sandbox?.state;
+    return `${accepted}: ${marked === undefined ? 'left' : 'taken'}, ${state}`;
+  });
+  const possible = ['accepted: left, ready', 'accepted: taken, stopping'];
+  expect(Object.keys(tally(outcomes)).filter((outcome) => !possible.includes(outcome))).toEqual([]);
+});
+
+test('of twenty who take it, twenty agree on one reason and one moment', async () => {
+  const { workspaces, readWorkspace } = stores();
+  const { workspace, agent, execution } = await idle();
+  await atOnce(20, (index) =>
+    workspaces.markIdle(workspace, [agent, execution], {
+      reason: `idle ${index}`,
+      at: 70_000 + index,
+      dueAt: 80_000,
+    }),
+  );
+  const { stoppedReason, stopRequestedAt } = (await readWorkspace(workspace.id)).sandbox ?? {};
+  expect(stoppedReason).toBe(`idle ${(stopRequestedAt ?? 0) - 70_000}`);
+});
+
+test('a workspace that has no sandbox has none to take', async () => {
+  const { workspaces, create, readWorkspace } = stores();
+  const session: Session = await create();
+  const workspace = await readWorkspace(session.workspace);
+  expect(await workspaces.markIdle(workspace, [session], stop)).toBeUndefined();
+  expect(await readWorkspace(session.workspace)).toEqual(workspace);
+  expect(workspace.users).toEqual<readonly SessionId[]>([session.id]);
+});

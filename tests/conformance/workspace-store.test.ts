@@ -1,0 +1,362 @@
+/** The sandbox of a workspace against a real DynamoDB engine: each step is taken by one caller, of this generation only. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import { poolSlot } from '#shared/domain/pool.ts';
+import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
+import { atOnce, farAway, newSandbox, onTable, tally } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => onTable(fixture.table);
+const address = 'http://127.0.0.1:1';
+const stop = (at: number, reason = 'idle') => ({ reason, at, dueAt: at + 500 });
+
+const made = (change: Partial<Workspace> = {}) => stores().makeWorkspace(change);
+const inState = (state: SandboxRecord['state'], change: Partial<Workspace> = {}) =>
+  stores().workspaceIn(state, change);
+
+describe('a workspace', () => {
+  test('is made once and read back whole', async () => {
+    const { workspaces } = stores();
+    const users = [crypto.randomUUID() as SessionId, crypto.randomUUID() as SessionId].sort();
+    const workspace = await made({ users });
+    await workspaces.create({ ...workspace, createdAt: 2 });
+    expect(await workspaces.get(workspace.id)).toEqual(workspace);
+    expect(await workspaces.get('none' as WorkspaceId)).toBeUndefined();
+  });
+
+  test('says who is left when one leaves', async () => {
+    const { workspaces } = stores();
+    const users = [crypto.randomUUID() as SessionId, crypto.randomUUID() as SessionId].sort();
+    const { id } = await made({ users });
+    expect((await workspaces.leave(id, users[0] as SessionId))?.users).toEqual([users[1]]);
+    expect((await workspaces.leave(id, users[1] as SessionId))?.users).toEqual([]);
+    expect((await workspaces.leave(id, users[1] as SessionId))?.users).toEqual([]);
+    expect(await workspaces.leave('none' as WorkspaceId, users[0] as SessionId)).toBeUndefined();
+    expect(await workspaces.get('none' as WorkspaceId)).toBeUndefined();
+  });
+
+  test('is not deleted while it has a user', async () => {
+    const { workspaces } = stores();
+    const { id, users } = await made();
+    expect(await workspaces.remove(id)).toBe(false);
+    await workspaces.leave(id, users[0] as SessionId);
+    expect(await workspaces.remove(id)).toBe(true);
+    expect(await workspaces.get(id)).toBeUndefined();
+  });
+
+  test.each([
+    ['starting', false],
+    ['ready', false],
+    ['stopping', false],
+    ['stopped', true],
+  ] as const)('without users, whose sandbox is %s, is deleted: %s', async (state, isDeleted) => {
+    const { workspaces } = stores();
+    const { id } = await inState(state, { users: [] });
+    expect(await workspaces.remove(id)).toBe(isDeleted);
+    expect((await workspaces.get(id)) === undefined).toBe(isDeleted);
+  });
+});
+
+describe('a start', () => {
+  test('is claimed by one of twenty', async () => {
+    const { workspaces, readWorkspace, isWorkspaceDue } = stores();
+    const workspace = await made();
+    const sandbox = newSandbox();
+    const claims = await atOnce(20, () => workspaces.claimStart(workspace.id, sandbox));
+    expect(tally(claims)).toEqual({ true: 1, false: 19 });
+    expect(await readWorkspace(workspace.id)).toEqual({ ...workspace, sandbox });
+    expect(await isWorkspaceDue(workspace.id, 184_999)).toBe(false);
+    expect(await isWorkspaceDue(workspace.id, 185_000)).toBe(true);
+  });
+
+  test('of the next generation needs a stopped one, and takes nothing over from it', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const { id } = await inState('ready');
+    const next = newSandbox({ generation: 2, requestedAt: 9000, lost: 'it stopped' });
+    await workspaces.leasePort(id, 1, 8000);
+    await workspaces.noteLogsSeen(id, 1, 7);
+    expect(await workspaces.claimStart(id, next)).toBe(false);
+    await workspaces.markStopping(id, 1, stop(7000));
+    expect(await workspaces.claimStart(id, next)).toBe(false);
+    await workspaces.markStopped(id, 1, { reason: 'exit code 0', at: 8000 });
+    expect(await workspaces.claimStart(id, { ...next, generation: 3 })).toBe(false);
+    expect(await workspaces.claimStart(id, { ...next, generation: 1 })).toBe(false);
+    expect(await workspaces.claimStart(id, next)).toBe(true);
+    expect((await readWorkspace(id)).sandbox).toEqual(next);
+  });
+
+  test('of a workspace that is not there is not claimed', async () => {
+    const { workspaces } = stores();
+    expect(await workspaces.claimStart('none' as WorkspaceId, newSandbox())).toBe(false);
+    expect(await workspaces.get('none' as WorkspaceId)).toBeUndefined();
+  });
+
+  test('is noted: the task while it is not stopped, the address while it starts', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const { id } = await inState('starting');
+    expect(await workspaces.noteTask(id, 1, 'task-1')).toBe(true);
+    expect(await workspaces.noteAddress(id, 1, address)).toBe(true);
+    expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ taskArn: 'task-1', address }));
+    await workspaces.markReady(id, 1, 6000);
+    expect(await workspaces.noteAddress(id, 1, 'http://late')).toBe(false);
+    await workspaces.markStopping(id, 1, stop(7000));
+    expect(await workspaces.noteTask(id, 1, 'task-1b')).toBe(true);
+    await workspaces.markStopped(id, 1, { reason: 'gone', at: 8000 });
+    expect(await workspaces.noteTask(id, 1, 'late')).toBe(false);
+    expect((await readWorkspace(id)).sandbox).toMatchObject({ taskArn: 'task-1b', address });
+  });
+});
+
+describe('a warm sandbox', () => {
+  const warmSlot = () => inState('ready', { id: `pool-${crypto.randomUUID()}` as WorkspaceId, users: [] });
+  const claimOf = (slot: Workspace, generation = 1) => ({
+    generation,
+    at: 9000,
+    sandbox: newSandbox({
+      generation,
+      requestedAt: 9000,
+      source: 'pool',
+      warm: { slot: slot.id, generation: 1 },
+      taskArn: 'task-1',
+      address,
+    }),
+  });
+
+  test('L12: goes to one of twenty workspaces, and its slot is empty', async () => {
+    const { workspaces, readWorkspace, isWorkspaceDue, liveIds } = stores();
+    const slot = await warmSlot();
+    const wanting = await atOnce(20, () => made());
+    const claims = await Promise.all(wanting.map(({ id }) => workspaces.claimWarm(id, slot, claimOf(slot))));
+    expect(tally(claims)).toEqual({ true: 1, false: 19 });
+    const winner = wanting[claims.indexOf(true)] ?? slot;
+    expect(await readWorkspace(winner.id)).toEqual({ ...winner, sandbox: claimOf(slot).sandbox });
+    expect((await readWorkspace(slot.id)).sandbox).toEqual({
+      ...slot.sandbox,
+      state: 'stopped',
+      stoppedReason: 'a workspace claimed it',
+    });
+    expect(await workspaces.claimantOf({ workspaceId: slot.id, generation: 1 })).toEqual({
+      workspaceId: winner.id,
+      generation: 1,
+    });
+    const losers = wanting.filter(({ id }) => id !== winner.id);
+    const after = await workspaces.getMany(losers.map(({ id }) => id));
+    expect(after.every(({ sandbox }) => sandbox === undefined)).toBe(true);
+    const live = await liveIds();
+    expect([live.includes(winner.id), live.includes(slot.id)]).toEqual([true, false]);
+    expect(await isWorkspaceDue(winner.id, 189_000)).toBe(true);
+  });
+
+  test('is claimed once by callers of one workspace', async () => {
+    const { workspaces } = stores();
+    const [slot, { id }] = [await warmSlot(), await made()];
+    const claims = await atOnce(20, () => workspaces.claimWarm(id, slot, claimOf(slot)));
+    expect(tally(claims)).toEqual({ true: 1, false: 19 });
+  });
+
+  test('stays in its slot when the workspace has moved on', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const [slot, { id }] = [await warmSlot(), await inState('starting')];
+    expect(await workspaces.claimWarm(id, slot, claimOf(slot))).toBe(false);
+    expect(await readWorkspace(slot.id)).toEqual(slot);
+    expect(await workspaces.claimantOf({ workspaceId: slot.id, generation: 1 })).toBeUndefined();
+  });
+
+  test('is not claimed in a slot that is filled anew', async () => {
+    const { workspaces } = stores();
+    const [slot, one, other] = [await warmSlot(), await made(), await made()];
+    expect(await workspaces.claimWarm(one.id, slot, claimOf(slot))).toBe(true);
+    expect(await workspaces.claimStart(slot.id, newSandbox({ generation: 2 }))).toBe(true);
+    await workspaces.markReady(slot.id, 2, 9500);
+    expect(await workspaces.claimWarm(other.id, slot, claimOf(slot))).toBe(false);
+    expect(await workspaces.claimantOf({ workspaceId: slot.id, generation: 2 })).toBeUndefined();
+  });
+
+  test('is not claimed from a slot that starts or stops', async () => {
+    const { workspaces } = stores();
+    const { id } = await made();
+    for (const state of ['starting', 'stopping', 'stopped'] as const) {
+      const slot = await inState(state, { users: [] });
+      expect(await workspaces.claimWarm(id, slot, claimOf(slot))).toBe(false);
+    }
+  });
+
+  test('is the next generation of a workspace whose last one stopped', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const [slot, { id }] = [await warmSlot(), await inState('stopped')];
+    expect(await workspaces.claimWarm(id, slot, claimOf(slot, 2))).toBe(true);
+    expect((await readWorkspace(id)).sandbox).toEqual(claimOf(slot, 2).sandbox);
+  });
+});
+
+describe('a restore', () => {
+  test('is claimed by one of twenty until the claim expires', async () => {
+    const { workspaces } = stores();
+    const { id } = await inState('starting');
+    const claim = (at: number, until: number) => workspaces.claimRestore(id, 1, { at, until });
+    expect(tally(await atOnce(20, () => claim(6000, 6500)))).toEqual({ true: 1, false: 19 });
+    expect(await claim(6499, 7000)).toBe(false);
+    expect(await claim(6500, 7000)).toBe(true);
+  });
+
+  test('is given back, and claimed again at once', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const { id } = await inState('starting');
+    expect(await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 })).toBe(true);
+    expect(await workspaces.claimRestore(id, 1, { at: 6001, until: 6501 })).toBe(false);
+    await workspaces.unclaimRestore(id, 1);
+    expect(await workspaces.claimRestore(id, 1, { at: 6002, until: 6600 })).toBe(true);
+    await workspaces.markReady(id, 1, 6100);
+    expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ state: 'ready', readyAt: 6100 }));
+  });
+
+  test.each(['ready', 'stopping', 'stopped'] as const)('is not claimed when it is %s', async (state) => {
+    const { workspaces } = stores();
+    const { id } = await inState(state);
+    expect(await workspaces.claimRestore(id, 1, { at: 9000, until: 9500 })).toBe(false);
+    const before = await workspaces.get(id);
+    await workspaces.unclaimRestore(id, 1);
+    expect(await workspaces.get(id)).toEqual(before);
+  });
+});
+
+test('L2: readiness is told by one of twenty, and looked at again in an hour', async () => {
+  const { workspaces, isWorkspaceDue } = stores();
+  const { id } = await inState('starting');
+  expect(tally(await atOnce(20, () => workspaces.markReady(id, 1, 6000)))).toEqual({ true: 1, false: 19 });
+  expect(await isWorkspaceDue(id, 3_605_999)).toBe(false);
+  expect(await isWorkspaceDue(id, 3_606_000)).toBe(true);
+});
+
+describe('a stop', () => {
+  test.each(['starting', 'ready'] as const)('of a sandbox that is %s marks it', async (state) => {
+    const { workspaces, readWorkspace, isWorkspaceDue } = stores();
+    const before = await inState(state);
+    const marked = await workspaces.markStopping(before.id, 1, stop(7000));
+    expect(marked).toEqual({
+      ...before,
+      sandbox: { ...before.sandbox, state: 'stopping', stopRequestedAt: 7000, stoppedReason: 'idle' },
+    });
+    expect(await readWorkspace(before.id)).toEqual(marked);
+    expect(await isWorkspaceDue(before.id, 7499)).toBe(false);
+    expect(await isWorkspaceDue(before.id, 7500)).toBe(true);
+  });
+
+  test('that is asked again keeps its first reason and moment, and moves the next look', async () => {
+    const { workspaces, isWorkspaceDue, liveIds } = stores();
+    const { id } = await inState('ready');
+    const first = await workspaces.markStopping(id, 1, stop(7000, 'idle'));
+    expect(await workspaces.markStopping(id, 1, stop(9000, 'the session ended'))).toEqual(first);
+    expect(await isWorkspaceDue(id, 9499)).toBe(false);
+    expect(await isWorkspaceDue(id, 9500)).toBe(true);
+    expect(await liveIds()).toContain(id);
+  });
+
+  test('is over once, keeps the reason it was asked for, and leaves nothing due', async () => {
+    const { workspaces, readWorkspace, isWorkspaceDue, liveIds } = stores();
+    const before = await inState('ready');
+    const { id } = before;
+    await workspaces.leasePort(id, 1, 8000);
+    await workspaces.markStopping(id, 1, stop(7000));
+    const ended = await atOnce(20, () => workspaces.markStopped(id, 1, { reason: 'exit code 0', at: 8000 }));
+    expect(tally(ended.map((one) => one !== undefined))).toEqual({ true: 1, false: 19 });
+    const after = {
+      ...before,
+      sandbox: {
+        ...before.sandbox,
+        state: 'stopped',
+        stopRequestedAt: 7000,
+        stoppedAt: 8000,
+        stoppedReason: 'idle',
+      },
+    };
+    expect(ended.find((one) => one !== undefined)).toEqual(after);
+    expect(await readWorkspace(id)).toEqual(after);
+    expect(await isWorkspaceDue(id, farAway)).toBe(false);
+    expect(await liveIds()).not.toContain(id);
+    expect(await workspaces.markStopping(id, 1, stop(9000))).toBeUndefined();
+  });
+
+  test('that nobody asked for tells what ECS said of it', async () => {
+    const { workspaces } = stores();
+    const before = await inState('ready');
+    expect(await workspaces.markStopped(before.id, 1, { reason: 'OutOfMemory', at: 8000 })).toEqual({
+      ...before,
+      sandbox: { ...before.sandbox, state: 'stopped', stoppedAt: 8000, stoppedReason: 'OutOfMemory' },
+    });
+  });
+
+  test('of a workspace without a sandbox is none', async () => {
+    const { workspaces, isWorkspaceDue } = stores();
+    const { id } = await made();
+    expect(await workspaces.markStopping(id, 1, stop(7000))).toBeUndefined();
+    expect(await workspaces.markStopped(id, 1, { reason: 'x', at: 1 })).toBeUndefined();
+    expect(await workspaces.markStopping('none' as WorkspaceId, 1, stop(7000))).toBeUndefined();
+    expect(await isWorkspaceDue(id, farAway)).toBe(false);
+  });
+});
+
+describe('the next look', () => {
+  test('is moved while the sandbox stands as it was read', async () => {
+    const { workspaces, isWorkspaceDue } = stores();
+    const ready = await inState('ready');
+    expect(await workspaces.postpone(ready, 100)).toBe(true);
+    expect([await isWorkspaceDue(ready.id, 99), await isWorkspaceDue(ready.id, 100)]).toEqual([false, true]);
+    await workspaces.markStopping(ready.id, 1, stop(7000));
+    expect(await workspaces.postpone(ready, farAway)).toBe(false);
+    expect(await isWorkspaceDue(ready.id, 7500)).toBe(true);
+  });
+
+  test('does not come back for a sandbox that is stopped or was never there', async () => {
+    const { workspaces, liveIds } = stores();
+    const [none, stopped] = [await made(), await inState('stopped')];
+    await workspaces.postpone(none, 100);
+    await workspaces.postpone(stopped, 100);
+    const live = await liveIds();
+    expect([live.includes(none.id), live.includes(stopped.id)]).toEqual([false, false]);
+  });
+});
+
+describe('the living', () => {
+  test('are the workspaces with a sandbox that is not stopped', async () => {
+    const { liveIds, isWorkspaceDue } = stores();
+    const states = ['starting', 'ready', 'stopping', 'stopped'] as const;
+    const made4 = await Promise.all(states.map((state) => inState(state)));
+    const none = await made();
+    const live = await liveIds();
+    expect(made4.map(({ id }) => live.includes(id))).toEqual([true, true, true, false]);
+    expect(live.includes(none.id)).toBe(false);
+    expect(new Set(live).size).toBe(live.length);
+    expect(await isWorkspaceDue(none.id, farAway)).toBe(false);
+  });
+
+  test('are listed however many pages they fill', async () => {
+    const { workspaces, liveIds } = stores();
+    const padding = 'x'.repeat(300_000);
+    const all = await atOnce(40, async () => {
+      const { id } = await made();
+      await workspaces.claimStart(id, newSandbox({ lost: padding }));
+      return id;
+    });
+    const live = await liveIds();
+    expect(all.filter((id) => !live.includes(id))).toEqual([]);
+    expect(new Set(live).size).toBe(live.length);
+    for (const id of all) await workspaces.markStopped(id, 1, { reason: 'over', at: 1 });
+  });
+
+  test('hold every slot of the pool, and each is due in its time', async () => {
+    const { liveIds, isWorkspaceDue } = stores();
+    const slots = Array.from({ length: 20 }, (_, index) => poolSlot(index));
+    for (const id of slots) await inState('ready', { id, users: [] });
+    const live = await liveIds();
+    expect(slots.filter((id) => !live.includes(id))).toEqual([]);
+    const due = await Promise.all(slots.map((id) => isWorkspaceDue(id, 3_606_000)));
+    expect(tally(due)).toEqual({ true: 20 });
+  });
+});

@@ -1,0 +1,138 @@
+/** Who may do what: tokens and their scopes, revocation at once, rates. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
+import { connect } from './socket-client.ts';
+
+type Made = { readonly id: string; readonly token: string; readonly scope: string; readonly name: string };
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const makeToken = (wish: object): Promise<Made> =>
+  cloud.ask('/api/tokens', { method: 'POST', body: JSON.stringify({ name: 'a test', ...wish }) });
+const makeProject = (name: string): Promise<{ id: string }> =>
+  cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify({ name }) });
+
+const as = async (token: string, path: string, init: RequestInit = {}): Promise<[number, string]> => {
+  const headers = { authorization: `Bearer ${token}`, ...init.headers };
+  const response = await fetch(`${cloud.url}${path}`, { ...init, headers });
+  const body = (await response.json()) as { error?: { code: string; message: string } };
+  return [response.status, body.error === undefined ? '' : `${body.error.code}: ${body.error.message}`];
+};
+
+const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+
+test('a token is shown once, listed masked, and gone when it is revoked', async () => {
+  const made = await makeToken({ scope: 'admin:ro', name: 'reader' });
+  expect(made).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    token: expect.stringMatching(/^sp_[0-9a-f]{64}$/),
+    scope: 'admin:ro',
+    name: 'reader',
+  });
+  const { tokens } = await cloud.ask<{ tokens: Record<string, string>[] }>('/api/tokens');
+  const listed = tokens.find(({ id }) => id === made.id);
+  expect(listed?.['token']).toBe(`${made.token.slice(0, 8)}...${made.token.slice(-4)}`);
+  expect(JSON.stringify(tokens)).not.toContain(made.token);
+  expect(await as(made.token, '/api/sessions')).toEqual([200, '']);
+  await cloud.ask(`/api/tokens/${made.id}`, { method: 'DELETE' });
+  expect(await as(made.token, '/api/sessions')).toEqual([401, 'unauthenticated: a valid token is required']);
+  expect(await as(cloud.token, `/api/tokens/${made.id}`, { method: 'DELETE' })).toEqual([
+    404,
+    'token_not_found: there is no such token',
+  ]);
+});
+
+test('an expired token opens nothing', async () => {
+  const { token } = await makeToken({ scope: 'admin', expiresInSeconds: 1 });
+  expect((await as(token, '/api/sessions'))[0]).toBe(200);
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  expect((await as(token, '/api/sessions'))[0]).toBe(401);
+});
+
+test('a scope that does not exist is refused by name', async () => {
+  expect(await as(cloud.token, '/api/tokens', post({ name: 'x', scope: 'project:me' }))).toEqual([
+    400,
+    'invalid_request: scope: use admin, admin:ro, project:<uuid> or project:<uuid>:ro',
+  ]);
+});
+
+test('scopes read, write and manage as the matrix says, and another project is not found', async () => {
+  const [mine, other] = [await makeProject('mine'), await makeProject('other')];
+  const tokens = {
+    admin: cloud.token,
+    'admin:ro': (await makeToken({ scope: 'admin:ro' })).token,
+    own: (await makeToken({ scope: `project:${mine.id}` })).token,
+    'own:ro': (await makeToken({ scope: `project:${mine.id}:ro` })).token,
+    other: (await makeToken({ scope: `project:${other.id}` })).token,
+  };
+  const session = await cloud.ask<{ id: string }>('/api/sessions', post({ project: mine.id }));
+  const statuses = async (path: string, init?: RequestInit) =>
+    Object.fromEntries(
+      await Promise.all(
+        Object.entries(tokens).map(async ([name, token]) => [name, (await as(token, path, init))[0]]),
+      ),
+    );
+  expect(await statuses(`/api/sessions/${session.id}`)).toEqual({
+    admin: 200,
+    'admin:ro': 200,
+    own: 200,
+    'own:ro': 200,
+    other: 404,
+  });
+  expect(await statuses('/api/sessions', post({ project: mine.id }))).toEqual({
+    admin: 201,
+    'admin:ro': 403,
+    own: 201,
+    'own:ro': 403,
+    other: 404,
+  });
+  expect(await statuses('/api/tokens', post({ name: 'x', scope: 'admin:ro' }))).toEqual({
+    admin: 201,
+    'admin:ro': 403,
+    own: 403,
+    'own:ro': 403,
+    other: 403,
+  });
+  const text = await as(tokens.other, `/api/sessions/${session.id}`);
+  expect(text).toEqual(await as(tokens.other, `/api/sessions/${crypto.randomUUID()}`));
+});
+
+test('a revoked token fails on the next frame of an open socket', async () => {
+  const { id, token } = await makeToken({ scope: 'admin' });
+  const client = await connect({ url: cloud.url, token });
+  await client.untilType('system:ready');
+  client.send('ping');
+  await client.untilType('pong');
+  await cloud.ask(`/api/tokens/${id}`, { method: 'DELETE' });
+  client.send('message', { text: 'hello' });
+  expect((await client.untilType('error')).data.error.code).toBe('unauthenticated');
+  expect(await client.closed).toBeGreaterThan(0);
+});
+
+test('more than a burst of requests with one token is told to wait, on every door', async () => {
+  const strict = await openEmbeddedCloud({
+    variables: { RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '3' },
+  });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => strict.request('/api/sessions')));
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([200, 200, 200, 429, 429, 429, 429, 429]);
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.headers.get('retry-after')).toBe('1');
+  expect(await refused?.json()).toMatchObject({ error: { code: 'rate_limited' } });
+  expect((await strict.request('/mcp', { method: 'POST', body: '{}' })).status).toBe(429);
+  const socket = new WebSocket(`${strict.url.replace('http', 'ws')}/ws`, {
+    headers: { authorization: `Bearer ${strict.token}` },
+  });
+  const status = await new Promise((resolve) => {
+    socket.once('unexpected-response', (_, response) => resolve(response.statusCode));
+    socket.once('open', () => resolve('open'));
+    socket.once('error', () => undefined);
+  });
+  expect(status).toBe(429);
+  await strict.stop();
+});

@@ -1,0 +1,139 @@
+/** Sessions as these tests use them: an agent that needs no approval, what stands in the table, an idle one's rest. */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { SandboxRecord } from '#shared/domain/sandbox.ts';
+import { type EmbeddedCloud, eventually } from './embedded-cloud.ts';
+import { type Client, connect, type Received } from './socket-client.ts';
+
+export type Shown = {
+  readonly id: string;
+  readonly status: string;
+  readonly workspace: string;
+  readonly sandbox: { readonly state: string; readonly source?: string; readonly reason?: string } | null;
+};
+
+export type Logged = {
+  readonly index: number;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+type Sessions = Pick<EmbeddedCloud, 'ask'>;
+
+export const makeSession = ({ ask }: Sessions, wish: object): Promise<Shown> =>
+  ask('/api/sessions', { method: 'POST', body: JSON.stringify(wish) });
+
+export const showSession = ({ ask }: Sessions, id: string): Promise<Shown> => ask(`/api/sessions/${id}`);
+
+/** Returns when its sandbox has stopped, so that no late event of it meets the next test. */
+export const endSession = async (cloud: Sessions, id: string): Promise<void> => {
+  await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+  await eventually(
+    () => showSession(cloud, id),
+    ({ sandbox }) => sandbox === null || sandbox.state === 'stopped',
+    30_000,
+  );
+};
+
+/** The log's events of kind `system`, as those who poll read them. */
+export const systemEvents = async (
+  { ask }: Sessions,
+  id: string,
+  kind: string,
+): Promise<readonly Logged['data'][]> => {
+  const { events } = await ask<{ events: readonly Logged[] }>(`/api/sessions/${id}/events`);
+  return events
+    .filter(({ type, data }) => type === 'system' && data['kind'] === kind)
+    .map(({ data }) => data);
+};
+
+/** The sandbox as the table has it. */
+export const sandboxRecord = async (
+  { table }: Pick<EmbeddedCloud, 'table'>,
+  workspace: string,
+): Promise<SandboxRecord> => {
+  const found = await makeWorkspaceStore(table).get(workspace as WorkspaceId);
+  if (found?.sandbox === undefined) throw new Error(`workspace ${workspace} has no sandbox`);
+  return found.sandbox;
+};
+
+const longMs = 1_000_000;
+
+/** As if nothing had happened in the session for longer than it may be idle: the janitor takes its sandbox. */
+export const restSandbox = async (cloud: EmbeddedCloud, id: string): Promise<void> => {
+  const { client, name: TableName } = cloud.table;
+  const age = {
+    TableName,
+    Key: keys.session(id),
+    UpdateExpression: 'SET lastActiveAt = lastActiveAt - :ms, dueAt = :now',
+    ConditionExpression: 'leaseUntil = :zero',
+    ExpressionAttributeValues: { ':ms': longMs, ':now': Date.now() - 1, ':zero': 0 },
+  };
+  const isAged = async (): Promise<boolean> => {
+    try {
+      await client.send(new UpdateCommand(age));
+      return true;
+    } catch (error) {
+      // The turn's function is about to give its lease back.
+      if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
+      throw error;
+    }
+  };
+  await eventually(isAged, (done) => done);
+  await cloud.janitor({ sweep: 'due' });
+  const { sandbox } = await eventually(
+    () => showSession(cloud, id),
+    (session) => session.sandbox?.state === 'stopped',
+    20_000,
+  );
+  if (sandbox?.reason !== 'idle')
+    throw new Error(`the sandbox stopped for another reason: ${sandbox?.reason}`);
+};
+
+export type Agent = Shown & {
+  readonly client: Client;
+  /** All frames of one turn. */
+  readonly say: (text: string) => Promise<readonly Received[]>;
+  /** Output of the tools of one turn. */
+  readonly run: (text: string) => Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+export const openAgent = async (
+  cloud: Pick<EmbeddedCloud, 'ask' | 'url' | 'token'>,
+  wish: object = {},
+): Promise<Agent> => {
+  const made = await makeSession(cloud, { approvals: 'auto', flavor: 'micro', ...wish });
+  const client = await connect(cloud, { sessionId: made.id });
+  await client.untilType('system:ready');
+  let turns = 0;
+  const say = async (text: string): Promise<readonly Received[]> => {
+    const from = client.frames.length;
+    client.send('message', { text });
+    await client.untilType('completion', turns);
+    turns += 1;
+    return client.frames.slice(from);
+  };
+  return {
+    ...made,
+    client,
+    say,
+    run: async (text) => toolOutput(await say(text)),
+    close: async () => {
+      await client.close();
+      await endSession(cloud, made.id);
+    },
+  };
+};
+
+export const toolOutput = (frames: readonly Received[]): string =>
+  frames
+    .filter(({ type }) => type === 'tool:output')
+    .map(({ data }) => data.content.map((block: { text: string }) => block.text).join(''))
+    .join('');
+
+/** The data of a turn's `system` events of one kind. */
+export const systemData = (frames: readonly Received[], kind: string): readonly Received['data'][] =>
+  frames.filter(({ type, data }) => type === 'system' && data.kind === kind).map(({ data }) => data);

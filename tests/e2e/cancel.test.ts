@@ -1,0 +1,121 @@
+/** A cancel: what runs is killed, what waits is over, what is queued goes on. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Agent, openAgent, toolOutput } from './agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { sandboxProcesses } from './sandbox-processes.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const cancelByRest = ({ id }: Agent): Promise<Response> =>
+  cloud.request(`/api/sessions/${id}/cancel`, { method: 'POST' });
+
+/** Programs in this cloud's sandboxes whose command line holds the text. */
+const running = (text: string): readonly number[] =>
+  sandboxProcesses(cloud.home)
+    .map(({ pid }) => pid)
+    .filter((pid) => commandOf(pid).includes(text));
+
+const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    // It has ended.
+    return '';
+  }
+};
+
+test('a running program is killed within two seconds, and the message behind it runs', async () => {
+  const agent = await openAgent(cloud);
+  await agent.run('$ true');
+  agent.client.send('message', { text: '$ echo begun; sleep 31.5; touch survived', messageId: 'long' });
+  await agent.client.untilType('tool:progress');
+  expect(running('sleep 31.5').length).toBeGreaterThan(0);
+  agent.client.send('message', { text: '$ echo after', messageId: 'queued' });
+  agent.client.send('ping');
+  await agent.client.untilType('pong');
+
+  const cancelledAt = Date.now();
+  agent.client.send('turn:cancel');
+  const { data } = await agent.client.untilType('completion', 1);
+  expect(Date.now() - cancelledAt).toBeLessThan(2000);
+  expect(data).toMatchObject({ stopReason: 'cancelled', text: '' });
+  await eventually(
+    () => Promise.resolve(running('sleep 31.5')),
+    (pids) => pids.length === 0,
+  );
+  expect(Date.now() - cancelledAt).toBeLessThan(3000);
+
+  const next = await agent.client.untilType('completion', 2);
+  expect(next.data).toMatchObject({ stopReason: 'end_turn' });
+  expect(next.data.text).toContain('after');
+  const left = await agent.client.frames.length;
+  agent.client.send('message', { text: "$ grep -lsa 'sleep 31[.]5' /proc/[0-9]*/cmdline; ls survived" });
+  await agent.client.untilType('completion', 3);
+  expect(toolOutput(agent.client.frames.slice(left))).not.toMatch(/\/proc\/|^survived/m);
+  await agent.close();
+});
+
+test('of two running programs none survives a cancel, also when one ends at that moment', async () => {
+  const agent = await openAgent(cloud);
+  await agent.run('$ true');
+  agent.client.send('message', { text: '$ echo a; sleep 0.9\n$ echo b; sleep 32.5' });
+  await agent.client.untilType('tool:progress', 1);
+  await cancelByRest(agent);
+  await agent.client.untilType('completion', 1);
+  await eventually(
+    () => Promise.resolve(running('sleep 32.5')),
+    (pids) => pids.length === 0,
+    5000,
+  );
+  await agent.close();
+});
+
+test('a call that waits is over, and cannot be approved any more', async () => {
+  const agent = await openAgent(cloud, { approvals: 'ask' });
+  agent.client.send('message', { text: '$ echo never >> ran.txt' });
+  const { data } = await agent.client.untilType('tool:approval_required');
+  expect((await cancelByRest(agent)).status).toBe(202);
+  expect((await agent.client.untilType('completion')).data.stopReason).toBe('cancelled');
+  agent.client.send('tool:approval', { callId: data.callId, approved: true });
+  expect((await agent.client.untilType('error')).data.error.code).toBe('no_pending_tool_call');
+  const { messages } = await cloud.ask<{ messages: readonly object[] }>(`/api/sessions/${agent.id}/messages`);
+  expect(messages.at(-1)).toMatchObject({
+    role: 'tool',
+    outcome: 'failed',
+    text: 'The user cancelled the turn; this call did not run.',
+  });
+  await agent.close();
+});
+
+test('with nothing to cancel nothing is said, and the answer is 202', async () => {
+  const agent = await openAgent(cloud);
+  await agent.run('$ true');
+  const { lastSeq } = (await agent.client.untilType('system:ready')).data;
+  expect(lastSeq).toBe(-1);
+  const before = await cloud.ask<{ events: readonly object[] }>(`/api/sessions/${agent.id}/events`);
+  expect((await cancelByRest(agent)).status).toBe(202);
+  expect(await cloud.ask(`/api/sessions/${agent.id}/events`)).toEqual(before);
+  expect(await agent.run('$ echo fine')).toBe('fine\n');
+  await agent.close();
+});
+
+test('a turn that waits for its sandbox to start is cancelled, too, and the next message is answered', async () => {
+  await cloud.setFaults({ provisioningMs: 4000 });
+  const { client } = await openAgent(cloud);
+  const before = Date.now();
+  client.send('message', { text: '$ echo never', messageId: 'm1' });
+  await client.untilType('tool:call');
+  client.send('turn:cancel');
+  const cancelled = await client.untilType('completion');
+  expect([cancelled.data.stopReason, Date.now() - before < 3000]).toEqual(['cancelled', true]);
+  client.send('message', { text: 'hello', messageId: 'm2' });
+  const answered = await client.untilType('completion', 1);
+  expect([answered.data.stopReason, Date.now() - before < 4000]).toEqual(['end_turn', true]);
+  await cloud.setFaults({});
+  await client.close();
+});

@@ -1,0 +1,157 @@
+/** What Fargate does on a bad day: a start that is refused, dies, or is not told of, and what the caller gets to know. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { endSession, makeSession, openAgent, sandboxRecord, showSession, systemEvents } from './agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { killServer } from './sandbox-processes.ts';
+
+/** More than any test asks for. */
+const always = 1_000_000;
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '60' } });
+});
+beforeEach(() => cloud.setFaults({}));
+afterAll(() => cloud.stop());
+
+const make = (wish: object = {}) => makeSession(cloud, { kind: 'execution', flavor: 'micro', ...wish });
+
+type Refused = {
+  readonly error: {
+    readonly code: string;
+    readonly suggestions: readonly string[];
+    readonly recoveryActions: readonly string[];
+  };
+};
+
+/** The first request of a session, which starts its sandbox: how it ended, and after how long. */
+const firstRequest = async (id: string) => {
+  const begun = performance.now();
+  const response = await cloud.request(`/api/sessions/${id}/files`);
+  const body = (await response.json()) as Partial<Refused>;
+  return { status: response.status, error: body.error, ms: performance.now() - begun };
+};
+
+test('a start without capacity is asked for again with growing pauses until there is room', async () => {
+  const { id } = await make();
+  await cloud.setFaults({ capacityFailures: 2 });
+  const { status, ms } = await firstRequest(id);
+  expect(status).toBe(200);
+  expect(ms).toBeGreaterThan(1500);
+  await endSession(cloud, id);
+});
+
+test('without any capacity everybody who waits is told within ten seconds, and what to do', async () => {
+  const { id, workspace } = await make();
+  await cloud.setFaults({ capacityFailures: always });
+  const first = firstRequest(id);
+  await eventually(
+    () => showSession(cloud, id),
+    ({ sandbox }) => sandbox?.state === 'starting',
+  );
+  const agent = await openAgent(cloud);
+  const turn = agent.say('$ echo no room');
+  const answers = await Promise.all([first, firstRequest(id), firstRequest(id)]);
+  for (const { status, error, ms } of answers) {
+    expect([status, error?.code]).toEqual([503, 'sandbox_unavailable']);
+    expect(error?.suggestions).toEqual(['Try again in a minute, or ask for a smaller flavor.']);
+    expect(error?.recoveryActions).toEqual(['wait_and_retry', 'retry_with_smaller_flavor']);
+    expect(ms).toBeLessThan(10_000);
+  }
+  // Who came while it was asked for waited for the same start.
+  expect((await sandboxRecord(cloud, workspace)).generation).toBe(1);
+  const frames = await turn;
+  expect(frames.find(({ type }) => type === 'agent:error')?.data).toMatchObject({
+    code: 'sandbox_unavailable',
+    message: expect.stringContaining('Tool execute_command failed: there is no room for a sandbox'),
+  });
+  expect(frames.at(-1)).toMatchObject({ type: 'completion', data: { stopReason: 'end_turn' } });
+  expect(await cloud.runningTasks()).toEqual([]);
+  await cloud.setFaults({});
+  expect((await firstRequest(id)).status).toBe(200);
+  await Promise.all([endSession(cloud, id), agent.close()]);
+});
+
+test('a session that allows it gets the next smaller sandbox when its own size has no capacity', async () => {
+  const { id, workspace } = await make({ flavor: 'small', allowSmallerFlavor: true });
+  await cloud.setFaults({ capacityFailuresFor: ['1024'] });
+  expect((await firstRequest(id)).status).toBe(200);
+  expect(await sandboxRecord(cloud, workspace)).toMatchObject({ flavor: 'micro', state: 'ready' });
+  const strict = await make({ flavor: 'small' });
+  expect(await firstRequest(strict.id)).toMatchObject({
+    status: 503,
+    error: { code: 'sandbox_unavailable' },
+  });
+  await Promise.all([endSession(cloud, id), endSession(cloud, strict.id)]);
+});
+
+test('throttled starts are repeated, and go on where ECS lets them', async () => {
+  const { id } = await make();
+  await cloud.setFaults({ throttles: 5 });
+  expect((await firstRequest(id)).status).toBe(200);
+  await endSession(cloud, id);
+});
+
+test('a sandbox that dies while it starts is started again; one that always does has failed to start', async () => {
+  const { id, workspace } = await make();
+  await cloud.setFaults({ diesWhileStarting: 1 });
+  expect((await firstRequest(id)).status).toBe(200);
+  expect((await sandboxRecord(cloud, workspace)).generation).toBe(2);
+  const doomed = await make();
+  await cloud.setFaults({ diesWhileStarting: always });
+  const { status, error } = await firstRequest(doomed.id);
+  expect([status, error?.code]).toEqual([502, 'sandbox_start_failed']);
+  expect(error?.recoveryActions).toEqual(['wait_and_retry']);
+  expect((await showSession(cloud, doomed.id)).sandbox?.reason).toContain('ResourceInitializationError');
+  await Promise.all([endSession(cloud, id), endSession(cloud, doomed.id)]);
+});
+
+test('a sandbox whose address was never told is asked after and found', async () => {
+  const { id } = await make();
+  await cloud.setFaults({ events: { lose: 1 } });
+  const { status, ms } = await firstRequest(id);
+  expect(status).toBe(200);
+  expect(ms).toBeGreaterThan(5000);
+  expect(ms).toBeLessThan(15_000);
+  await endSession(cloud, id);
+});
+
+test('a start whose death was never told is asked after and made again', async () => {
+  const { id, workspace } = await make();
+  await cloud.setFaults({ diesWhileStarting: 1, events: { lose: 1 } });
+  const { status, ms } = await firstRequest(id);
+  expect(status).toBe(200);
+  expect(ms).toBeGreaterThan(5000);
+  expect(ms).toBeLessThan(15_000);
+  expect((await sandboxRecord(cloud, workspace)).generation).toBe(2);
+  await endSession(cloud, id);
+});
+
+test('events that come twice and out of order start, ready and stop a sandbox once', async () => {
+  const { id, workspace } = await make();
+  await cloud.setFaults({ events: { double: true, shuffle: true } });
+  expect((await firstRequest(id)).status).toBe(200);
+  const { taskArn = '' } = await sandboxRecord(cloud, workspace);
+  killServer(cloud.home, taskArn);
+  await eventually(
+    () => showSession(cloud, id),
+    ({ sandbox }) => sandbox?.state === 'stopped',
+  );
+  expect((await firstRequest(id)).status).toBe(200);
+  // The last of the doubled events came before the second sandbox was ready, or changes nothing.
+  await cloud.janitor({ sweep: 'due' });
+  expect(await sandboxRecord(cloud, workspace)).toMatchObject({ generation: 2, state: 'ready' });
+  expect(await systemEvents(cloud, id, 'sandbox_started')).toHaveLength(2);
+  expect(await systemEvents(cloud, id, 'sandbox_stopped')).toHaveLength(1);
+  await endSession(cloud, id);
+});
+
+test('a sandbox that cannot be reached at first is waited for', async () => {
+  const { id, workspace } = await make();
+  await cloud.setFaults({ unreachableMs: 5000 });
+  const { status, ms } = await firstRequest(id);
+  expect(status).toBe(200);
+  expect(ms).toBeGreaterThan(5000);
+  expect((await sandboxRecord(cloud, workspace)).generation).toBe(1);
+  await endSession(cloud, id);
+});

@@ -1,0 +1,137 @@
+/** The embedded cloud inside the test's own process: its endpoints are at hand, and the janitor comes when it is called. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ECSClient, ListTasksCommand } from '@aws-sdk/client-ecs';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { startCloud } from '../../local/cloud.ts';
+import type { Faults } from '../../local/ecs/faults.ts';
+import { start as startEcs } from '../../local/ecs/start.ts';
+import { unthrottled } from './server.ts';
+
+export type EmbeddedCloud = {
+  readonly url: string;
+  readonly token: string;
+  readonly home: string;
+  readonly table: Table;
+  readonly ecs: ECSClient;
+  /** What the functions and the sandboxes printed. */
+  readonly printed: () => string;
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
+  /** The parsed answer of a request that must succeed. */
+  readonly ask: <T>(path: string, init?: RequestInit) => Promise<T>;
+  /** One task of the janitor, as EventBridge or another function would give it; its report. */
+  readonly janitor: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
+  readonly setFaults: (faults: Faults) => Promise<void>;
+  readonly runningTasks: () => Promise<readonly string[]>;
+  readonly stop: () => Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly faults?: Faults;
+  readonly sweepMs?: number;
+  readonly turnTimeoutMs?: number;
+};
+
+const local = {
+  region: 'us-east-1',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+} as const;
+
+/** No sweep comes by itself unless it is asked for. */
+const never = 2_000_000;
+
+export const openEmbeddedCloud = async ({
+  variables = {},
+  faults = {},
+  sweepMs = never,
+  turnTimeoutMs,
+}: EmbeddedOptions = {}): Promise<EmbeddedCloud> => {
+  const home = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
+  const token = `sp_${'cd'.repeat(32)}`;
+  const lines: string[] = [];
+  const cloud = await startCloud({
+    home,
+    port: 0,
+    token,
+    sandboxSecret: 'a secret of at least thirty-two characters',
+    variables: { ...unthrottled, ...variables },
+    sweepMs,
+    ...(turnTimeoutMs === undefined ? {} : { turnTimeoutMs }),
+    startSandboxHost: (options) => startEcs({ ...options, faults }),
+    log: (text) => lines.push(text),
+  });
+  const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_ECS, AWS_ENDPOINT_URL_LAMBDA } = cloud.endpoints;
+  const ecs = new ECSClient({ ...local, endpoint: AWS_ENDPOINT_URL_ECS ?? '' });
+  const lambda = new LambdaClient({ ...local, endpoint: AWS_ENDPOINT_URL_LAMBDA ?? '', maxAttempts: 1 });
+  const dynamo = new DynamoDBClient({ ...local, endpoint: AWS_ENDPOINT_URL_DYNAMODB ?? '' });
+  const request = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${cloud.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
+  return {
+    url: cloud.url,
+    token,
+    home,
+    table: { name: 'sallyport', client: DynamoDBDocumentClient.from(dynamo) },
+    ecs,
+    printed: () => lines.join(''),
+    request,
+    ask: async (path, init) => {
+      const response = await request(path, init);
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${init?.method ?? 'GET'} ${path}: ${response.status} ${text}`);
+      return JSON.parse(text);
+    },
+    janitor: async (task) => {
+      const { Payload, FunctionError } = await lambda.send(
+        new InvokeCommand({ FunctionName: 'sallyport-janitor', Payload: JSON.stringify(task) }),
+      );
+      const text = Buffer.from(Payload ?? []).toString();
+      if (FunctionError !== undefined) throw new Error(text);
+      return JSON.parse(text);
+    },
+    setFaults: async (wanted) => {
+      const response = await fetch(`${AWS_ENDPOINT_URL_ECS}/faults`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(wanted),
+      });
+      if (response.status !== 204) throw new Error(await response.text());
+    },
+    runningTasks: async () => {
+      const found: string[] = [];
+      let nextToken: string | undefined;
+      do {
+        const page = await ecs.send(new ListTasksCommand({ cluster: 'sallyport', nextToken }));
+        found.push(...(page.taskArns ?? []));
+        nextToken = page.nextToken;
+      } while (nextToken !== undefined);
+      return found;
+    },
+    stop: async () => {
+      await cloud.stop();
+      ecs.destroy();
+      lambda.destroy();
+      dynamo.destroy();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Asks again until the answer holds; fails with the last one. */
+export const eventually = async <T>(
+  ask: () => Promise<T>,
+  holds: (answer: T) => boolean,
+  msMax = 10_000,
+): Promise<T> => {
+  const deadline = Date.now() + msMax;
+  for (;;) {
+    const answer = await ask();
+    if (holds(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`not in ${msMax} ms: ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};

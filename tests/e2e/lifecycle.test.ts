@@ -1,0 +1,177 @@
+/** Sandboxes are started once, hard limits hold, what is idle is taken away and what is busy is not. */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { killServer } from './sandbox-processes.ts';
+import { connect } from './socket-client.ts';
+
+type Shown = {
+  readonly id: string;
+  readonly status: string;
+  readonly workspace: string;
+  readonly sandbox: { readonly state: string; readonly reason?: string } | null;
+};
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud({ variables: { MAX_IDLE_TIME_MS: '1000', MSB_MAX_SESSIONS: '60' } });
+});
+afterAll(() => cloud.stop());
+
+const make = (wish: object): Promise<Shown> =>
+  cloud.ask('/api/sessions', { method: 'POST', body: JSON.stringify(wish) });
+const shown = (id: string): Promise<Shown> => cloud.ask(`/api/sessions/${id}`);
+const listFiles = (id: string): Promise<object> => cloud.ask(`/api/sessions/${id}/files`);
+const end = (id: string): Promise<object> => cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+
+/** As if nothing had happened in the session for so long, and its moment had come. */
+const age = async (id: string, milliseconds: number): Promise<void> => {
+  await cloud.table.client.send(
+    new UpdateCommand({
+      TableName: cloud.table.name,
+      Key: { pk: `SESSION#${id}`, sk: 'META' },
+      UpdateExpression: 'SET lastActiveAt = lastActiveAt - :ms, dueAt = :now',
+      ExpressionAttributeValues: { ':ms': milliseconds, ':now': Date.now() - 1 },
+    }),
+  );
+};
+
+const makeDue = async (workspace: string): Promise<void> => {
+  await cloud.table.client.send(
+    new UpdateCommand({
+      TableName: cloud.table.name,
+      Key: { pk: `WORKSPACE#${workspace}`, sk: 'META' },
+      UpdateExpression: 'SET dueAt = :now',
+      ExpressionAttributeValues: { ':now': Date.now() - 1 },
+    }),
+  );
+};
+
+/** How often functions said so, in their structured log. */
+const logged = (event: string): number => cloud.printed().split(`"event":"${event}"`).length - 1;
+
+test('L1: 500 acquires on 50 sessions start 50 tasks', async () => {
+  const before = (await cloud.runningTasks()).length;
+  const sessions = await Promise.all(
+    Array.from({ length: 50 }, () => make({ kind: 'execution', flavor: 'micro' })),
+  );
+  await Promise.all(sessions.flatMap(({ id }) => Array.from({ length: 10 }, () => listFiles(id))));
+  expect((await cloud.runningTasks()).length - before).toBe(50);
+  const states = await Promise.all(sessions.map(({ id }) => shown(id)));
+  expect(new Set(states.map(({ sandbox }) => sandbox?.state))).toEqual(new Set(['ready']));
+  await Promise.all(sessions.map(({ id }) => end(id)));
+  await eventually(cloud.runningTasks, (tasks) => tasks.length === before, 60_000);
+});
+
+test('L6: an idle agent session loses its sandbox in one sweep, however many janitors sweep, and keeps its life', async () => {
+  const { id } = await make({ flavor: 'micro' });
+  await listFiles(id);
+  await age(id, 5000);
+  const before = logged('sandbox_rested');
+  await Promise.all(Array.from({ length: 5 }, () => cloud.janitor({ sweep: 'due' })));
+  const after = await eventually(
+    () => shown(id),
+    ({ sandbox }) => sandbox?.state === 'stopped',
+  );
+  expect(after).toMatchObject({ status: 'created', sandbox: { state: 'stopped', reason: 'idle' } });
+  expect(logged('sandbox_rested') - before).toBe(1);
+  await listFiles(id);
+  expect((await shown(id)).sandbox).toMatchObject({ state: 'ready' });
+  await end(id);
+});
+
+test('an idle execution session is stopped in one sweep, once by five janitors, and its place is free', async () => {
+  const { id } = await make({ kind: 'execution', flavor: 'micro' });
+  await listFiles(id);
+  const { activeSessions: before } = await cloud.ask<{ activeSessions: number }>('/api/stats');
+  await age(id, 1_900_000);
+  const reaped = logged('session_reaped');
+  await Promise.all(Array.from({ length: 5 }, () => cloud.janitor({ sweep: 'due' })));
+  expect((await shown(id)).status).toBe('stopped');
+  expect(logged('session_reaped') - reaped).toBe(1);
+  expect((await cloud.ask<{ activeSessions: number }>('/api/stats')).activeSessions).toBe(before - 1);
+  await eventually(
+    () => shown(id),
+    ({ sandbox }) => sandbox?.state === 'stopped',
+  );
+});
+
+test('L5: a session with a running tool is never idle', async () => {
+  const { id } = await make({ flavor: 'micro', approvals: 'auto' });
+  const client = await connect({ url: cloud.url, token: cloud.token }, { sessionId: id });
+  await client.untilType('system:ready');
+  client.send('message', { text: '$ sleep 3; echo done' });
+  await client.untilType('tool:call');
+  await eventually(
+    () => shown(id),
+    ({ sandbox }) => sandbox?.state === 'ready',
+  );
+  for (let sweep = 0; sweep < 4; sweep += 1) {
+    await age(id, 10_000);
+    await cloud.janitor({ sweep: 'due' });
+    expect((await shown(id)).sandbox?.state).toBe('ready');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+  const completion = await client.untilType('completion');
+  expect(completion.data.text).toContain('done');
+  await client.close();
+  await end(id);
+});
+
+test('L7: a StopTask that fails leaves the sandbox listed, and the next sweep finishes it', async () => {
+  const session = await make({ kind: 'execution', flavor: 'micro' });
+  await listFiles(session.id);
+  // The SDK tries four times before the janitor hears of it.
+  await cloud.setFaults({ stopFailures: 4 });
+  await end(session.id);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect((await shown(session.id)).sandbox?.state).toBe('stopping');
+  expect((await cloud.ask<{ activeSessions: number }>('/api/stats')).activeSessions).toBe(0);
+  await makeDue(session.workspace);
+  await cloud.janitor({ sweep: 'due' });
+  await eventually(
+    () => shown(session.id),
+    ({ sandbox }) => sandbox?.state === 'stopped',
+  );
+  await cloud.setFaults({});
+});
+
+test('a killed sandbox says why within two seconds, and its lines can still be read', async () => {
+  const { id } = await make({ kind: 'execution', flavor: 'micro' });
+  await listFiles(id);
+  const [task = ''] = (await cloud.runningTasks()).slice(-1);
+  killServer(cloud.home, task);
+  const { sandbox } = await eventually(
+    () => shown(id),
+    (session) => session.sandbox?.state === 'stopped',
+    2000,
+  );
+  expect(sandbox?.reason).toContain('exit code 137');
+  const { lines } = await cloud.ask<{ lines: { stream: string; text: string }[] }>(
+    `/api/sessions/${id}/logs`,
+  );
+  expect(lines.filter(({ stream }) => stream === 'lifecycle').at(-1)?.text).toContain('exit code 137');
+  await listFiles(id);
+  expect((await shown(id)).sandbox?.state).toBe('ready');
+  await end(id);
+});
+
+test('L3: of 100 simultaneous creations with a limit of 60 exactly 60 succeed, and a stopped one makes room for one', async () => {
+  const wish = { method: 'POST', body: JSON.stringify({ kind: 'execution' }) };
+  const answers = await Promise.all(Array.from({ length: 100 }, () => cloud.request('/api/sessions', wish)));
+  const made = answers.filter(({ status }) => status === 201);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect([made.length, refused.length]).toEqual([60, 40]);
+  expect(await refused[0]?.json()).toMatchObject({
+    error: {
+      code: 'resource_limit_exceeded',
+      suggestions: ['Stop a session that is no longer needed.', expect.any(String)],
+    },
+  });
+  const [first] = (await Promise.all(made.map((answer) => answer.json()))) as Shown[];
+  await end(first?.id ?? '');
+  expect((await cloud.request('/api/sessions', wish)).status).toBe(201);
+  expect((await cloud.request('/api/sessions', wish)).status).toBe(429);
+  const evicting = { ...wish, body: JSON.stringify({ kind: 'execution', evictIdle: true }) };
+  expect((await cloud.request('/api/sessions', evicting)).status).toBe(201);
+});

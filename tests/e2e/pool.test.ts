@@ -1,0 +1,188 @@
+/** The warm pool: who claims from it, who does not, how it is filled again, and that a claim changes the lock. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { bearerOf } from '#shared/adapters/aws/sandbox-bearer.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { drainPool } from '#shared/application/fill-pool.ts';
+import { poolSlots } from '#shared/domain/pool.ts';
+import {
+  endSession,
+  makeSession,
+  openAgent,
+  sandboxRecord,
+  showSession,
+  systemData,
+  systemEvents,
+} from './agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { killServer, serverOf } from './sandbox-processes.ts';
+
+const secret = 'a secret of at least thirty-two characters';
+const provisioningMs = 3000;
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud({
+    // Agents are micro by default: so every slot fits every session.
+    variables: { POOL_SIZE: '2', MSB_DEFAULT_FLAVOR: 'micro', MSB_MAX_SESSIONS: '60' },
+    faults: { provisioningMs },
+  });
+});
+afterAll(() => cloud.stop());
+
+type Pool = { readonly ready: number; readonly target: number };
+
+const pool = async (): Promise<Pool> => (await cloud.ask<{ pool: Pool }>('/api/stats')).pool;
+
+beforeEach(async () => {
+  await cloud.janitor({ sweep: 'pool' });
+  await eventually(pool, ({ ready }) => ready === 2, 30_000);
+});
+
+const make = (wish: object = {}) => makeSession(cloud, { kind: 'execution', ...wish });
+const listFiles = (id: string): Promise<object> => cloud.ask(`/api/sessions/${id}/files`);
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+};
+
+/** Where the sandbox of each session came from, as its log says. */
+const sourcesOf = async (ids: readonly string[]): Promise<readonly unknown[]> => {
+  const started = await Promise.all(ids.map((id) => systemEvents(cloud, id, 'sandbox_started')));
+  return started.flat().map(({ source }) => source);
+};
+
+test('first commands are five times sooner from the pool, which is filled again', async () => {
+  // Twice as slow as the rest of this file, so that a busy machine does not decide.
+  await cloud.setFaults({ provisioningMs: 2 * provisioningMs });
+  const cold = await make({ flavor: 'small' });
+  const coldAgent = await openAgent(cloud, { flavor: 'small' });
+  const [coldMs = 0, coldTurnMs = 0] = await Promise.all([
+    timed(() => listFiles(cold.id)),
+    timed(() => coldAgent.say('$ echo cold')),
+  ]);
+  await cloud.setFaults({ provisioningMs });
+  expect(Math.min(coldMs, coldTurnMs)).toBeGreaterThan(2 * provisioningMs);
+  expect(await sourcesOf([cold.id, coldAgent.id])).toEqual(['cold', 'cold']);
+
+  const warm = await make();
+  expect((await timed(() => listFiles(warm.id))) * 5).toBeLessThan(coldMs);
+  expect(await sourcesOf([warm.id])).toEqual(['pool']);
+  expect((await showSession(cloud, warm.id)).sandbox).toMatchObject({ state: 'ready', source: 'pool' });
+
+  const agent = await openAgent(cloud, { flavor: undefined });
+  let frames: Awaited<ReturnType<typeof agent.say>> = [];
+  const warmTurnMs = await timed(async () => {
+    frames = await agent.say('$ echo warm');
+  });
+  expect(warmTurnMs * 5).toBeLessThan(coldTurnMs);
+  expect(systemData(frames, 'sandbox_started')).toEqual([
+    { kind: 'sandbox_started', source: 'pool', startMs: expect.any(Number) },
+  ]);
+  // Nobody but the claims has asked for it.
+  expect(await eventually(pool, ({ ready }) => ready === 2, 30_000)).toEqual({ ready: 2, target: 2 });
+  await Promise.all([
+    coldAgent.close(),
+    agent.close(),
+    endSession(cloud, cold.id),
+    endSession(cloud, warm.id),
+  ]);
+});
+
+test('of ten sessions at once on a pool of two exactly two are warm, and all ten work apart', async () => {
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => make()));
+  const put = (id: string) => cloud.request(`/api/sessions/${id}/files/mine`, { method: 'PUT', body: id });
+  const answers = await Promise.all(sessions.map(({ id }) => put(id)));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+  const sources = await sourcesOf(sessions.map(({ id }) => id));
+  expect(sources.toSorted()).toEqual([...Array(8).fill('cold'), ...Array(2).fill('pool')]);
+  const records = await Promise.all(sessions.map(({ workspace }) => sandboxRecord(cloud, workspace)));
+  expect(new Set(records.map(({ taskArn }) => taskArn)).size).toBe(10);
+  for (const { id } of sessions) {
+    const got = await cloud.request(`/api/sessions/${id}/files/mine`);
+    expect(await got.text()).toBe(id);
+  }
+  await Promise.all(sessions.map(({ id }) => endSession(cloud, id)));
+});
+
+test('a claimed sandbox opens to its new bearer and no longer to that of its slot', async () => {
+  const [slotRecord] = await Promise.all(poolSlots(1).map((slot) => sandboxRecord(cloud, slot)));
+  const status = async (address: string, bearer: string): Promise<number> => {
+    const response = await fetch(`${address}/health`, { headers: { authorization: `Bearer ${bearer}` } });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const slotBearer = bearerOf(secret, 'pool-0', slotRecord?.generation ?? 0);
+  expect(await status(slotRecord?.address ?? '', slotBearer)).toBe(200);
+
+  const sessions = await Promise.all([make(), make()]);
+  await Promise.all(sessions.map(({ id }) => listFiles(id)));
+  expect(await sourcesOf(sessions.map(({ id }) => id))).toEqual(['pool', 'pool']);
+  for (const { workspace } of sessions) {
+    const { address = '', generation, warm } = await sandboxRecord(cloud, workspace);
+    expect(generation).toBe(1);
+    const old = bearerOf(secret, warm?.slot ?? '', warm?.generation ?? 0);
+    expect(await status(address, old)).toBe(401);
+    expect(await status(address, bearerOf(secret, workspace, generation))).toBe(200);
+    const claim = { method: 'POST', headers: { authorization: `Bearer ${old}` }, body: '{}' };
+    expect((await fetch(`${address}/claim`, claim)).status).toBe(401);
+  }
+  await Promise.all(sessions.map(({ id }) => endSession(cloud, id)));
+});
+
+test('a claimed sandbox that is killed is told to its session, and a killed slot is filled again', async () => {
+  const { id, workspace } = await make();
+  await listFiles(id);
+  expect(await sourcesOf([id])).toEqual(['pool']);
+  killServer(cloud.home, (await sandboxRecord(cloud, workspace)).taskArn ?? '');
+  const { sandbox } = await eventually(
+    () => showSession(cloud, id),
+    (session) => session.sandbox?.state === 'stopped',
+  );
+  expect(sandbox?.reason).toContain('exit code 137');
+  expect(await systemEvents(cloud, id, 'sandbox_stopped')).toHaveLength(1);
+  await endSession(cloud, id);
+
+  await eventually(pool, ({ ready }) => ready === 2, 30_000);
+  const { taskArn = '' } = await sandboxRecord(cloud, 'pool-1');
+  await eventually(
+    async () => serverOf(cloud.home, taskArn),
+    (server) => server !== undefined,
+  );
+  killServer(cloud.home, taskArn);
+  await eventually(pool, ({ ready }) => ready === 1);
+  expect(await cloud.janitor({ sweep: 'pool' })).toMatchObject({ started: 1 });
+  await eventually(pool, ({ ready }) => ready === 2, 30_000);
+});
+
+test('a pool that becomes smaller gives up its last slot', async () => {
+  const before = await sandboxRecord(cloud, 'pool-1');
+  const ports = {
+    workspaces: makeWorkspaceStore(cloud.table),
+    world: systemWorld,
+    host: { start: () => Promise.reject(new Error('a drain starts nothing')) },
+    bearerHash: () => '',
+    telemetry: { info: ignore, warn: ignore, error: ignore, count: ignore, duration: ignore },
+    invoker: {
+      runTurn: () => Promise.resolve(),
+      fillPool: () => Promise.resolve(),
+      greet: () => Promise.resolve(),
+      stopSandbox: async (workspaceId: string) => {
+        await cloud.janitor({ sweep: 'stop', workspaceId });
+      },
+    },
+  };
+  const flavors = { execution: 'micro', agent: 'micro' } as const;
+  expect(await drainPool(ports, { size: 1, flavors, correlationId: 'test' })).toBe(1);
+  const after = await eventually(
+    () => sandboxRecord(cloud, 'pool-1'),
+    ({ state }) => state === 'stopped',
+  );
+  expect(after).toMatchObject({ generation: before.generation, stoppedReason: 'the pool became smaller' });
+  expect((await cloud.runningTasks()).includes(before.taskArn ?? '')).toBe(false);
+  expect((await sandboxRecord(cloud, 'pool-0')).state).toBe('ready');
+});
+
+const ignore = (): void => undefined;

@@ -1,0 +1,209 @@
+/** Preview: a web server in a sandbox is shown to its owner, learns nothing of ours, and opens no other door. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Agent, endSession, makeSession, openAgent, sandboxRecord, showSession } from './agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { killServer } from './sandbox-processes.ts';
+
+/** Answers with what it was sent, and tries to leave a cookie and to loosen the page's fence. */
+const echo = `
+import http.server, json
+class Echo(http.server.BaseHTTPRequestHandler):
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get('content-length', 0)))
+        seen = {'method': self.command, 'path': self.path, 'body': body.decode('latin-1'),
+                'headers': {name.lower(): value for name, value in self.headers.items()}}
+        self.send_response(200)
+        self.send_header('content-type', 'application/json')
+        self.send_header('set-cookie', 'planted=1; Path=/')
+        self.send_header('content-security-policy', "default-src *")
+        self.send_header('access-control-allow-origin', '*')
+        self.send_header('x-own', 'kept')
+        self.end_headers()
+        self.wfile.write(json.dumps(seen).encode())
+    do_GET = do_POST = do_DELETE = answer
+http.server.ThreadingHTTPServer(('127.0.0.1', 8001), Echo).serve_forever()
+`;
+
+type Echoed = {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+let cloud: EmbeddedCloud;
+let agent: Agent;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+  agent = await openAgent(cloud);
+  const headers = { 'content-type': 'application/octet-stream' };
+  const put = { method: 'PUT', body: echo, headers };
+  expect((await cloud.request(`/api/sessions/${agent.id}/files/.echo.py`, put)).status).toBe(201);
+  await agent.run('$ mkdir site; echo "<h1>shown</h1>" > site/page.html');
+  await agent.run('$ cd site; (python3 -m http.server 8000 >/dev/null 2>&1 &)');
+  await agent.run('$ (python3 .echo.py >/dev/null 2>&1 &)');
+  for (const port of [8000, 8001])
+    await eventually(
+      () => cloud.request(pathOf(port)),
+      ({ status }) => status === 200,
+    );
+});
+afterAll(() => cloud.stop());
+
+const pathOf = (port: number, id = agent.id): string => `/api/sessions/${id}/ports/${port}/`;
+
+const echoed = async (path: string, init: RequestInit = {}): Promise<Echoed> => {
+  const response = await cloud.request(`${pathOf(8001)}${path}`, init);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Echoed;
+};
+
+/** As a browser asks: without a bearer. */
+const browse = (path: string, cookie?: string): Promise<Response> =>
+  fetch(`${cloud.url}${path}`, {
+    redirect: 'manual',
+    ...(cookie === undefined ? {} : { headers: { cookie } }),
+  });
+
+const newTicket = async (): Promise<string> =>
+  (await cloud.ask<{ ticket: string }>('/api/tickets', { method: 'POST' })).ticket;
+
+test('a file server in the sandbox is shown, with its listing and its files', async () => {
+  const listing = await cloud.request(pathOf(8000));
+  expect(listing.status).toBe(200);
+  expect(await listing.text()).toContain('<a href="page.html">');
+  const page = await cloud.request(`${pathOf(8000)}page.html`);
+  expect([await page.text(), page.headers.get('content-type')]).toEqual(['<h1>shown</h1>\n', 'text/html']);
+  expect((await cloud.request(`${pathOf(8000)}missing`)).status).toBe(404);
+});
+
+test('a port without a slash leads to the one with it', async () => {
+  const path = pathOf(8000).slice(0, -1);
+  const response = await cloud.request(path, { redirect: 'manual' });
+  expect([response.status, response.headers.get('location')]).toEqual([302, `${path}/`]);
+});
+
+test('methods, paths, queries and bodies reach the server as they were sent', async () => {
+  expect(await echoed('deep/er?a=1&a=2&b=x%20y&empty=')).toMatchObject({
+    method: 'GET',
+    path: '/deep/er?a=1&a=2&b=x+y&empty=',
+  });
+  const asEncoded = 'gr%C3%B6%C3%9Fe%20%2F%3F%23%25/%zz/..%2F/a;b=c,d';
+  expect((await echoed(asEncoded)).path).toBe(`/${asEncoded}`);
+  const bytes = Buffer.from([0, 1, 127, 128, 255]);
+  const headers = { 'content-type': 'application/octet-stream', 'x-own': 'mine' };
+  expect(await echoed('form', { method: 'POST', body: bytes, headers })).toMatchObject({
+    method: 'POST',
+    path: '/form',
+    body: bytes.toString('latin1'),
+    headers: { 'content-type': 'application/octet-stream', 'x-own': 'mine' },
+  });
+  expect(await echoed('thing', { method: 'DELETE' })).toMatchObject({ method: 'DELETE', path: '/thing' });
+});
+
+test('the server in the sandbox sees neither the bearer nor a cookie nor the way there', async () => {
+  const { headers } = await echoed('', { headers: { cookie: 'sallyport-preview=secret; other=1' } });
+  expect(JSON.stringify(headers)).not.toMatch(/sallyport-preview|Bearer|sp_/);
+  const ours = /^(authorization|cookie|x-forwarded-.*|x-amz.*|via)$/;
+  expect(Object.keys(headers).filter((name) => ours.test(name))).toEqual([]);
+  expect(headers['host']).toBe('127.0.0.1:8001');
+});
+
+test('the page is fenced: an origin of its own, no sniffing, no cookie, none of its own rules', async () => {
+  const { headers } = await cloud.request(pathOf(8001));
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy.split(' ')[0]).toBe('sandbox');
+  expect(policy).not.toContain('allow-same-origin');
+  expect(policy).not.toContain('default-src');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('access-control-allow-origin')).toBe('null');
+  expect(headers.getSetCookie()).toEqual([]);
+  expect(headers.get('x-own')).toBe('kept');
+});
+
+test('L14: a ticket is exchanged for a cookie that opens this port and nothing else', async () => {
+  const other = await makeSession(cloud, { kind: 'execution', flavor: 'micro' });
+  const ticket = await newTicket();
+  const granted = await browse(`${pathOf(8001)}app?ticket=${ticket}&a=1`);
+  expect([granted.status, granted.headers.get('location')]).toEqual([302, `${pathOf(8001)}app?a=1`]);
+  const [given = '', ...more] = granted.headers.getSetCookie();
+  expect(more).toEqual([]);
+  const [cookie = '', ...attributes] = given.split('; ');
+  expect(cookie).toMatch(/^sallyport-preview=[0-9a-f]{64}$/);
+  expect(attributes).toEqual([`Path=${pathOf(8001)}`, 'Max-Age=3600', 'HttpOnly', 'SameSite=Lax']);
+
+  const opened = await browse(`${pathOf(8001)}app?a=1`, cookie);
+  expect(opened.status).toBe(200);
+  const { path, headers } = (await opened.json()) as Echoed;
+  expect([path, headers['cookie']]).toEqual(['/app?a=1', undefined]);
+
+  const elsewhere = [
+    pathOf(8000),
+    pathOf(8001, other.id),
+    '/api/sessions',
+    `/api/sessions/${agent.id}`,
+    `/api/sessions/${agent.id}/files`,
+    `/api/sessions/${agent.id}/ports`,
+  ];
+  const answers = await Promise.all(elsewhere.map((place) => browse(place, cookie)));
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401]);
+  expect((await browse(`${pathOf(8001)}?ticket=${ticket}`)).status).toBe(401);
+  await endSession(cloud, other.id);
+});
+
+test('without credentials, and with wrong ones, nothing is shown', async () => {
+  const answers = await Promise.all([
+    browse(pathOf(8001)),
+    browse(pathOf(8001), 'sallyport-preview='),
+    browse(pathOf(8001), `sallyport-preview=${'0'.repeat(64)}`),
+    browse(`${pathOf(8001)}?ticket=${'0'.repeat(64)}`),
+    cloud.request(pathOf(8001), { headers: { authorization: 'Bearer sp_wrong' } }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+  expect(answers[0]?.headers.get('www-authenticate')).toBe('Bearer');
+  const stranger = await cloud.request(pathOf(8001, '00000000-0000-4000-8000-000000000000'));
+  expect(stranger.status).toBe(404);
+});
+
+test('a port outside the range is refused, and one where nothing listens says so', async () => {
+  const outside = await Promise.all([7999, 9000, 80, 65_536].map((port) => cloud.request(pathOf(port))));
+  expect(outside.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+  const silent = await cloud.request(pathOf(8002));
+  expect([silent.status, await silent.json()]).toMatchObject([
+    502,
+    { error: { code: 'sandbox_unavailable', message: 'nothing listens on port 8002' } },
+  ]);
+});
+
+test('leases go in rounds, are counted, and end with the sandbox', async () => {
+  const { id, workspace } = await makeSession(cloud, { kind: 'execution', flavor: 'micro' });
+  const lease = async (port?: number): Promise<number> => {
+    const body = JSON.stringify(port === undefined ? {} : { port });
+    const leased = await cloud.ask<{ port: number; path: string }>(`/api/sessions/${id}/ports`, {
+      method: 'POST',
+      body,
+    });
+    expect(leased.path).toBe(pathOf(leased.port, id));
+    return leased.port;
+  };
+  const allocated = async () => (await cloud.ask<{ allocatedPorts: number }>('/api/stats')).allocatedPorts;
+
+  expect([await lease(), await lease(), await lease(8001)]).toEqual([8000, 8001, 8001]);
+  expect([await lease(8500), await lease()]).toEqual([8500, 8501]);
+  expect([await lease(8999), await lease()]).toEqual([8999, 8002]);
+  expect(await allocated()).toBe(6);
+  const leased = await cloud.ask<{ ports: { port: number }[] }>(`/api/sessions/${id}/ports`);
+  expect(leased.ports.map(({ port }) => port)).toEqual([8000, 8001, 8500, 8501, 8999, 8002]);
+  const refused = await cloud.request(`/api/sessions/${id}/ports`, { method: 'POST', body: '{"port":7999}' });
+  expect(refused.status).toBe(400);
+
+  killServer(cloud.home, (await sandboxRecord(cloud, workspace)).taskArn ?? '');
+  await eventually(
+    () => showSession(cloud, id),
+    ({ sandbox }) => sandbox?.state === 'stopped',
+  );
+  expect(await allocated()).toBe(0);
+  expect(await lease()).toBe(8000);
+  await endSession(cloud, id);
+});

@@ -1,0 +1,71 @@
+/** What bounds a turn: its steps, its money, and the time of the function that works on it. */
+import { afterEach, expect, test } from 'vitest';
+import { openAgent } from './agent.ts';
+import { type EmbeddedCloud, type EmbeddedOptions, openEmbeddedCloud } from './embedded-cloud.ts';
+
+const opened: EmbeddedCloud[] = [];
+afterEach(async () => {
+  for (const cloud of opened.splice(0)) await cloud.stop();
+});
+
+const open = async (options: EmbeddedOptions): Promise<EmbeddedCloud> => {
+  const cloud = await openEmbeddedCloud(options);
+  opened.push(cloud);
+  return cloud;
+};
+
+const stopReasons = (frames: readonly { readonly type: string; readonly data: { stopReason?: string } }[]) =>
+  frames.filter(({ type }) => type === 'completion').map(({ data }) => data.stopReason);
+
+test('a turn asks the model as often as MAX_STEPS_PER_TURN says, and its last tools still run', async () => {
+  const two = await openAgent(await open({ variables: { MAX_STEPS_PER_TURN: '2' } }));
+  expect(stopReasons(await two.say('$ echo fine'))).toEqual(['end_turn']);
+  await two.close();
+  const one = await openAgent(await open({ variables: { MAX_STEPS_PER_TURN: '1' } }));
+  const frames = await one.say('$ echo ran');
+  expect(stopReasons(frames)).toEqual(['steps_exceeded']);
+  expect(frames.filter(({ type }) => type === 'tool:output')).toHaveLength(1);
+  expect(stopReasons(await one.say('hello'))).toEqual(['end_turn']);
+  await one.close();
+});
+
+test('a session whose money is spent asks no model any more, and says what it has cost (T16)', async () => {
+  const cloud = await open({
+    variables: {
+      MAX_COST_USD: '0.01',
+      MODEL_PRICES: JSON.stringify({ 'demo/demo': { input: 1000, output: 1000 } }),
+    },
+  });
+  const agent = await openAgent(cloud);
+  const frames = await agent.say('$ echo ran');
+  expect(stopReasons(frames)).toEqual(['budget_exceeded']);
+  expect(frames.filter(({ type }) => type === 'tool:output')).toHaveLength(1);
+  const spent = frames.at(-1)?.data.sessionCostUsd;
+  expect(spent).toBeGreaterThan(0.01);
+  const again = await agent.say('hello');
+  expect(again.map(({ type }) => type)).toEqual(['message', 'completion']);
+  expect(again.at(-1)?.data).toMatchObject({
+    stopReason: 'budget_exceeded',
+    text: '',
+    sessionCostUsd: spent,
+  });
+  const other = await openAgent(cloud);
+  expect(stopReasons(await other.say('hi'))).toEqual(['end_turn']);
+  await Promise.all([agent.close(), other.close()]);
+});
+
+test('a turn that outlives its function is handed over, and its tool runs once', async () => {
+  const cloud = await open({ turnTimeoutMs: 23_000 });
+  const agent = await openAgent(cloud);
+  await agent.run('$ true');
+  const from = Date.now();
+  const frames = await agent.say('$ echo began >> runs.txt; sleep 8; echo ended >> runs.txt; cat runs.txt');
+  expect(Date.now() - from).toBeGreaterThan(8000);
+  expect(stopReasons(frames)).toEqual(['end_turn']);
+  const outputs = frames.filter(({ type }) => type === 'tool:output');
+  expect(outputs.map(({ data }) => data.content[0].text)).toEqual(['began\nended\n']);
+  const numbers = agent.client.frames.flatMap(({ seq }) => (seq === null ? [] : [seq]));
+  expect(numbers).toEqual(numbers.map((_, index) => index));
+  expect(await agent.run('$ cat runs.txt')).toBe('began\nended\n');
+  await agent.close();
+});

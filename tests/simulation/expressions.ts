@@ -1,0 +1,284 @@
+/**
+ * The part of DynamoDB's expression language that the adapters use, compiled once per text.
+ *
+ * A comparison with an attribute that is not there is false, except `<>`; names and values are looked up when
+ * an expression runs. What it does not know it refuses, so that no condition is taken for true unread.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
+ */
+import { isDeepStrictEqual } from 'node:util';
+
+export type Item = Readonly<Record<string, unknown>>;
+export type Scope = {
+  readonly item: Item;
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
+};
+
+type Condition = (scope: Scope) => boolean;
+type Operand = (scope: Scope) => unknown;
+type Update = (scope: Scope) => Item;
+
+const tokensOf = (text: string): readonly string[] => text.match(/<>|<=|>=|[()=<>,+]|[:#\w][\w#.:]*/g) ?? [];
+
+class Reader {
+  readonly #tokens: readonly string[];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#tokens = tokensOf(text);
+  }
+
+  peek(): string | undefined {
+    return this.#tokens[this.#at];
+  }
+
+  next(): string {
+    const token = this.#tokens[this.#at];
+    if (token === undefined) throw new Error('an expression ends too early');
+    this.#at += 1;
+    return token;
+  }
+
+  takes(token: string): boolean {
+    if (this.peek() !== token) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  expect(token: string): void {
+    if (!this.takes(token)) throw new Error(`an expression has ${this.peek()} where ${token} belongs`);
+  }
+}
+
+const pathOf = (token: string, names: Scope['names']): readonly string[] =>
+  token.split('.').map((part) => {
+    if (!part.startsWith('#')) return part;
+    const name = names[part];
+    if (name === undefined) throw new Error(`the name ${part} is not declared`);
+    return name;
+  });
+
+const valueAt = (token: string, { item, names }: Scope): unknown => {
+  let current: unknown = item;
+  for (const part of pathOf(token, names)) {
+    if (typeof current !== 'object' || current === null || Array.isArray(current)) return undefined;
+    current = Reflect.get(current, part);
+  }
+  return current;
+};
+
+const sizeOf = (value: unknown): number | undefined => {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  if (value instanceof Set) return value.size;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
+};
+
+const operand = (reader: Reader): Operand => {
+  const token = reader.next();
+  if (token === 'size') {
+    reader.expect('(');
+    const inner = operand(reader);
+    reader.expect(')');
+    return (scope) => sizeOf(inner(scope));
+  }
+  if (token.startsWith(':'))
+    return ({ values }) => {
+      if (!Object.hasOwn(values, token)) throw new Error(`the value ${token} is not declared`);
+      return values[token];
+    };
+  return (scope) => valueAt(token, scope);
+};
+
+const orderOf = (one: unknown, other: unknown): number => {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  if (typeof one === 'string' && typeof other === 'string') return one < other ? -1 : one > other ? 1 : 0;
+  return Number.NaN;
+};
+
+const comparisons: Readonly<Record<string, (one: unknown, other: unknown) => boolean>> = {
+  '=': (one, other) => one !== undefined && isDeepStrictEqual(one, other),
+  '<>': (one, other) => !isDeepStrictEqual(one, other),
+  '<': (one, other) => orderOf(one, other) < 0,
+  '<=': (one, other) => orderOf(one, other) <= 0,
+  '>': (one, other) => orderOf(one, other) > 0,
+  '>=': (one, other) => orderOf(one, other) >= 0,
+};
+
+const holds = (one: unknown, other: unknown): boolean => {
+  if (typeof one === 'string') return typeof other === 'string' && one.includes(other);
+  if (one instanceof Set) return one.has(other);
+  return Array.isArray(one) && one.some((entry) => isDeepStrictEqual(entry, other));
+};
+
+const functions: Readonly<Record<string, (given: readonly Operand[], scope: Scope) => boolean>> = {
+  attribute_exists: ([path], scope) => path?.(scope) !== undefined,
+  attribute_not_exists: ([path], scope) => path?.(scope) === undefined,
+  contains: ([path, value], scope) => holds(path?.(scope), value?.(scope)),
+  begins_with: ([path, value], scope) => String(path?.(scope) ?? '').startsWith(String(value?.(scope))),
+};
+
+const listOf = (reader: Reader): readonly Operand[] => {
+  reader.expect('(');
+  const all = [operand(reader)];
+  while (reader.takes(',')) all.push(operand(reader));
+  reader.expect(')');
+  return all;
+};
+
+const comparison = (reader: Reader): Condition => {
+  const left = operand(reader);
+  const word = reader.next();
+  if (word === 'IN') {
+    const all = listOf(reader);
+    return (scope) => all.some((one) => isDeepStrictEqual(left(scope), one(scope)));
+  }
+  if (word === 'BETWEEN') {
+    const from = operand(reader);
+    reader.expect('AND');
+    const to = operand(reader);
+    return (scope) => orderOf(left(scope), from(scope)) >= 0 && orderOf(left(scope), to(scope)) <= 0;
+  }
+  const compare = comparisons[word];
+  if (compare === undefined) throw new Error(`an expression compares by ${word}`);
+  const right = operand(reader);
+  return (scope) => compare(left(scope), right(scope));
+};
+
+const factor = (reader: Reader): Condition => {
+  if (reader.takes('NOT')) {
+    const inner = factor(reader);
+    return (scope) => !inner(scope);
+  }
+  if (reader.takes('(')) {
+    const inner = alternatives(reader);
+    reader.expect(')');
+    return inner;
+  }
+  const apply = functions[reader.peek() ?? ''];
+  if (apply === undefined) return comparison(reader);
+  reader.next();
+  const given = listOf(reader);
+  return (scope) => apply(given, scope);
+};
+
+const conjunction = (reader: Reader): Condition => {
+  const all = [factor(reader)];
+  while (reader.takes('AND')) all.push(factor(reader));
+  return (scope) => all.every((one) => one(scope));
+};
+
+const alternatives = (reader: Reader): Condition => {
+  const all = [conjunction(reader)];
+  while (reader.takes('OR')) all.push(conjunction(reader));
+  return (scope) => all.some((one) => one(scope));
+};
+
+const withValue = (item: Item, path: readonly string[], value: unknown): Item => {
+  const [first = '', ...rest] = path;
+  if (rest.length === 0) {
+    if (value !== undefined) return { ...item, [first]: value };
+    const { [first]: _, ...others } = item;
+    return others;
+  }
+  const inner = item[first];
+  if (typeof inner !== 'object' || inner === null) {
+    if (value === undefined) return item;
+    throw new Error(`ValidationException: the path ${path.join('.')} leads nowhere`);
+  }
+  return { ...item, [first]: withValue(inner as Item, rest, value) };
+};
+
+const term = (reader: Reader): Operand => {
+  const word = reader.peek();
+  if (word !== 'if_not_exists' && word !== 'list_append') return operand(reader);
+  reader.next();
+  reader.expect('(');
+  const one = term(reader);
+  reader.expect(',');
+  const other = term(reader);
+  reader.expect(')');
+  return word === 'if_not_exists'
+    ? (scope) => one(scope) ?? other(scope)
+    : (scope) => [...(one(scope) as unknown[]), ...(other(scope) as unknown[])];
+};
+
+const sum = (reader: Reader): Operand => {
+  const one = term(reader);
+  if (!reader.takes('+')) return one;
+  const other = term(reader);
+  return (scope) => Number(one(scope)) + Number(other(scope));
+};
+
+type Step = { readonly path: string; readonly readValue: Operand };
+
+const added = (before: unknown, value: unknown): unknown => {
+  if (value instanceof Set) return new Set([...((before as Set<unknown> | undefined) ?? []), ...value]);
+  return Number(before ?? 0) + Number(value);
+};
+
+const without = (before: unknown, value: unknown): unknown => {
+  const left = [...((before as Set<unknown> | undefined) ?? [])].filter((entry) => !holds(value, entry));
+  return left.length === 0 ? undefined : new Set(left);
+};
+
+const clause = (section: string, reader: Reader): Step => {
+  const path = reader.next();
+  switch (section) {
+    case 'SET': {
+      reader.expect('=');
+      return { path, readValue: sum(reader) };
+    }
+    case 'REMOVE':
+      return { path, readValue: () => undefined };
+    case 'ADD': {
+      const value = operand(reader);
+      return { path, readValue: (scope) => added(valueAt(path, scope), value(scope)) };
+    }
+    case 'DELETE': {
+      const value = operand(reader);
+      return { path, readValue: (scope) => without(valueAt(path, scope), value(scope)) };
+    }
+    default:
+      throw new Error(`an update begins with ${section}`);
+  }
+};
+
+const steps = (reader: Reader): readonly Step[] => {
+  const all: Step[] = [];
+  while (reader.peek() !== undefined) {
+    const section = reader.next();
+    do all.push(clause(section, reader));
+    while (reader.takes(','));
+  }
+  return all;
+};
+
+const cached = <T>(compile: (text: string) => T): ((text: string) => T) => {
+  const known = new Map<string, T>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const made = compile(text);
+    known.set(text, made);
+    return made;
+  };
+};
+
+export const conditionOf = cached((text): Condition => {
+  const reader = new Reader(text);
+  const condition = alternatives(reader);
+  if (reader.peek() !== undefined) throw new Error(`a condition goes on with ${reader.peek()}`);
+  return condition;
+});
+
+/** Every value is worked out on the item as it was, as DynamoDB does. */
+export const updateOf = cached((text): Update => {
+  const all = steps(new Reader(text));
+  return (scope) => {
+    const values = all.map(({ path, readValue }) => ({
+      path: pathOf(path, scope.names),
+      value: readValue(scope),
+    }));
+    return values.reduce((item, { path, value }) => withValue(item, path, value), scope.item);
+  };
+});

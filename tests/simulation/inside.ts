@@ -1,0 +1,170 @@
+/**
+ * The ways into a sandbox in the simulated world: the link, the tools, the archive and its bucket. Each fails as its
+ * adapter does: a machine that cannot be reached is `sandbox_unavailable`, a wrong bearer is no answer.
+ */
+
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import { AppError } from '#shared/errors.ts';
+import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
+import type { SandboxTools, ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type { RestoreOutcome, SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
+import type { Ecs } from './ecs.ts';
+import type { Line, Machine } from './machine.ts';
+import type { Invocation, Simulation } from './world.ts';
+
+export type Manifest = {
+  readonly id: string;
+  readonly base: string | undefined;
+  readonly workspaceId: WorkspaceId;
+  readonly lines: readonly Line[];
+};
+
+export type Bucket = Map<string, Manifest>;
+
+export type InsideOptions = {
+  readonly ecs: Ecs;
+  readonly bucket: Bucket;
+  readonly onDeleted: (manifest: Manifest) => void;
+  /** Files are about to be put into a sandbox. */
+  readonly onRestore: (sandbox: LiveSandbox) => void;
+  readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
+};
+
+const unavailable = (what: string): AppError => new AppError('sandbox_unavailable', what);
+const transferMsMax = 8000;
+const options = { fault: unavailable };
+
+const reached = ({ ecs }: InsideOptions, { sim }: Invocation, { address }: LiveSandbox): Machine => {
+  const machine = sim.random.chance(sim.faults.linkDown) ? undefined : ecs.reach(address);
+  if (machine === undefined) throw unavailable('the sandbox does not answer');
+  return machine;
+};
+
+const opened = (inside: InsideOptions, invocation: Invocation, sandbox: LiveSandbox): Machine => {
+  const machine = reached(inside, invocation, sandbox);
+  if (machine.bearer !== inside.bearerHash(sandbox.workspaceId, sandbox.generation))
+    throw unavailable('the sandbox answered 401');
+  return machine;
+};
+
+/** An answer of so few bytes that its body does not matter. */
+const answer = (status: number): Response =>
+  ({ status, ok: status < 400, body: null }) as unknown as Response;
+
+export const linkFor = (inside: InsideOptions, invocation: Invocation): SandboxLink => ({
+  fetch: (sandbox, { method, path, body }) =>
+    invocation.call(
+      `${method} ${path}`,
+      () => {
+        const machine = reached(inside, invocation, sandbox);
+        if (machine.bearer !== inside.bearerHash(sandbox.workspaceId, sandbox.generation)) return answer(401);
+        if (path !== '/claim') return answer(200);
+        machine.bearer = String(JSON.parse(String(body))['bearerSha256']);
+        return answer(204);
+      },
+      options,
+    ),
+});
+
+export const toolsFor = (inside: InsideOptions, invocation: Invocation): SandboxTools => ({
+  call: ({ sandbox, callKey, onProgress, signal }) => {
+    const { sim } = invocation;
+    const cancel = (): void => {
+      sim.after(sim.latency(), () => inside.ecs.reach(sandbox.address)?.cancel(callKey));
+    };
+    signal?.addEventListener('abort', cancel, { once: true });
+    return new Promise<ToolOutcome>((resolve) => {
+      const hear = (outcome: ToolOutcome): void =>
+        sim.after(sim.latency(), () => {
+          signal?.removeEventListener('abort', cancel);
+          if (!invocation.isAlive) return;
+          if (sim.random.chance(sim.faults.death)) return invocation.die('while a call answers');
+          sim.wake();
+          if (outcome.status === 'finished') onProgress({ stream: 'stdout', offset: 0, text: 'x' });
+          resolve(outcome);
+        });
+      if (!invocation.isAlive) return;
+      sim.after(sim.latency(), () => {
+        try {
+          opened(inside, invocation, sandbox).ask(callKey, hear);
+        } catch (error) {
+          hear({ status: 'lost', message: String(error) });
+        }
+      });
+    });
+  },
+});
+
+/** How long an archive is on its way: mostly short, at times as long as a large workspace takes. */
+const transferMs = (sim: Simulation) => (): number =>
+  sim.random.chance(0.3) ? sim.random.spread(50, transferMsMax) : 0;
+
+const save = (
+  inside: InsideOptions,
+  invocation: Invocation,
+  [sandbox, { id, base }]: Parameters<WorkspaceArchive['save']>,
+): Promise<SaveOutcome> => {
+  const { bucket, onDeleted } = inside;
+  const { sim } = invocation;
+  let lines: readonly Line[] = [];
+  let known: Manifest | undefined;
+  const read = (): void => {
+    known = base && bucket.get(base.id);
+    lines = opened(inside, invocation, sandbox).lines;
+  };
+  const write = (): SaveOutcome => {
+    if (known !== undefined && known.lines.join() === lines.join()) return { status: 'unchanged', logs: [] };
+    const obsolete = known?.base === undefined ? undefined : bucket.get(known.base);
+    if (obsolete !== undefined && bucket.delete(obsolete.id)) onDeleted(obsolete);
+    bucket.set(id, { id, base: base?.id, workspaceId: sandbox.workspaceId, lines });
+    sim.note('bucket', `holds ${id}`);
+    const manifest = { id, sha256: `sha-${id}` };
+    return { status: 'saved', manifest, files: lines.length, bytes: 0, leftOut: [], logs: [] };
+  };
+  return invocation.request('save', [read, write], { ...options, isWrite: true, pauseMs: transferMs(sim) });
+};
+
+const restore = (
+  inside: InsideOptions,
+  invocation: Invocation,
+  [sandbox, { manifest }]: Parameters<WorkspaceArchive['restore']>,
+): Promise<RestoreOutcome> => {
+  let found: Manifest | undefined;
+  const read = (): void => {
+    found = manifest && inside.bucket.get(manifest.id);
+  };
+  const write = (): RestoreOutcome => {
+    const machine = opened(inside, invocation, sandbox);
+    if (manifest === undefined) return { status: 'restored', files: 0, missing: [] };
+    if (found === undefined)
+      return { status: 'refused', reason: 'the manifest is not the one that was saved' };
+    inside.onRestore(sandbox);
+    const before = found.lines;
+    if (machine.lines.some((line) => !before.includes(line)))
+      invocation.sim.violate(
+        'a restore overwrites no work',
+        `${sandbox.workspaceId} ${machine.lines.join()}`,
+      );
+    machine.lines = before;
+    return { status: 'restored', files: before.length, missing: [] };
+  };
+  const { sim } = invocation;
+  return invocation.request('restore', [read, write], {
+    ...options,
+    isWrite: true,
+    pauseMs: transferMs(sim),
+  });
+};
+
+export const archiveFor = (inside: InsideOptions, invocation: Invocation): WorkspaceArchive => ({
+  keepsShared: false,
+  save: (...given) => save(inside, invocation, given),
+  restore: (...given) => restore(inside, invocation, given),
+  forget: (workspace) =>
+    invocation.call(`forget the files of ${workspace}`, () => {
+      for (const manifest of inside.bucket.values())
+        if (manifest.workspaceId === workspace && inside.bucket.delete(manifest.id))
+          inside.onDeleted(manifest);
+    }),
+});

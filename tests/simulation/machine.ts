@@ -1,0 +1,124 @@
+/**
+ * A sandbox as the platform meets it: a server with a bearer, a workspace of lines, and calls that it remembers
+ * by their key. A call appends one line when it begins, so that a call performed twice is seen twice.
+ */
+import type { ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type { Simulation } from './world.ts';
+
+export type Line = string;
+type Waiter = (outcome: ToolOutcome) => void;
+type Call = { outcome?: ToolOutcome; isCancelled: boolean; readonly waiters: Set<Waiter> };
+
+export type Performed = {
+  /** How often it began anywhere. */
+  times: number;
+  /** The task in which it began. */
+  readonly taskArn: string;
+  end?: ToolOutcome;
+};
+
+/** Everything that was ever performed, by call key. */
+export type Ledger = Map<string, Performed>;
+
+export type MachineOptions = {
+  readonly sim: Simulation;
+  readonly ledger: Ledger;
+  readonly taskArn: string;
+  readonly bearer: string;
+  /** Before a call begins: whether it may. */
+  readonly onBegin: (callKey: string, taskArn: string) => void;
+};
+
+const lost: ToolOutcome = { status: 'lost', message: 'the connection broke' };
+const linkBreakMsMax = 20_000;
+const callMsMax = 40_000;
+
+export class Machine {
+  isUp = false;
+  bearer: string;
+  lines: readonly Line[] = [];
+  readonly #calls = new Map<string, Call>();
+  readonly #options: MachineOptions;
+
+  constructor(options: MachineOptions) {
+    this.#options = options;
+    this.bearer = options.bearer;
+  }
+
+  get running(): readonly string[] {
+    return [...this.#calls].filter(([, call]) => call.outcome === undefined).map(([key]) => key);
+  }
+
+  die(): void {
+    this.isUp = false;
+    for (const call of this.#calls.values()) {
+      for (const tell of call.waiters) tell(lost);
+      call.waiters.clear();
+    }
+  }
+
+  /** Begins it, or listens to the one that runs, or gives what it gave. */
+  ask(callKey: string, answer: Waiter): void {
+    const { sim } = this.#options;
+    const known = this.#calls.get(callKey) ?? this.#begin(callKey);
+    if (known.outcome !== undefined) {
+      answer(known.outcome);
+      return;
+    }
+    let isHeard = false;
+    const once = (outcome: ToolOutcome): void => {
+      if (isHeard) return;
+      isHeard = true;
+      known.waiters.delete(once);
+      answer(outcome);
+    };
+    known.waiters.add(once);
+    if (sim.random.chance(sim.faults.linkBreaks))
+      sim.after(sim.random.spread(10, linkBreakMsMax), () => once(lost));
+  }
+
+  cancel(callKey: string): void {
+    const known = this.#calls.get(callKey);
+    if (known === undefined) {
+      this.#calls.set(callKey, { outcome: cancelled, isCancelled: true, waiters: new Set() });
+    } else if (known.outcome === undefined) {
+      this.#end(callKey, known, cancelled);
+    }
+  }
+
+  #begin(callKey: string): Call {
+    const { sim, ledger, taskArn, onBegin } = this.#options;
+    const call: Call = { isCancelled: false, waiters: new Set() };
+    this.#calls.set(callKey, call);
+    onBegin(callKey, taskArn);
+    const before = ledger.get(callKey);
+    if (before === undefined) ledger.set(callKey, { times: 1, taskArn });
+    else before.times += 1;
+    sim.note(taskArn, `performs ${callKey}`);
+    if ((before?.times ?? 0) > 1) sim.violate('no call is performed twice', callKey);
+    this.lines = [...this.lines, callKey];
+    const isSlow = sim.random.chance(0.15);
+    sim.after(isSlow ? sim.random.spread(2000, callMsMax) : sim.random.int(5, 800), () => {
+      if (this.isUp) this.#end(callKey, call, sim.random.chance(0.1) ? failed : finished(callKey));
+    });
+    return call;
+  }
+
+  #end(callKey: string, call: Call, outcome: ToolOutcome): void {
+    if (call.outcome !== undefined) return;
+    call.outcome = outcome;
+    const performed = this.#options.ledger.get(callKey);
+    if (performed !== undefined) performed.end = outcome;
+    for (const tell of [...call.waiters]) tell(outcome);
+    call.waiters.clear();
+  }
+}
+
+export const finishedText = (callKey: string): string => `performed ${callKey}`;
+const finished = (callKey: string): ToolOutcome => ({
+  status: 'finished',
+  content: [{ type: 'text', text: finishedText(callKey) }],
+  structured: { key: callKey },
+});
+const failed: ToolOutcome = { status: 'failed', code: 'execution_timeout', message: 'it took too long' };
+const cancelled: ToolOutcome = { status: 'failed', code: 'invalid_request', message: 'it was cancelled' };

@@ -1,0 +1,78 @@
+/** One run: a world, its platform and its users, all from one seed; faults for a while, then rest. */
+import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
+import { Platform, type Settings } from './platform.ts';
+import type { Random } from './random.ts';
+import { startPerson, startProgram } from './users.ts';
+import { BrokenPromise, Simulation, startOfTime, type TraceLine } from './world.ts';
+
+export type Run = {
+  readonly seed: number;
+  readonly steps: number;
+  readonly broken?: BrokenPromise;
+  readonly trace: readonly TraceLine[];
+};
+
+const minute = 60_000;
+/** From the last fault to the last answer: leases, starts, retries, approvals; less than the long idle limit. */
+const answersMs = 13 * minute;
+/** From the last fault to rest: the long idle limit, sweeps for orphans, and what a stop may take. */
+const restMs = 45 * minute;
+
+export const runSeed = async (seed: number): Promise<Run> => {
+  const sim = new Simulation(seed);
+  const { random } = sim;
+  const settings = drawSettings(random);
+  const platform = new Platform(sim, settings);
+  const until = startOfTime + random.int(2, 7) * minute;
+  try {
+    startJanitor(platform);
+    const users = { platform, until };
+    for (let person = random.int(1, 3); person > 0; person -= 1)
+      sim.after(random.int(0, minute), () => startPerson(users));
+    for (let program = random.int(0, 2); program > 0; program -= 1)
+      sim.after(random.int(0, minute), () => void startProgram(users));
+    await sim.runUntil(until);
+    sim.calmDown();
+    await sim.runUntil(until + answersMs);
+    checkAnswers(platform);
+    sim.throwBroken();
+    await sim.runUntil(until + restMs);
+    checkRest(platform);
+    sim.throwBroken();
+    if (random.chance(0.1)) {
+      await sim.runUntil(until + restMs + 2 * settings.lifetimes.historyMs + 10 * minute);
+      checkForgotten(platform);
+      sim.throwBroken();
+    }
+    return { seed, steps: sim.steps, trace: sim.trace };
+  } catch (error) {
+    if (!(error instanceof BrokenPromise)) throw error;
+    return { seed, steps: sim.steps, broken: error, trace: sim.trace };
+  }
+};
+
+const drawSettings = (random: Random): Settings => ({
+  lifetimes: {
+    idleMs: random.pick([0.3, 1, 15]) * minute,
+    executionIdleMs: random.pick([0.3, 2, 15]) * minute,
+    historyMs: random.pick([16, 60]) * minute,
+  },
+  poolSize: random.chance(0.4) ? random.int(1, 2) : 0,
+  leaseMs: random.pick([6000, 15_000, 30_000]),
+  turnMs: random.pick([45_000, 120_000, 900_000]),
+  limits: { stepsMax: random.int(1, 4), callsMax: random.int(2, 4), usdMax: random.chance(0.1) ? 0.03 : 10 },
+  places: { executionMax: random.int(1, 3), agentMax: random.int(1, 3) },
+});
+
+/** The schedules of docs/spec/lifecycle.md. */
+const startJanitor = (platform: Platform): void => {
+  const { sim } = platform;
+  const every = (minutes: number, sweep: 'due' | 'places' | 'orphans'): void =>
+    sim.after(minutes * minute, () => {
+      void platform.janitor({ sweep });
+      every(minutes, sweep);
+    });
+  every(1, 'due');
+  every(5, 'places');
+  every(10, 'orphans');
+};
