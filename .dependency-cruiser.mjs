@@ -17,12 +17,12 @@ export default {
       to: { couldNotResolve: true },
     }),
     forbid('no-test-in-production', 'Test helpers never ship.', {
-      from: { path: '^(infra|functions|shared|sandbox-task|web|local)/', pathNot: test },
+      from: { path: '^(infra|functions|shared|sandbox-task|web|local|cli)/', pathNot: test },
       to: { path: `^tests/|${test}` },
     }),
     forbid('shared-knows-no-caller', 'shared/ is the bottom of the graph.', {
       from: source('shared'),
-      to: { path: '^(infra|functions|sandbox-task|web|local|tests)/' },
+      to: { path: '^(infra|functions|sandbox-task|web|local|cli|tests)/' },
     }),
     forbid('domain-is-pure', 'The core decides; it never does. No node:, no npm, no sibling layer.', {
       from: source('shared/domain'),
@@ -98,6 +98,16 @@ export default {
         path: `^(infra|functions|sandbox-task|local)/|^shared/(application|adapters|ports|config)/|${cloud}`,
       },
     }),
+    forbid(
+      'cli-is-a-client',
+      'It runs on a person’s machine and knows what crosses the wire, nothing behind it.',
+      {
+        from: source('cli'),
+        to: {
+          path: `^(infra|functions|sandbox-task|web|local|bench)/|^shared/(application|adapters|ports|config)/|${cloud}`,
+        },
+      },
+    ),
     forbid('local-is-not-deployed', 'The embedded cloud replaces AWS; it does not deploy it.', {
       from: source('local'),
       to: { path: '^infra/|(^|/)node_modules/aws-cdk-lib/' },
