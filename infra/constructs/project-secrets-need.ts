@@ -1,0 +1,63 @@
+/**
+ * What functions may do with projects' secrets: the API makes, reads and deletes them, whoever reaches registered
+ * servers reads them, and nobody changes or lists one. No right reaches beside the deployment's own prefix.
+ */
+import { ArnFormat, type Stack } from 'aws-cdk-lib';
+import type { Settings } from '../settings.ts';
+import type { Need, Right } from './need.ts';
+
+type PrefixVariables = { readonly PROJECT_SECRETS_PREFIX: string };
+type KeyVariables = { readonly PROJECT_SECRETS_KEY?: string };
+
+const prefixOf = ({ deployment }: Settings): string => `sallyport/${deployment}/`;
+
+export const readingProjectSecrets = (stack: Stack, settings: Settings): Need<PrefixVariables> => ({
+  variables: { PROJECT_SECRETS_PREFIX: prefixOf(settings) },
+  statements: rights(stack, settings, { secret: ['GetSecretValue'], key: ['Decrypt'] }),
+});
+
+export const keepingProjectSecrets = (
+  stack: Stack,
+  settings: Settings,
+): Need<PrefixVariables & KeyVariables> => ({
+  variables: {
+    PROJECT_SECRETS_PREFIX: prefixOf(settings),
+    ...(settings.projectSecretsKeyArn === undefined
+      ? {}
+      : { PROJECT_SECRETS_KEY: settings.projectSecretsKeyArn }),
+  },
+  statements: rights(stack, settings, {
+    secret: ['CreateSecret', 'DeleteSecret', 'GetSecretValue'],
+    key: ['Decrypt', 'GenerateDataKey'],
+  }),
+});
+
+type Actions = { readonly secret: readonly string[]; readonly key: readonly string[] };
+
+/** Secrets Manager uses a key in the caller's name (https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html). */
+const rights = (stack: Stack, settings: Settings, actions: Actions): readonly Right[] => {
+  const secrets = stack.formatArn({
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: `${prefixOf(settings)}*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  const onSecrets: Right = {
+    actions: actions.secret.map((action) => `secretsmanager:${action}`),
+    resources: [secrets],
+    because: 'Projects come and go; everything under the prefix is the secrets of one.',
+  };
+  const { projectSecretsKeyArn: key } = settings;
+  if (key === undefined) return [onSecrets];
+  return [
+    onSecrets,
+    {
+      actions: actions.key.map((action) => `kms:${action}`),
+      resources: [key],
+      conditions: {
+        StringEquals: { 'kms:ViaService': `secretsmanager.${stack.region}.amazonaws.com` },
+        ArnLike: { 'kms:EncryptionContext:SecretARN': secrets },
+      },
+    },
+  ];
+};

@@ -1,0 +1,84 @@
+/** What each operation of Secrets Manager answers, in the shapes of its API reference. */
+import type {
+  CreateSecretCommandInput,
+  DeleteSecretCommandInput,
+  GetSecretValueCommandInput,
+} from '@aws-sdk/client-secrets-manager';
+import { AwsError } from '../endpoint/aws-error.ts';
+import type { StoredSecret } from './secret-files.ts';
+import type { SecretRegistry } from './secret-registry.ts';
+
+/** The input is the request's JSON, as the SDK wrote it. */
+export type Operation = (registry: SecretRegistry, input: Input) => unknown;
+
+type Input = CreateSecretCommandInput & GetSecretValueCommandInput & DeleteSecretCommandInput;
+
+/** https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html */
+const nameSyntax = /^[A-Za-z0-9/_+=.@-]{1,512}$/;
+const tokenSyntax = /^.{32,64}$/;
+const textBytesMax = 65_536;
+
+const refusal = (name: string, message: string): AwsError => new AwsError(400, name, { message });
+const notFound = (): AwsError =>
+  refusal('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+
+const createSecret = async (
+  registry: SecretRegistry,
+  { Name = '', SecretString, ClientRequestToken }: CreateSecretCommandInput,
+) => {
+  if (!nameSyntax.test(Name)) throw refusal('ValidationException', 'Invalid name.');
+  if (ClientRequestToken !== undefined && !tokenSyntax.test(ClientRequestToken))
+    throw refusal('ValidationException', 'Invalid ClientRequestToken.');
+  if (SecretString === undefined || SecretString === '')
+    throw refusal('InvalidParameterException', 'Only secrets with a SecretString are implemented here.');
+  if (Buffer.byteLength(SecretString) > textBytesMax)
+    throw refusal('ValidationException', `SecretString has more than ${textBytesMax} bytes.`);
+  const standing = registry.standing(Name);
+  // Made before under the same token: a retry gets the first answer.
+  if (standing?.versionId === ClientRequestToken && standing?.text === SecretString) return shown(standing);
+  if (standing !== undefined)
+    throw refusal('ResourceExistsException', 'The operation failed because the secret already exists.');
+  if (registry.isLeaving(Name))
+    throw refusal(
+      'InvalidRequestException',
+      "You can't create this secret because a secret with this name is already scheduled for deletion.",
+    );
+  return shown(await registry.create(Name, SecretString, ClientRequestToken));
+};
+
+const getSecretValue = (
+  registry: SecretRegistry,
+  { SecretId = '', VersionId, VersionStage = 'AWSCURRENT' }: GetSecretValueCommandInput,
+) => {
+  const secret = registry.find(SecretId);
+  if (secret === undefined) throw notFound();
+  if (VersionStage !== 'AWSCURRENT' || (VersionId !== undefined && VersionId !== secret.versionId))
+    throw notFound();
+  return {
+    ...shown(secret),
+    SecretString: secret.text,
+    VersionStages: ['AWSCURRENT'],
+    CreatedDate: secret.createdAt / 1000,
+  };
+};
+
+/** Deleted by force, one that is not there is no failure; its ARN is then not known. */
+const deleteSecret = async (
+  registry: SecretRegistry,
+  { SecretId = '', ForceDeleteWithoutRecovery }: DeleteSecretCommandInput,
+) => {
+  if (ForceDeleteWithoutRecovery !== true)
+    throw refusal('InvalidParameterException', 'Only ForceDeleteWithoutRecovery is implemented here.');
+  const secret = registry.standing(SecretId) ?? registry.find(SecretId);
+  if (secret !== undefined) await registry.remove(secret);
+  const { ARN, Name } = secret === undefined ? { ARN: SecretId, Name: SecretId } : shown(secret);
+  return { ARN, Name, DeletionDate: Date.now() / 1000 };
+};
+
+const shown = ({ arn, name, versionId }: StoredSecret) => ({ ARN: arn, Name: name, VersionId: versionId });
+
+export const operations: Readonly<Record<string, Operation>> = {
+  CreateSecret: createSecret,
+  GetSecretValue: getSecretValue,
+  DeleteSecret: deleteSecret,
+};

@@ -1,0 +1,101 @@
+/**
+ * Bundles of secrets in Secrets Manager: each is made whole under a name of its own, read, and deleted for good.
+ * None is ever changed, so no version of it keeps what a person has removed.
+ *
+ * The service promises no order between a write and the next read: "an eventual consistency model"
+ * (https://docs.aws.amazon.com/secretsmanager/latest/userguide/troubleshoot.html), so what is not found may be on
+ * its way. The reasons it gives are passed on without their texts, which may repeat what was sent.
+ */
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { decodeJson } from '#shared/contracts/decode.ts';
+import { sealedSecrets } from '#shared/contracts/project-secrets.ts';
+import type { Secrets } from '#shared/domain/project-secret.ts';
+import { AppError } from '#shared/errors.ts';
+
+export type SecretBundles = {
+  readonly create: (name: string, secrets: Secrets) => Promise<void>;
+  /** Undefined when it is not there, or not yet. */
+  readonly find: (name: string) => Promise<Secrets | undefined>;
+  /** What is not there is no failure. */
+  readonly remove: (name: string) => Promise<void>;
+};
+
+export type BundleSettings = {
+  /** Opened when there is something to reach: most projects have no secrets. */
+  readonly openClient: () => Promise<SecretsManagerClient>;
+  /** ARN of a customer managed key; absent: `aws/secretsmanager`. */
+  readonly keyArn?: string | undefined;
+};
+
+const attemptsMax = 4;
+const connectMsMax = 2000;
+const answerMsMax = 4000;
+
+export const openSecretsClient = async (): Promise<SecretsManagerClient> => {
+  const { SecretsManagerClient: Client } = await import('@aws-sdk/client-secrets-manager');
+  return new Client({
+    maxAttempts: attemptsMax,
+    requestHandler: { connectionTimeout: connectMsMax, requestTimeout: answerMsMax },
+  });
+};
+
+export const makeSecretBundles = ({ openClient, keyArn }: BundleSettings): SecretBundles => {
+  let opened: Promise<SecretsManagerClient> | undefined;
+  const sdk = async () => {
+    opened ??= openClient();
+    return { client: await opened, ...(await import('@aws-sdk/client-secrets-manager')) };
+  };
+  return {
+    create: (Name, secrets) =>
+      reached('store', async () => {
+        const { client, CreateSecretCommand } = await sdk();
+        await client.send(
+          new CreateSecretCommand({
+            Name,
+            Description: 'Sallyport: the secrets of one project, by name',
+            SecretString: JSON.stringify(secrets),
+            ...(keyArn === undefined ? {} : { KmsKeyId: keyArn }),
+          }),
+        );
+      }),
+    find: (SecretId) =>
+      reached('read', async () => {
+        const { client, GetSecretValueCommand, ResourceNotFoundException } = await sdk();
+        try {
+          const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId }));
+          return unsealed(SecretString);
+        } catch (error) {
+          if (error instanceof ResourceNotFoundException || isBeingDeleted(error)) return undefined;
+          throw error;
+        }
+      }),
+    remove: (SecretId) =>
+      reached('delete', async () => {
+        const { client, DeleteSecretCommand } = await sdk();
+        await client.send(new DeleteSecretCommand({ SecretId, ForceDeleteWithoutRecovery: true }));
+      }),
+  };
+};
+
+const unsealed = (text: string): Secrets => {
+  const decoded = decodeJson(sealedSecrets, text);
+  if (decoded.ok) return decoded.value;
+  throw new Error(`a bundle of secrets has an unknown shape: ${decoded.problem}`);
+};
+
+/** Between a deletion and its end (https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html#API_GetSecretValue_Errors). */
+const isBeingDeleted = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'InvalidRequestException';
+
+const reached = async <T>(deed: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = error instanceof Error ? error.name : 'unknown';
+    throw new AppError('internal_error', `could not ${deed} the secrets of a project`, {
+      context: { reason },
+      suggestions: ['Try again in a moment.'],
+      recoveryActions: ['wait_and_retry'],
+    });
+  }
+};

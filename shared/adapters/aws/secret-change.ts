@@ -1,0 +1,128 @@
+/**
+ * One change of a project's secrets: read the bundle that counts, make another, point at it, delete what no longer
+ * counts.
+ *
+ * Writers wait for each other, so that none works in vain. That no value is lost follows from the pointer's condition
+ * alone: a writer that was overtaken commits nothing, deletes what it made, and begins again.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ProjectId } from '#shared/domain/ids.ts';
+import type { Secrets } from '#shared/domain/project-secret.ts';
+import { AppError } from '#shared/errors.ts';
+import type { CommittedSecrets, Hold, SecretPointer, SecretPointers } from './dynamo/secret-pointer.ts';
+import type { SecretBundles } from './secret-bundles.ts';
+
+export type SecretParts = {
+  readonly pointers: SecretPointers;
+  readonly bundles: SecretBundles;
+  /** What the name of every bundle starts with; ends with a slash. */
+  readonly prefix: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+};
+
+/** What the secrets become, or why they stay as they are. */
+export type Decide<R extends string> = (secrets: Secrets) => Secrets | R;
+
+/** Longer than a change takes; a writer that died keeps others waiting for so long. */
+const holdMs = 20_000;
+const waitMsMax = 25_000;
+const waitStepMsMax = 120;
+/** A hold that was lost to another writer is taken again this often. */
+const changeTriesMax = 3;
+/** What was just made is looked for this often, with twice the pause each time. */
+const findTriesMax = 5;
+const findPauseMsMin = 100;
+
+export const changeSecrets = async <R extends string>(
+  parts: SecretParts,
+  project: ProjectId,
+  decide: Decide<R>,
+): Promise<Secrets | R> => {
+  for (let tries = 1; tries <= changeTriesMax; tries += 1) {
+    const hold = { project, draft: `${parts.prefix}${project}/${randomUUID()}` };
+    const pointer = await takeHold(parts, hold);
+    const outcome = await changeHeld(parts, { hold, pointer, decide }).catch(async (cause: unknown) => {
+      await parts.pointers.release(hold);
+      throw cause;
+    });
+    if (outcome.isCommitted) return outcome.decision;
+  }
+  throw beingChanged();
+};
+
+const takeHold = async ({ pointers, now }: SecretParts, hold: Hold): Promise<SecretPointer> => {
+  const lateAt = now() + waitMsMax;
+  for (;;) {
+    const at = now();
+    const pointer = await pointers.take(hold, { at, until: at + holdMs });
+    if (pointer !== undefined) return pointer;
+    if (at > lateAt) throw beingChanged();
+    await pause(Math.random() * waitStepMsMax);
+  }
+};
+
+type Held<R extends string> = {
+  readonly hold: Hold;
+  readonly pointer: SecretPointer;
+  readonly decide: Decide<R>;
+};
+type Outcome<R> = { readonly isCommitted: boolean; readonly decision: Secrets | R };
+
+const changeHeld = async <R extends string>(
+  { pointers, bundles }: SecretParts,
+  { hold, pointer, decide }: Held<R>,
+): Promise<Outcome<R>> => {
+  const { current } = pointer;
+  const decision = decide(current === undefined ? {} : await whenThere(() => bundles.find(current)));
+  const committed =
+    typeof decision === 'string' ? unchanged(hold, pointer) : changed(hold, pointer, decision);
+  if (typeof decision !== 'string' && committed.current !== undefined)
+    await bundles.create(committed.current, decision);
+  const isCommitted = await pointers.commit(hold, committed);
+  // Overtaken: the others' litter is theirs.
+  const gone = isCommitted ? committed.litter : new Set([hold.draft]);
+  for (const bundle of gone) await bundles.remove(bundle);
+  if (gone.size > 0) await pointers.cleared(hold.project, gone);
+  return { isCommitted, decision };
+};
+
+/** What a dead writer left is cleared up all the same: it may be what somebody wants removed. */
+const unchanged = ({ draft }: Hold, { current, names, litter }: SecretPointer): CommittedSecrets => ({
+  current,
+  names,
+  litter: without(litter, draft),
+});
+
+const changed = ({ draft }: Hold, { current, litter }: SecretPointer, secrets: Secrets): CommittedSecrets => {
+  const names = Object.keys(secrets);
+  const old = current === undefined ? [] : [current];
+  return {
+    current: names.length === 0 ? undefined : draft,
+    names,
+    litter: new Set([...without(litter, draft), ...old]),
+  };
+};
+
+const without = (bundles: ReadonlySet<string>, one: string): ReadonlySet<string> =>
+  new Set([...bundles].filter((bundle) => bundle !== one));
+
+/** What was just made may not be found yet. */
+export const whenThere = async (find: () => Promise<Secrets | undefined>): Promise<Secrets> => {
+  for (let tries = 1; ; tries += 1) {
+    const found = await find();
+    if (found !== undefined) return found;
+    if (tries === findTriesMax)
+      throw new AppError('internal_error', 'the secrets of a project are not where they should be');
+    await pause(findPauseMsMin * 2 ** (tries - 1));
+  }
+};
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const beingChanged = (): AppError =>
+  new AppError('too_many_requests', 'the secrets of this project are being changed by others', {
+    suggestions: ['Try again in a moment.'],
+    recoveryActions: ['wait_and_retry'],
+  });
