@@ -3,7 +3,7 @@
  *
  * Values of headers and variables may be secrets: shown to a person they are masked, unless they only name one.
  */
-import { type Call, type Command, given, pairs } from '../command.ts';
+import { type Call, type Command, given, pairs, wholeNumber } from '../command.ts';
 import { failure, wrongUsage } from '../failure.ts';
 import { type HttpClient, segment } from '../http-client.ts';
 import { factLines, tableLines } from '../table.ts';
@@ -13,11 +13,14 @@ type Config = {
   readonly transport?: string;
   readonly enabled?: boolean;
   readonly description?: string;
+  readonly toolPrefix?: string;
+  readonly timeout?: number;
   readonly url?: string;
   readonly headers?: Texts;
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Texts;
+  readonly cwd?: string;
 };
 type Registered = Config & {
   readonly name: string;
@@ -38,38 +41,50 @@ type HealthReport = {
 };
 type Tested = { readonly ok: boolean; readonly tools?: readonly unknown[]; readonly error?: unknown };
 
-const pathOf = (name: string): string => `/api/mcp/${segment(name)}`;
+/** Of the project that was named, else of the token's own. */
+const inProject = (call: Call, path: string): string => {
+  const project = call.text('project');
+  return project === undefined ? path : `${path}?project=${segment(project)}`;
+};
+const pathOf = (call: Call, suffix = ''): string =>
+  inProject(call, `/api/mcp/${segment(nameOf(call))}${suffix}`);
 const configOf = (server: Registered): Config => server.config ?? server;
 const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
 
 const wantedConfig = (call: Call) => {
   const [url, command] = [call.text('url'), call.text('command')];
   if ((url === undefined) === (command === undefined)) throw wrongUsage('give either --url or --command');
-  const description = call.text('description');
+  const common = {
+    description: call.text('description'),
+    toolPrefix: call.text('prefix'),
+    timeout: wholeNumber(call.text('timeout'), 'timeout'),
+  };
   if (command !== undefined)
     return given({
       transport: 'stdio',
       command,
       args: call.list('arg'),
       env: pairs(call.list('env'), 'env'),
-      description,
+      cwd: call.text('cwd'),
+      ...common,
     });
   const transport = call.text('transport') ?? 'http';
-  return given({ transport, url, headers: pairs(call.list('header'), 'header'), description });
+  return given({ transport, url, headers: pairs(call.list('header'), 'header'), ...common });
 };
 
 const add = async (call: Call): Promise<undefined> => {
   const body = { name: nameOf(call), config: wantedConfig(call) };
-  const answer = await (await call.client()).send<{ message: string }>('POST', '/api/mcp/add', body);
+  const client = await call.client();
+  const answer = await client.send<{ message: string }>('POST', inProject(call, '/api/mcp/add'), body);
   call.output.result(answer, () => []);
   if (!call.output.isJson) call.output.line(`${answer.message}: ${nameOf(call)}`);
 };
 
-const readServers = async (client: HttpClient): Promise<readonly Registered[]> =>
-  (await client.get<{ servers: readonly Registered[] }>('/api/mcp')).servers;
+const readServers = async (call: Call, client: HttpClient): Promise<readonly Registered[]> =>
+  (await client.get<{ servers: readonly Registered[] }>(inProject(call, '/api/mcp'))).servers;
 
 const list = async (call: Call): Promise<undefined> => {
-  const servers = await readServers(await call.client());
+  const servers = await readServers(call, await call.client());
   call.output.result({ servers }, () =>
     servers.length === 0
       ? ['No MCP servers; add one with `sallyport mcp add`.']
@@ -85,12 +100,12 @@ const list = async (call: Call): Promise<undefined> => {
 
 const info = async (call: Call): Promise<undefined> => {
   const client = await call.client();
-  const server = (await readServers(client)).find(({ name }) => name === nameOf(call));
+  const server = (await readServers(call, client)).find(({ name }) => name === nameOf(call));
   if (server === undefined)
     throw failure('mcp_server_not_found', `there is no MCP server '${nameOf(call)}'`, {
       suggestions: ['See what there is with `sallyport mcp list`.'],
     });
-  const { mcps } = await client.get<HealthReport>('/api/mcp/health');
+  const { mcps } = await client.get<HealthReport>(inProject(call, '/api/mcp/health'));
   const health = mcps.find(({ name }) => name === server.name);
   call.output.result({ ...server, ...(health === undefined ? {} : { health }) }, () => {
     const {
@@ -102,14 +117,20 @@ const info = async (call: Call): Promise<undefined> => {
       headers = {},
       env = {},
       description,
+      toolPrefix,
+      timeout,
+      cwd,
     } = configOf(server);
     return factLines([
       ['name', server.name],
       ['description', description],
       ['transport', transport],
       ['enabled', enabled === false ? 'no' : 'yes'],
+      ['tool prefix', toolPrefix],
+      ['timeout ms', timeout],
       ['url', url],
       ['command', command === undefined ? undefined : [command, ...args].join(' ')],
+      ['folder', cwd],
       ...Object.entries(headers).map(([key, value]) => [`header ${key}`, masked(value)] as const),
       ...Object.entries(env).map(([key, value]) => [`env ${key}`, masked(value)] as const),
       ['status', health?.status ?? server.status],
@@ -123,7 +144,7 @@ const info = async (call: Call): Promise<undefined> => {
 export const masked = (value: string): string => (/^(?:\w+ )?\$\{\w+\}$/.test(value) ? value : '***');
 
 const health = async (call: Call): Promise<undefined> => {
-  const report = await (await call.client()).get<HealthReport>('/api/mcp/health');
+  const report = await (await call.client()).get<HealthReport>(inProject(call, '/api/mcp/health'));
   call.output.result(report, () => [
     Object.entries(report.summary)
       .map(([state, count]) => `${count} ${state}`)
@@ -138,7 +159,7 @@ const health = async (call: Call): Promise<undefined> => {
 };
 
 const tested = async (call: Call): Promise<number> => {
-  const answer = await (await call.client()).send<Tested>('POST', `${pathOf(nameOf(call))}/test`);
+  const answer = await (await call.client()).send<Tested>('POST', pathOf(call, '/test'));
   call.output.result(answer, () => [
     answer.ok
       ? `${nameOf(call)} answers, with ${answer.tools?.length ?? 0} tools${namesOf(answer.tools)}`
@@ -157,23 +178,30 @@ const textOf = (value: unknown): string => {
 };
 
 const change = (method: 'POST' | 'DELETE', suffix: string, done: string) => async (call: Call) => {
-  const answer = await (await call.client()).send<object>(method, `${pathOf(nameOf(call))}${suffix}`);
+  const answer = await (await call.client()).send<object>(method, pathOf(call, suffix));
   call.output.result(answer, () => [`${done} ${nameOf(call)}.`]);
   return undefined;
 };
 
 const none = { min: 0, max: 0 };
 const one = { min: 1, max: 1 };
-const listing = { usage: '', summary: 'List the MCP servers of the agents', positionals: none, run: list };
-const named = { usage: '<name>', positionals: one };
+const project = { project: { type: 'string' } } as const;
+const ofProject = '[--project <id>]';
+const listing = {
+  usage: ofProject,
+  summary: 'List the MCP servers of the agents',
+  options: project,
+  positionals: none,
+  run: list,
+};
+const named = { usage: `<name> ${ofProject}`, options: project, positionals: one };
 
 export const mcpCommands: readonly Command[] = [
   { name: 'mcp', ...listing },
   { name: 'mcp list', ...listing },
   {
     name: 'mcp add',
-    usage:
-      '<name> (--url <url> [--header k=v]… [--transport http|sse] | --command <c> [--arg a]… [--env k=v]…) [--description <text>]',
+    usage: `<name> (--url <url> [--header k=v]… [--transport http|sse] | --command <c> [--arg a]… [--env k=v]… [--cwd <folder>]) [--prefix <p>] [--timeout <ms>] [--description <text>] ${ofProject}`,
     summary: 'Register an MCP server',
     details: [`\${NAME} in a header or variable stands for a secret of the project.`],
     options: {
@@ -183,7 +211,11 @@ export const mcpCommands: readonly Command[] = [
       command: { type: 'string' },
       arg: { type: 'string', multiple: true },
       env: { type: 'string', multiple: true },
+      cwd: { type: 'string' },
+      prefix: { type: 'string' },
+      timeout: { type: 'string' },
       description: { type: 'string' },
+      ...project,
     },
     positionals: one,
     run: add,
@@ -203,5 +235,12 @@ export const mcpCommands: readonly Command[] = [
     run: change('POST', '/disable', 'Disabled'),
   },
   { name: 'mcp remove', ...named, summary: 'Remove an MCP server', run: change('DELETE', '', 'Removed') },
-  { name: 'mcp health', usage: '', summary: 'Show the health of all', positionals: none, run: health },
+  {
+    name: 'mcp health',
+    usage: ofProject,
+    summary: 'Show the health of all',
+    options: project,
+    positionals: none,
+    run: health,
+  },
 ];

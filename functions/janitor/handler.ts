@@ -1,18 +1,23 @@
 /**
- * The janitor: sweeps what is due every minute, audits places, looks for orphans, fills the warm pool, and
- * saves and stops the sandboxes that others have marked.
+ * The janitor: sweeps what is due every minute, audits places, looks for orphans, fills the warm pool,
+ * checks registered MCP servers, and saves and stops the sandboxes that others have marked.
  */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { lifetimesOf, readEnvironment } from '#shared/config/environment.ts';
+import { lifetimesOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { janitorTask } from '#shared/contracts/janitor-task.ts';
+import { agentSessionsMax } from '#shared/domain/quota.ts';
 import { type JanitorPorts, perform } from './perform.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
@@ -25,12 +30,22 @@ const sandboxes = openSandboxes(environment, { table, lambda });
 const settings = {
   lifetimes: lifetimesOf(environment),
   poolSize: environment.POOL_SIZE,
+  mcpTimes: { checkMs: environment.MCP_CHECK_SECONDS * 1000 },
+  defaults: {
+    ...sessionDefaultsOf(environment),
+    provider: 'demo' as const,
+    places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+  },
   flavors: { execution: environment.MSB_DEFAULT_FLAVOR, agent: 'micro' as const },
 };
 
 const ports = {
   sessions: makeSessionStore(table),
   places: makePlaceStore(table),
+  projects: makeProjectStore(table),
+  mcpServers: makeMcpServerStore(table),
+  secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
+  remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   telemetry: house.telemetry,

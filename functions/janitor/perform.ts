@@ -1,20 +1,29 @@
 /** Which use case a task of the janitor is. What it marks itself it saves and stops at once, without waking another. */
 import { type AuditPorts, auditPlaces } from '#shared/application/audit-places.ts';
+import { checkServer } from '#shared/application/check-mcp-server.ts';
+import type { SessionDefaults } from '#shared/application/create-session.ts';
 import { drainPool, type FillPoolPorts, fillPool } from '#shared/application/fill-pool.ts';
 import { finishStop } from '#shared/application/stop-sandbox.ts';
 import { type SweepPorts, sweep } from '#shared/application/sweep.ts';
+import { type McpSweepPorts, sweepMcpServers } from '#shared/application/sweep-mcp-servers.ts';
 import { type OrphanPorts, sweepOrphans } from '#shared/application/sweep-orphans.ts';
+import { type TryPorts, tryMcpServer } from '#shared/application/test-mcp-server.ts';
 import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { CheckTimes } from '#shared/domain/mcp/health.ts';
+import type { McpServer } from '#shared/domain/mcp/server.ts';
+import { projectPrincipal } from '#shared/domain/principal.ts';
 import type { Lifetimes } from '#shared/domain/session-lifetime.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
-export type JanitorPorts = SweepPorts & OrphanPorts & AuditPorts & FillPoolPorts;
+export type JanitorPorts = SweepPorts & OrphanPorts & AuditPorts & FillPoolPorts & McpSweepPorts & TryPorts;
 
 export type JanitorSettings = {
   readonly lifetimes: Lifetimes;
   readonly poolSize: number;
+  readonly mcpTimes: CheckTimes;
+  readonly defaults: SessionDefaults;
   readonly flavors: { readonly execution: Flavor; readonly agent: Flavor };
   readonly correlationId: string;
 };
@@ -24,7 +33,7 @@ export const perform = async (
   task: JanitorTask,
   settings: JanitorSettings,
 ): Promise<object> => {
-  const { lifetimes, correlationId, poolSize, flavors } = settings;
+  const { lifetimes, correlationId, poolSize, flavors, mcpTimes: times } = settings;
   const pool = { size: poolSize, flavors, correlationId };
   const ports: JanitorPorts = { ...given, invoker: selfServing(given) };
   switch (task.sweep) {
@@ -41,7 +50,25 @@ export const perform = async (
       return fillPool(ports, pool);
     case 'stop':
       return stop(ports, task.workspaceId);
+    case 'mcp':
+      return sweepMcpServers(ports, { times, forMs: (task.forSeconds ?? 0) * 1000 });
+    case 'mcp-server':
+      return checkOne(ports, await ports.mcpServers.get(task.project, task.name), settings);
   }
+};
+
+/** A server inside is tried in the name of its project; one on the network is claimed like by a sweep. */
+const checkOne = async (
+  ports: JanitorPorts,
+  server: McpServer | undefined,
+  { mcpTimes: times, defaults, correlationId }: JanitorSettings,
+): Promise<object> => {
+  if (server === undefined || !server.isEnabled) return { checked: 0 };
+  if (server.config.transport !== 'stdio')
+    return { checked: (await checkServer(ports, server, times)) === undefined ? 0 : 1 };
+  const principal = projectPrincipal(server.project);
+  await tryMcpServer(ports, server, { principal, times, defaults, correlationId });
+  return { checked: 1 };
 };
 
 const stop = async (ports: SweepPorts, workspaceId: WorkspaceId): Promise<object> => {

@@ -50,3 +50,24 @@ test.each([
 ])('a range that cannot be read holds nothing: "%s"', (cidr) => {
   expect(isInRange('10.42.0.1', cidr)).toBe(false);
 });
+
+test.each([
+  ['2001:db8::1', '2001:db8::/32'],
+  ['2001:1ff:ffff::', '2001::/23'],
+  ['::1', '::1/128'],
+  ['ffff::', '::/0'],
+  ['::ffff:10.0.0.1', '::ffff:0:0/96'],
+])('IPv6: %s is in %s', (address, cidr) => {
+  expect(isInRange(address, cidr)).toBe(true);
+});
+
+test.each([
+  ['2001:db9::', '2001:db8::/32'],
+  ['2001:200::', '2001::/23'],
+  ['::2', '::1/128'],
+  ['::1', '::1/129'],
+  ['10.0.0.1', '::/0'],
+  ['::10.0.0.1', '0.0.0.0/0'],
+])('IPv6: %s is not in %s', (address, cidr) => {
+  expect(isInRange(address, cidr)).toBe(false);
+});

@@ -1,21 +1,25 @@
 /**
- * Whether an IPv4 address lies in a CIDR block: the link's own check of where it may connect.
+ * Whether an address lies in a CIDR block, IPv4 or IPv6: what a check of where to connect is made of.
  *
- * Only the plain dotted form is an address: a name, IPv6, or an octet with a leading zero (octal to some
- * resolvers) is in no range. A range that cannot be read holds nothing.
+ * An address of the other family is not in it, and an IPv4 address inside an IPv6 one counts as IPv6. A name,
+ * a zone or an octet with a leading zero is no address; a range that cannot be read holds nothing.
  */
-const octet = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
-const addressPattern = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
-const addressBits = 32;
+import { type AddressBytes, parseAddress } from './ip-address.ts';
 
 export const isInRange = (address: string, cidr: string): boolean => {
-  const [base = '', length = '', ...rest] = cidr.split('/');
-  if (rest.length > 0 || !/^(?:3[0-2]|[12]?[0-9])$/.test(length)) return false;
-  if (!addressPattern.test(address) || !addressPattern.test(base)) return false;
-  // Division, because a shift by 32 is a shift by 0 in JavaScript.
-  const blockSize = 2 ** (addressBits - Number(length));
-  return Math.floor(toNumber(address) / blockSize) === Math.floor(toNumber(base) / blockSize);
+  const bytes = parseAddress(address);
+  return bytes !== undefined && holds(cidr, bytes);
 };
 
-const toNumber = (address: string): number =>
-  address.split('.').reduce((number, part) => number * 256 + Number(part), 0);
+export const holds = (cidr: string, address: AddressBytes): boolean => {
+  const [base = '', length = '', ...rest] = cidr.split('/');
+  const from = parseAddress(base);
+  if (rest.length > 0 || !/^(?:0|[1-9][0-9]{0,2})$/.test(length)) return false;
+  if (from === undefined || from.length !== address.length) return false;
+  const prefixBits = Number(length);
+  if (prefixBits > from.length * 8) return false;
+  return from.every((byte, index) => {
+    const freeBits = 8 - Math.min(8, Math.max(0, prefixBits - index * 8));
+    return byte >> freeBits === (address[index] ?? 0) >> freeBits;
+  });
+};

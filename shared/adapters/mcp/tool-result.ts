@@ -59,7 +59,8 @@ const refusedOutcome = (text: string): ToolOutcome => {
 export const decodeProgress = (message: string | undefined): ToolProgress | undefined =>
   progressSchema.safeParse(parse(message ?? '')).data;
 
-const textOf = ({ content }: ToolResult): string =>
+/** The words of a result, without what is no text. */
+export const textOf = ({ content }: Pick<ToolResult, 'content'>): string =>
   content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
 
 const parse = (text: string): unknown => {

@@ -1,0 +1,165 @@
+/** `/mcp`: the MCP servers of a project, registered, changed, switched, tested, and how they are. */
+import * as z from 'zod';
+import { changeMcpServer, switchMcpServer } from '#shared/application/change-mcp-server.ts';
+import type { SessionDefaults } from '#shared/application/create-session.ts';
+import { addMcpServer, listMcpServers, removeMcpServer } from '#shared/application/manage-mcp-servers.ts';
+import type { RegistryPorts, RegistryRequest } from '#shared/application/registry-change.ts';
+import { type TestPorts, testMcpServer } from '#shared/application/test-mcp-server.ts';
+import {
+  addServerBody,
+  changedFields,
+  changeServerBody,
+  healthAnswer,
+  healthView,
+  messageAnswer,
+  projectQuery,
+  removedAnswer,
+  serversAnswer,
+  serverView,
+  testAnswer,
+  testView,
+} from '#shared/contracts/mcp-server.ts';
+import type { CheckTimes } from '#shared/domain/mcp/health.ts';
+import { type ApiEvent, bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+
+export type McpPorts = RegistryPorts & TestPorts;
+
+type McpApi = {
+  readonly ports: McpPorts;
+  readonly mcpTimes: CheckTimes;
+  readonly settings: SessionDefaults;
+};
+
+export const mcpRoutes = ({ ports, mcpTimes: times, settings: defaults }: McpApi): readonly ApiRoute[] => [
+  ...readingRoutes(ports),
+  ...writingRoutes(ports),
+  ...(['enable', 'disable'] as const).map((change) => switchRoute(ports, change)),
+  {
+    method: 'POST',
+    path: '/api/mcp/{name}/test',
+    needs: 'own:write',
+    contract: {
+      summary: 'Connect to an MCP server now and list its tools',
+      query: projectQuery,
+      answers: { 200: testAnswer },
+      errors: ['project_not_found', 'mcp_server_not_found'],
+    },
+    handler: async (event) => {
+      const { requestId: correlationId } = event.requestContext;
+      const trial = { name: nameOf(event), times, defaults, correlationId };
+      return json(200, testView(await testMcpServer(ports, requestOf(event), trial)));
+    },
+  },
+];
+
+const readingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
+  {
+    method: 'GET',
+    path: '/api/mcp',
+    needs: 'own:read',
+    contract: {
+      summary: 'List the MCP servers of a project',
+      query: projectQuery,
+      answers: { 200: serversAnswer },
+      errors: ['project_not_found'],
+    },
+    handler: async (event) =>
+      json(200, { servers: (await listMcpServers(ports, requestOf(event))).map(serverView) }),
+  },
+  {
+    method: 'GET',
+    path: '/api/mcp/health',
+    needs: 'own:read',
+    contract: {
+      summary: 'Show how the enabled MCP servers of a project are',
+      query: projectQuery,
+      answers: { 200: healthAnswer },
+      errors: ['project_not_found'],
+    },
+    handler: async (event) => json(200, healthView(await listMcpServers(ports, requestOf(event)))),
+  },
+];
+
+const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
+  {
+    method: 'POST',
+    path: '/api/mcp/add',
+    needs: 'own:write',
+    contract: {
+      summary: 'Register an MCP server',
+      query: projectQuery,
+      body: addServerBody,
+      answers: { 201: messageAnswer },
+      errors: ['project_not_found', 'conflict', 'resource_limit_exceeded'],
+    },
+    handler: async (event) => {
+      const { name } = await addMcpServer(ports, requestOf(event), fieldsOf(event));
+      return json(201, { message: 'MCP server added successfully', name });
+    },
+  },
+  {
+    method: 'PATCH',
+    path: '/api/mcp/{name}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Change an MCP server',
+      query: projectQuery,
+      body: changeServerBody,
+      answers: { 200: messageAnswer },
+      errors: ['project_not_found', 'mcp_server_not_found', 'conflict'],
+    },
+    handler: async (event) => {
+      const change = changedFields(fieldsOf(event));
+      const { name } = await changeMcpServer(ports, requestOf(event), { name: nameOf(event), change });
+      return json(200, { message: 'MCP server updated successfully', name });
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/api/mcp/{name}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Remove an MCP server',
+      query: projectQuery,
+      answers: { 200: removedAnswer },
+      errors: ['project_not_found', 'mcp_server_not_found'],
+    },
+    handler: async (event) => {
+      await removeMcpServer(ports, requestOf(event), nameOf(event));
+      return json(200, { message: 'MCP server removed successfully' });
+    },
+  },
+];
+
+const switchRoute = (ports: McpPorts, change: 'enable' | 'disable'): ApiRoute => ({
+  method: 'POST',
+  path: `/api/mcp/{name}/${change}`,
+  needs: 'own:write',
+  contract: {
+    summary:
+      change === 'enable' ? 'Offer the tools of an MCP server' : 'Offer the tools of an MCP server no more',
+    query: projectQuery,
+    answers: { 200: messageAnswer },
+    errors: ['project_not_found', 'mcp_server_not_found', 'conflict'],
+  },
+  handler: async (event) => {
+    const wish = { name: nameOf(event), isEnabled: change === 'enable' };
+    const { name } = await switchMcpServer(ports, requestOf(event), wish);
+    return json(200, { message: `MCP server ${change}d successfully`, name });
+  },
+});
+
+const nameOf = (event: ApiEvent): string => pathValue(event, 'name');
+
+const requestOf = (event: ApiEvent): RegistryRequest => ({
+  principal: principalOf(event),
+  project: queryOf(event, projectQuery).project,
+  correlationId: event.requestContext.requestId,
+});
+
+/** Whatever was sent: what is wrong with it is said in the registry's own words. */
+const fieldsOf = (event: ApiEvent): Readonly<Record<string, unknown>> => {
+  const body = bodyOf(event, z.unknown());
+  return typeof body === 'object' && body !== null ? { ...body } : {};
+};

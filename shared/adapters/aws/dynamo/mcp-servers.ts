@@ -1,0 +1,155 @@
+/**
+ * `McpServerStore` on the one table: an item per server in its project's partition, beside a counter that makes the
+ * limit hard. Configuration and tools are one text, compressed where it is long. A write names the version it read,
+ * and the moment of registration, since a server that was removed and added again counts from the beginning.
+ */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { mcpServerRecord } from '#shared/contracts/mcp-server-record.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
+import type { McpServer } from '#shared/domain/mcp/server.ts';
+import type { McpServerStore } from '#shared/ports/mcp-server-store.ts';
+import { dueItems } from './due.ts';
+import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+
+/** A write costs by the kilobyte, and every check writes. */
+const packedFromCharacters = 1024;
+/** More than configuration and tools may have; what claims to be longer is not unpacked. */
+const textBytesMax = 1_048_576;
+
+const itemOf = (server: McpServer, dueAt: number | undefined): Item => {
+  const { config, tools, ...rest } = server;
+  const text = JSON.stringify({ config, tools });
+  const { ':duePk': duePk } = dueValues('mcp', server.project, 0);
+  return {
+    ...keys.mcpServer(server.project, server.name),
+    ...rest,
+    ...(text.length < packedFromCharacters ? { body: text } : { packed: gzipSync(text) }),
+    ...(dueAt === undefined ? {} : { duePk, dueAt }),
+  };
+};
+
+const serverFrom = ({ body, packed, ...item }: Item): McpServer => {
+  const text =
+    packed instanceof Uint8Array
+      ? gunzipSync(packed, { maxOutputLength: textBytesMax }).toString()
+      : String(body);
+  return decodeStored(mcpServerRecord, { ...item, ...JSON.parse(text) });
+};
+
+export const makeMcpServerStore = (table: Table): McpServerStore => ({
+  add: add(table),
+  get: get(table),
+  list: list(table),
+  replace: replace(table),
+  remove: remove(table),
+  due: async (now, itemsMax) => (await dueItems(table, { kind: 'mcp', now, itemsMax })).map(serverFrom),
+});
+
+const counting = (TableName: string, project: ProjectId, step: number) => ({
+  TableName,
+  Key: keys.mcpServerCount(project),
+  UpdateExpression: 'ADD servers :step',
+  ExpressionAttributeValues: { ':step': step },
+});
+
+const add =
+  (table: Table): McpServerStore['add'] =>
+  async (server, { serversMax, dueAt }) => {
+    const count = counting(table.name, server.project, 1);
+    const command = new TransactWriteCommand({
+      TransactItems: [
+        {
+          Put: {
+            TableName: table.name,
+            Item: itemOf(server, dueAt),
+            ConditionExpression: 'attribute_not_exists(pk)',
+          },
+        },
+        {
+          Update: {
+            ...count,
+            ConditionExpression: 'attribute_not_exists(servers) OR servers < :max',
+            ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': serversMax },
+          },
+        },
+      ],
+    });
+    const result = await sendWithRetry(table, command);
+    if (result === 'done') return 'added';
+    return result[0]?.code === 'ConditionalCheckFailed' ? 'exists' : 'full';
+  };
+
+const get =
+  ({ client, name: TableName }: Table): McpServerStore['get'] =>
+  async (project, name) => {
+    const { Item } = await client.send(
+      new GetCommand({ TableName, Key: keys.mcpServer(project, name), ConsistentRead: true }),
+    );
+    return Item && serverFrom(Item);
+  };
+
+/** Page by page: long tools fill more than one. */
+const list =
+  ({ client, name: TableName }: Table): McpServerStore['list'] =>
+  async (project) => {
+    const { pk, sk } = keys.mcpServer(project, '');
+    const servers: McpServer[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+          ExpressionAttributeValues: { ':pk': pk, ':sk': sk },
+          ConsistentRead: true,
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
+      );
+      servers.push(...Items.map(serverFrom));
+      start = LastEvaluatedKey;
+    } while (start !== undefined);
+    return servers;
+  };
+
+const replace =
+  ({ client, name: TableName }: Table): McpServerStore['replace'] =>
+  async (server, { version, dueAt }) => {
+    const next = { ...server, version: version + 1 };
+    try {
+      await client.send(
+        new PutCommand({
+          TableName,
+          Item: itemOf(next, dueAt),
+          ConditionExpression: 'version = :version AND createdAt = :createdAt',
+          ExpressionAttributeValues: { ':version': version, ':createdAt': server.createdAt },
+        }),
+      );
+      return next;
+    } catch (error) {
+      if (isConditionFailed(error)) return undefined;
+      throw error;
+    }
+  };
+
+const remove =
+  (table: Table): McpServerStore['remove'] =>
+  async (project, name) => {
+    const server = await get(table)(project, name);
+    if (server === undefined) return undefined;
+    const command = new TransactWriteCommand({
+      TransactItems: [
+        {
+          Delete: {
+            TableName: table.name,
+            Key: keys.mcpServer(project, name),
+            ConditionExpression: 'attribute_exists(pk)',
+          },
+        },
+        { Update: counting(table.name, project, -1) },
+      ],
+    });
+    return (await sendWithRetry(table, command)) === 'done' ? server : undefined;
+  };

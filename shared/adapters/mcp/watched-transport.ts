@@ -1,0 +1,85 @@
+/**
+ * A transport of MCP that answers for a server which no longer will.
+ *
+ * The client waits for its timeout when a stream ends without a result, or when an answer is for another
+ * request than the one asked. Here such a request is answered with an error at once. A request that was
+ * sent is remembered: it may have run.
+ */
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
+
+type Id = string | number;
+
+/** Of the error that stands for the answer that never came. */
+export const lostCode = -32_000;
+export const lostMessage = 'it broke off before it answered';
+
+export class WatchedTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly hasPerRequestStream: boolean;
+  readonly #inner: Transport;
+  readonly #open = new Set<Id>();
+  readonly #notices = new Set<Promise<void>>();
+  #isCallSent = false;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    this.hasPerRequestStream = inner.hasPerRequestStream === true;
+  }
+
+  /** Whether a tool call was handed over to be sent. */
+  get isCallSent(): boolean {
+    return this.#isCallSent;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+
+  start(): Promise<void> {
+    this.#inner.onclose = () => this.onclose?.();
+    this.#inner.onerror = (error) => this.onerror?.(error);
+    this.#inner.onmessage = (message, extra) => {
+      if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
+      this.onmessage?.(message, extra);
+    };
+    return this.#inner.start();
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    const id = 'method' in message && 'id' in message ? message.id : undefined;
+    if ('method' in message && message.method === 'tools/call') this.#isCallSent = true;
+    if (id !== undefined) this.#open.add(id);
+    const sending = this.#inner.send(message, {
+      ...options,
+      ...(id === undefined ? {} : { onRequestStreamEnd: () => this.lose(id) }),
+    });
+    if (id === undefined) this.#notices.add(sending);
+    await sending.finally(() => this.#notices.delete(sending));
+  }
+
+  /** No answer will come any more, to any request. */
+  loseAll(): void {
+    for (const id of [...this.#open]) this.lose(id);
+  }
+
+  /** Notices on their way have been sent, or were given up: that of a cancellation among them. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#notices);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  /** The answer to this request will not come; nothing happens when it has come. */
+  lose(id: Id): void {
+    if (!this.#open.delete(id)) return;
+    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: lostCode, message: lostMessage } });
+  }
+}

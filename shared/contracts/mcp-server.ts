@@ -1,0 +1,153 @@
+/**
+ * A registered MCP server on its way into the API, and out of it without its secrets.
+ *
+ * What may be registered is decided in `domain/mcp/validate.ts`, whose words a client gets; the bodies here say
+ * what is expected of them.
+ */
+import * as z from 'zod';
+import { shownStatus } from '#shared/domain/mcp/health.ts';
+import { mcpCallMsMax, mcpCallMsMin, mcpServersPerProjectMax } from '#shared/domain/mcp/limits.ts';
+import { maskedConfig } from '#shared/domain/mcp/masking.ts';
+import { type McpServer, type McpTool, mcpStatuses, mcpTransports } from '#shared/domain/mcp/server.ts';
+
+const texts = z.record(z.string(), z.string());
+const secretTexts = texts.describe('`$' + '{NAME}` stands for a secret of the project.');
+const time = z.iso.datetime();
+const serverName = z.string().describe('Letters, numbers, hyphens and underscores, 64 at most.');
+
+const configFields = {
+  transport: z.enum(mcpTransports),
+  enabled: z.boolean(),
+  description: z.string(),
+  toolPrefix: z.string().describe('Before the names of its tools where they are prefixed.'),
+  timeout: z.number().int().min(mcpCallMsMin).max(mcpCallMsMax).describe('Of one call, in milliseconds.'),
+  url: z.string().describe('Of http and sse.'),
+  headers: secretTexts,
+  command: z.string().describe('Of stdio.'),
+  args: z.array(z.string()),
+  env: secretTexts,
+  cwd: z.string(),
+};
+const configBody = z.object(configFields).partial().required({ transport: true });
+
+export const addServerBody = z
+  .object({ name: serverName, config: configBody })
+  .describe(`A project has at most ${mcpServersPerProjectMax} servers.`);
+
+/** Fields that are given replace those that are there. */
+export const changeServerBody = z.object({
+  config: z.object(configFields).partial().describe('A field that is null is removed.'),
+});
+
+/** The fields of a change, under `config` as when the server was added, or by themselves. */
+export const changedFields = (body: Readonly<Record<string, unknown>>): unknown =>
+  Object.hasOwn(body, 'config') ? body['config'] : body;
+
+export const projectQuery = z.object({
+  project: z.uuid().optional().describe("Absent: the token's own project, else the default one."),
+});
+
+export const messageAnswer = z.object({ message: z.string(), name: serverName });
+export const removedAnswer = messageAnswer.pick({ message: true });
+
+const shownStatuses = z.enum([...mcpStatuses, 'disabled']);
+const seen = {
+  lastCheck: time.optional(),
+  lastSuccess: time.optional(),
+  consecutiveFailures: z.number().int(),
+  error: z.string().optional().describe('Why it is not well, or what is left out of it.'),
+};
+
+export const serverAnswer = z
+  .object({
+    name: serverName,
+    enabled: z.boolean(),
+    status: shownStatuses,
+    config: configBody.describe('Without the values of secrets.'),
+    tools: z.array(z.string()).describe('As it listed them last.'),
+    ...seen,
+    createdAt: time,
+  })
+  .meta({ id: 'McpServer' });
+export const serversAnswer = z.object({ servers: z.array(serverAnswer) });
+
+const count = z.number().int();
+export const healthAnswer = z.object({
+  summary: z.object({
+    total: count.describe('Enabled servers.'),
+    healthy: count,
+    unhealthy: count,
+    reconnecting: count,
+    disconnected: count,
+  }),
+  mcps: z.array(
+    z.object({
+      name: serverName,
+      status: z.enum(mcpStatuses),
+      ...seen,
+      lastCheck: time.nullable(),
+      lastSuccess: time.nullable(),
+    }),
+  ),
+});
+
+export const testAnswer = z.object({
+  ok: z.boolean(),
+  tools: z.array(z.object({ name: z.string(), description: z.string().optional() })).optional(),
+  error: z.string().optional(),
+});
+
+export const testView = (
+  outcome:
+    | { readonly ok: true; readonly tools?: readonly McpTool[] }
+    | { readonly ok: false; readonly error: string },
+): z.output<typeof testAnswer> => {
+  if (!outcome.ok) return outcome;
+  const tools = (outcome.tools ?? []).map(({ name, description }) =>
+    description === undefined ? { name } : { name, description },
+  );
+  return { ok: true, tools };
+};
+
+const iso = (epochMs: number): string => new Date(epochMs).toISOString();
+
+export const serverView = (server: McpServer): z.output<typeof serverAnswer> => {
+  const { name, config, isEnabled, health, tools = [], createdAt } = server;
+  const { lastCheck, lastSuccess, consecutiveFailures, error } = health;
+  return {
+    name,
+    enabled: isEnabled,
+    status: shownStatus(server),
+    // The two are one shape to a reader of JSON: the union is narrower.
+    config: { ...(maskedConfig(config) as z.output<typeof configBody>), enabled: isEnabled },
+    tools: tools.map((tool) => tool.name),
+    ...(lastCheck === undefined ? {} : { lastCheck: iso(lastCheck) }),
+    ...(lastSuccess === undefined ? {} : { lastSuccess: iso(lastSuccess) }),
+    consecutiveFailures,
+    ...(error === undefined ? {} : { error }),
+    createdAt: iso(createdAt),
+  };
+};
+
+/** Of the enabled ones: whoever is disabled is neither well nor ill. */
+export const healthView = (servers: readonly McpServer[]): z.output<typeof healthAnswer> => {
+  const enabled = servers.filter(({ isEnabled }) => isEnabled);
+  const having = (status: string): number => enabled.filter(({ health }) => health.status === status).length;
+  return {
+    summary: {
+      total: enabled.length,
+      healthy: having('healthy'),
+      unhealthy: having('unhealthy'),
+      reconnecting: having('reconnecting'),
+      disconnected: having('disconnected'),
+    },
+    mcps: enabled.map(({ name, health: { status, lastCheck, lastSuccess, consecutiveFailures, error } }) => ({
+      name,
+      status,
+      lastCheck: lastCheck === undefined ? null : iso(lastCheck),
+      lastSuccess: lastSuccess === undefined ? null : iso(lastSuccess),
+      consecutiveFailures,
+      ...(error === undefined ? {} : { error }),
+    })),
+  };
+};

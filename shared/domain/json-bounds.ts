@@ -1,0 +1,21 @@
+/**
+ * Whether a value from outside is JSON of a size and a depth that the rest of the program can take.
+ *
+ * The depth is counted without recursion: what is nested ten thousand times would end the stack of every
+ * function that looks at it, JSON.stringify among them.
+ */
+import { utf8Bytes } from './text.ts';
+
+export type JsonBounds = { readonly bytesMax: number; readonly depthMax: number };
+
+export const isWithin = (value: unknown, { bytesMax, depthMax }: JsonBounds): boolean =>
+  isShallow(value, depthMax) && utf8Bytes(JSON.stringify(value) ?? '') <= bytesMax;
+
+const isShallow = (value: unknown, depthMax: number): boolean => {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > depthMax) return false;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return true;
+};

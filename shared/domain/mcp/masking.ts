@@ -1,0 +1,56 @@
+/**
+ * What may be shown of a server's configuration, and of what it says: a header, a variable or a part of the query
+ * whose name says that it is a secret shows none, unless it only names one of the project's (R6). Arguments are shown as
+ * they are.
+ */
+import { mask } from './config-fields.ts';
+import type { McpServerConfig } from './server.ts';
+import { namesOfSecrets, type Texts } from './template.ts';
+
+const secretName = /auth|cookie|token|key|secret|passw|credential|session|signature/i;
+/** A scheme of authentication holds no secret. */
+const onlyNames = /^(?:(?:Bearer|Basic|Token|ApiKey) )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$/i;
+
+export const maskedConfig = (config: McpServerConfig): McpServerConfig => {
+  if (config.transport === 'stdio')
+    return { ...config, ...(config.env === undefined ? {} : { env: maskedTexts(config.env) }) };
+  const { url, headers } = config;
+  return {
+    ...config,
+    url: maskedUrl(url),
+    ...(headers === undefined ? {} : { headers: maskedTexts(headers) }),
+  };
+};
+
+const maskedTexts = (texts: Texts): Texts =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => [
+      name,
+      secretName.test(name) && !onlyNames.test(value) ? mask : value,
+    ]),
+  );
+
+const maskedUrl = (url: string): string =>
+  url.replace(/([?&])([^=&#]*)=([^&#]*)/g, (whole, mark: string, name: string) =>
+    secretName.test(name) ? `${mark}${name}=${mask}` : whole,
+  );
+
+/** A shorter value is no secret, and would take ordinary words out of a text. */
+const hiddenCharactersMin = 4;
+
+/** A text of a server's without the secrets it was sent: an error message may repeat them. */
+export const withoutSecrets = (text: string, config: McpServerConfig, secrets: Texts): string => {
+  const sent = Object.entries((config.transport === 'stdio' ? config.env : config.headers) ?? {});
+  const values = sent.flatMap(([name, value]) => [
+    ...namesOfSecrets(value).map((secret) => (Object.hasOwn(secrets, secret) ? (secrets[secret] ?? '') : '')),
+    ...(secretName.test(name) ? literals(value) : []),
+  ]);
+  return values
+    .filter((value) => value.length >= hiddenCharactersMin)
+    .sort((one, other) => other.length - one.length)
+    .reduce((hidden, value) => hidden.replaceAll(value, mask), text);
+};
+
+/** Whole, and without its scheme. */
+const literals = (value: string): readonly string[] =>
+  namesOfSecrets(value).length > 0 ? [] : [value, value.slice(value.indexOf(' ') + 1)];

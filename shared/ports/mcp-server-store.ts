@@ -1,0 +1,27 @@
+/**
+ * The MCP servers of projects. Every write is conditional; each says what it returns when it loses.
+ *
+ * The conformance suite is tests/conformance/mcp-server-store.ts.
+ */
+import type { ProjectId } from '../domain/ids.ts';
+import type { McpServer } from '../domain/mcp/server.ts';
+
+export interface McpServerStore {
+  /** `exists` when the project has a server of that name, `full` when it has as many as it may have. */
+  add(
+    server: McpServer,
+    wish: { readonly serversMax: number; readonly dueAt?: number },
+  ): Promise<'added' | 'exists' | 'full'>;
+  get(project: ProjectId, name: string): Promise<McpServer | undefined>;
+  /** All of a project, by name: one query. */
+  list(project: ProjectId): Promise<readonly McpServer[]>;
+  /** Writes over the version that was read, as the next one; undefined when somebody else wrote, or it is gone. */
+  replace(
+    server: McpServer,
+    wish: { readonly version: number; readonly dueAt?: number },
+  ): Promise<McpServer | undefined>;
+  /** What was removed; undefined when there was none. */
+  remove(project: ProjectId, name: string): Promise<McpServer | undefined>;
+  /** Enabled servers whose next check has come, oldest first. */
+  due(now: number, itemsMax: number): Promise<readonly McpServer[]>;
+}
