@@ -9,6 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.ts';
 import type { RunnerRequest, RunnerSettings } from '../wire/messages.ts';
+import type { StdioWork } from '../wire/stdio-messages.ts';
 import { type Call, startCall } from './call.ts';
 import type { Send } from './call-report.ts';
 import { createCodeRunner } from './code-call.ts';
@@ -16,6 +17,8 @@ import { toFileRefusal } from './file-refusal.ts';
 import { listFolder, readChunk, writeWhole } from './files.ts';
 import { watchProcesses } from './process-watch.ts';
 import { removePath } from './removal.ts';
+import { startStdioCall } from './stdio/stdio-call.ts';
+import { createStdioShelf } from './stdio/stdio-shelf.ts';
 import { createTransfers } from './transfers.ts';
 import { writePart } from './uploads.ts';
 
@@ -29,6 +32,10 @@ const checkLimits = watchProcesses(settings, () => [...calls.values()]);
 const send: Send = (message, payload) => {
   pipe.write(encodeFrame(message, payload));
 };
+
+const stdioServers = createStdioShelf(settings, (server, text) =>
+  send({ type: 'stdio-log', server }, Buffer.from(text)),
+);
 
 /** For a payload that stays as it is until the server asks again. */
 const sendUncopied: Send = (message, payload) => {
@@ -44,6 +51,10 @@ const serve = async (request: RunnerRequest, payload: Buffer): Promise<void> => 
       return follow(request.id, startCall({ ...request, ...settings, checkLimits }, send));
     case 'run-code':
       return follow(request.id, runCode({ ...request, code: payload, checkLimits }, send));
+    case 'ask-stdio': {
+      const work = JSON.parse(payload.toString()) as StdioWork;
+      return follow(request.id, startStdioCall({ ...request, work, checkLimits }, stdioServers, send));
+    }
     case 'kill':
       calls.get(request.id)?.kill(request.cause);
       return;

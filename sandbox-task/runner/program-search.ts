@@ -4,18 +4,22 @@
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { userPath } from './user-process.ts';
+import { searchPath } from './user-process.ts';
 
 export type StartRefusal = { readonly exitCode: 126 | 127; readonly message: string };
 
 const nameCharactersMax = 200;
 
-/** Nothing when it can be started. */
-export const refuseProgram = (program: string, workspace: string): StartRefusal | undefined => {
+/** Nothing when it can be started in this folder. */
+export const refuseProgram = (
+  program: string,
+  folder: string,
+  path: string = searchPath({}),
+): StartRefusal | undefined => {
   const isPath = program.includes('/');
   const places = isPath
-    ? [resolve(workspace, program)]
-    : userPath.split(':').map((folder) => `${folder}/${program}`);
+    ? [resolve(folder, program)]
+    : path.split(':').map((searched) => resolve(folder, searched, program));
   const kinds = places.map(kindOf);
   if (program !== '' && kinds.includes('program')) return undefined;
   const name = program.slice(0, nameCharactersMax);

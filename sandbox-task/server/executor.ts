@@ -10,7 +10,7 @@ import { limitKillOf, toExecutionResult } from './execution-result.ts';
 import { createLanguageQueue } from './language-queue.ts';
 import { createLineSplitter, type LogRing } from './log-ring.ts';
 import type { MemoryCounters } from './memory-counters.ts';
-import type { Exit, OutputPiece, RunningExecution, UserSide, Work } from './user-side.ts';
+import type { Exit, OutputPiece, UserSide, Work } from './user-side.ts';
 
 export type Limits = { readonly memoryMbMax: number; readonly processesMax: number };
 export type Program = { readonly work: Work; readonly timeoutSeconds: number };
@@ -28,10 +28,12 @@ export type ExecutorParts = {
   readonly limits: Limits;
   readonly counters: MemoryCounters | undefined;
   readonly logRing: LogRing;
+  /** All calls that run now, those of MCP servers included. */
+  readonly running: Set<object>;
 };
 
-export const createExecutor = ({ userSide, limits, counters, logRing }: ExecutorParts): Executor => {
-  const running = new Set<RunningExecution>();
+export const createExecutor = (parts: ExecutorParts): Executor => {
+  const { userSide, limits, counters, logRing, running } = parts;
   const queue = createLanguageQueue();
   const run: Executor = async ({ work, timeoutSeconds }, { signal, onOutput }) => {
     signal.throwIfAborted();

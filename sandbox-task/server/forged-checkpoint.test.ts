@@ -24,6 +24,7 @@ const forge = (pieces: readonly Buffer[]): UserSide => {
     ask,
     pin: pinned,
     execute: () => Promise.reject(new Error('not asked')),
+    askStdio: () => Promise.reject(new Error('not asked')),
     stop: async () => undefined,
   };
 };

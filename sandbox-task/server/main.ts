@@ -16,6 +16,7 @@ import { createLog } from './log.ts';
 import { createLogRing } from './log-ring.ts';
 import { createMcpEndpoint } from './mcp-endpoint.ts';
 import { openMemoryCounters } from './memory-counters.ts';
+import { createStdioCaller } from './stdio-caller.ts';
 import { openUserSide } from './user-side.ts';
 import { createWorkQueue } from './work-queue.ts';
 
@@ -43,13 +44,17 @@ const main = (environment: Environment): void => {
     memoryMbMax: counters === undefined ? limits.memoryMbMax : undefined,
   });
   const runner = [process.execPath, ...runnerFlags, runnerPath(), settings];
-  const userSide = openUserSide([...environment.SANDBOX_USER_LAUNCHER, ...runner], log);
-  const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
   const logRing = createLogRing(logBounds);
+  const userSide = openUserSide([...environment.SANDBOX_USER_LAUNCHER, ...runner], log, (server, text) => {
+    for (const line of text.split('\n')) logRing.add('stderr', `[${server}] ${line}`);
+  });
+  const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
   const transfers = createWorkQueue(waitingTransfersMax);
+  const callParts = { userSide, limits, counters, logRing, running: new Set<object>() };
   const mcp = createMcpEndpoint({
     userSide,
-    execute: createExecutor({ userSide, limits, counters, logRing }),
+    execute: createExecutor(callParts),
+    askStdio: createStdioCaller(callParts),
     registry,
     log,
   });

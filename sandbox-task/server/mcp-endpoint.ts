@@ -1,5 +1,5 @@
 /**
- * The MCP endpoint: five tools, served without sessions, one small server per request.
+ * The MCP endpoint: seven tools, served without sessions, one small server per request.
  *
  * A call that names itself in `_meta["dev.sallyport/callId"]` outlives its connection and is answered from
  * the registry when it is asked again; one that does not dies with its request. Arguments are parsed by
@@ -11,9 +11,12 @@ import type { CallRegistry, CallWork } from './call-registry.ts';
 import type { Executor } from './executor.ts';
 import type { Log } from './log.ts';
 import { Refusal, toErrorResult } from './refusal.ts';
+import type { StdioCaller } from './stdio-caller.ts';
 import { executeCodeTool } from './tools/execute-code.ts';
 import { executeCommandTool } from './tools/execute-command.ts';
 import { listFilesTool } from './tools/list-files.ts';
+import { mcpCallTool } from './tools/mcp-call.ts';
+import { mcpListTool } from './tools/mcp-list.ts';
 import { readFileTool } from './tools/read-file.ts';
 import { writeFileTool } from './tools/write-file.ts';
 import type { OutputPiece, UserSide } from './user-side.ts';
@@ -21,11 +24,15 @@ import type { OutputPiece, UserSide } from './user-side.ts';
 export type McpParts = {
   readonly userSide: UserSide;
   readonly execute: Executor;
+  readonly askStdio: StdioCaller;
   readonly registry: CallRegistry;
   readonly log: Log;
 };
 
-const tools = [readFileTool, writeFileTool, listFilesTool, executeCommandTool, executeCodeTool];
+const tools = [
+  ...[readFileTool, writeFileTool, listFilesTool, executeCommandTool, executeCodeTool],
+  ...[mcpListTool, mcpCallTool],
+];
 const callIdSchema = z.string().min(1).max(256).optional();
 /** Four megabytes of content, each character escaped as `\u0000` at worst, must still arrive at `write_file`. */
 const bodyBytesMax = 26 * 1_048_576;
@@ -77,7 +84,7 @@ type ToolCall = {
 };
 
 const answer = async (parts: McpParts, call: ToolCall): Promise<CallToolResult> => {
-  const { log, registry, userSide, execute } = parts;
+  const { log, registry, userSide, execute, askStdio } = parts;
   const about = { tool: call.name, callId: String(call.callId ?? ''), correlationId: call.correlationId };
   const startedAt = performance.now();
   try {
@@ -86,7 +93,8 @@ const answer = async (parts: McpParts, call: ToolCall): Promise<CallToolResult> 
       throw new Refusal('invalid_request', `there is no tool ${JSON.stringify(call.name)}`);
     const callId = callIdSchema.safeParse(call.callId);
     if (!callId.success) throw new Refusal('invalid_request', 'a call id has 1 to 256 characters');
-    const work: CallWork = async (context) => tool.run(call.input, { ...context, userSide, execute });
+    const work: CallWork = async (context) =>
+      tool.run(call.input, { ...context, userSide, execute, askStdio });
     const result = await (callId.data === undefined
       ? work(call)
       : registry.run(callId.data, call.onOutput, work));

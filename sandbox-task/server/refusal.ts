@@ -16,8 +16,10 @@ const statuses = {
   payload_too_large: 413,
   resource_limit_exceeded: 413,
   internal_error: 500,
+  mcp_server_unavailable: 503,
   sandbox_unavailable: 503,
   tool_outcome_unknown: 503,
+  execution_timeout: 504,
 } as const satisfies Record<string, number>;
 
 export type RefusalCode = keyof typeof statuses;
@@ -48,8 +50,10 @@ export const toErrorResponse = (cause: unknown): { readonly status: number; read
 
 export const toErrorResult = (cause: unknown): CallToolResult => {
   const { code, message } = toRefusal(cause);
-  return {
-    isError: true,
-    content: [{ type: 'text', text: JSON.stringify({ error: { type: code, message } }) }],
-  };
+  return refusalResult(code, message);
 };
+
+export const refusalResult = (code: RefusalCode, message: string): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: JSON.stringify({ error: { type: code, message } }) }],
+});

@@ -6,11 +6,13 @@
 import * as z from 'zod';
 import { displaysMax } from '../wire/interpreter-messages.ts';
 import type { FileEntry, MissingEntry, RunnerMessage } from '../wire/messages.ts';
+import { blocksMax } from '../wire/stdio-messages.ts';
 
 const count = z.number().int().nonnegative();
 const id = count;
 /** A signal's name and a start failure; longer ones are forged. */
 const word = z.string().max(2000);
+const killCause = z.enum(['timeout', 'cancelled', 'memory', 'processes']);
 const displayable = /^(?:image|text)\/[\w.+-]{1,100}$/;
 const summary = z.object({ bytes: count, headBytes: count, tailBytes: count });
 
@@ -22,7 +24,7 @@ const message = z.discriminatedUnion('type', [
     id,
     exitCode: z.number().int().nullable(),
     signal: word.nullable(),
-    killedFor: z.enum(['timeout', 'cancelled', 'memory', 'processes']).nullable(),
+    killedFor: killCause.nullable(),
     isGone: z.boolean(),
     durationMs: count,
     cpuMs: count,
@@ -41,6 +43,34 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('piece'), id, isLast: z.boolean() }),
   z.object({ type: z.literal('restored'), id, files: count }),
   z.object({ type: z.literal('listed'), id }),
+  z.object({ type: z.literal('stdio-log'), server: z.string().max(100) }),
+  z.object({ type: z.literal('stdio-progress'), id }),
+  z.object({ type: z.literal('stdio-tools'), id, isFresh: z.boolean(), leftOut: count }),
+  z.object({
+    type: z.literal('stdio-result'),
+    id,
+    isFresh: z.boolean(),
+    durationMs: count,
+    isError: z.boolean(),
+    errorCode: z.number().int().nullable(),
+    blocks: z
+      .array(z.object({ mimeType: z.string().regex(displayable), bytes: count }))
+      // One more says what was left out.
+      .max(blocksMax + 1),
+    structuredBytes: count,
+    isCut: z.boolean(),
+  }),
+  z.object({
+    type: z.literal('stdio-failure'),
+    id,
+    isFresh: z.boolean(),
+    failure: z.enum([...killCause.options, 'start', 'protocol', 'died', 'limit']),
+    message: z.string().max(4000),
+    lastWords: z.string().max(4000),
+    hasRun: z.boolean(),
+    isLost: z.boolean(),
+    isGone: z.boolean(),
+  }),
   z.object({
     type: z.literal('refused'),
     id,

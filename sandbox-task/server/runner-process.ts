@@ -14,7 +14,7 @@ import { parseRunnerMessage } from './runner-message.ts';
 import { endProcessesOf, readUid } from './user-processes.ts';
 
 export type Answer = {
-  readonly message: Exclude<RunnerMessage, { type: 'ready' }>;
+  readonly message: Exclude<RunnerMessage, { type: 'ready' | 'stdio-log' }>;
   readonly payload: Buffer;
 };
 export type AnswerListener = {
@@ -34,7 +34,14 @@ export type RunnerProcess = {
 /** What a crashing runner says on stderr, for the log; user code could write there without end. */
 const complaintBytesMax = 2000;
 
-export const startRunner = (argv: readonly string[], log: Log): RunnerProcess => {
+/** What MCP servers on the user's side write on stderr, in whole lines. */
+export type StdioLogListener = (server: string, text: string) => void;
+
+export const startRunner = (
+  argv: readonly string[],
+  log: Log,
+  onStdioLog: StdioLogListener,
+): RunnerProcess => {
   const [program = '', ...parameters] = argv;
   const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
   const pipe = child.stdio[3] as Duplex;
@@ -53,7 +60,8 @@ export const startRunner = (argv: readonly string[], log: Log): RunnerProcess =>
     if (message.type === 'ready') {
       userUid = readUid(child.pid);
       ready.resolve();
-    } else listeners.get(message.id)?.take({ message, payload });
+    } else if (message.type === 'stdio-log') onStdioLog(message.server, payload.toString());
+    else listeners.get(message.id)?.take({ message, payload });
   };
   const read = createFrameReader(({ header, payload }) => deliver(parseRunnerMessage(header), payload));
   pipe.on('data', (chunk: Buffer) => {

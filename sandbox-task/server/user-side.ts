@@ -7,9 +7,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Language } from '../wire/interpreter-messages.ts';
 import type { KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
+import type { StdioWork } from '../wire/stdio-messages.ts';
 import type { Log } from './log.ts';
 import { Refusal } from './refusal.ts';
-import { type Answer, type RunnerProcess, startRunner } from './runner-process.ts';
+import { followCall, type RunningCall } from './runner-call.ts';
+import { type Answer, type RunnerProcess, type StdioLogListener, startRunner } from './runner-process.ts';
 
 export type Exit = Extract<RunnerMessage, { type: 'exit' }>;
 export type OutputPiece = { readonly stream: StreamName; readonly offset: number; readonly text: string };
@@ -27,11 +29,19 @@ export type RunningExecution = {
   readonly ended: Promise<Execution>;
   readonly kill: (cause: KillCause) => void;
 };
+export type StdioOptions = {
+  readonly work: StdioWork;
+  readonly timeoutMs: number;
+  readonly onProgress: (text: string) => void;
+};
+export type RunningStdio = RunningCall;
 /** One question, one answer; a refusal of the runner is thrown. */
 export type Ask = (request: PlainRequest, payload?: Buffer) => Promise<Answer>;
 
 export type UserSide = {
   readonly execute: (options: ExecuteOptions) => Promise<RunningExecution>;
+  /** Asks an MCP server of the user, which is started when it does not live. */
+  readonly askStdio: (options: StdioOptions) => Promise<RunningStdio>;
   readonly ask: Ask;
   /** Asks only the runner that lives now: what it remembers of a transfer its successor does not. */
   readonly pin: () => Promise<Ask>;
@@ -41,20 +51,25 @@ export type UserSide = {
 
 /** How much later than the runner the server loses patience, in milliseconds. */
 const graceMs = 4000;
-/** An interpreter is asked to stop before it is killed (runner/code-call.ts). */
+/** An interpreter and an MCP server are asked to stop before they are killed (runner/code-call.ts, stdio-call.ts). */
 const codeGraceMs = 7000;
 const fileOperationMsMax = 60_000;
 const restartDelayMs = 100;
 const stopMsMax = 2000;
 
-export const openUserSide = (runnerArgv: readonly string[], log: Log): UserSide => {
-  let runner = startRunner(runnerArgv, log);
+export const openUserSide = (
+  runnerArgv: readonly string[],
+  log: Log,
+  onStdioLog: StdioLogListener,
+): UserSide => {
+  const start = (): RunnerProcess => startRunner(runnerArgv, log, onStdioLog);
+  let runner = start();
   let replaced: Promise<void> = Promise.resolve();
   let isStopped = false;
   let lastId = 0;
   const replace = async (): Promise<void> => {
     await delay(restartDelayMs);
-    if (!isStopped) watch(startRunner(runnerArgv, log));
+    if (!isStopped) watch(start());
   };
   const watch = (next: RunnerProcess): void => {
     runner = next;
@@ -83,6 +98,9 @@ export const openUserSide = (runnerArgv: readonly string[], log: Log): UserSide 
     async execute(options) {
       const now = await living();
       return withLoss(executeOn(now, nextId(), options), memory.note(options.work, now));
+    },
+    async askStdio(options) {
+      return askStdioOn(await living(), nextId(), options);
     },
     async ask(request, payload) {
       return askOf(await living())(request, payload);
@@ -121,7 +139,9 @@ const withLoss = (execution: RunningExecution, isLost: boolean): RunningExecutio
 });
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-export type PlainRequest = WithoutId<Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'kill' }>>;
+export type PlainRequest = WithoutId<
+  Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'ask-stdio' | 'kill' }>
+>;
 type Asked = { readonly request: RunnerRequest; readonly payload: Buffer | undefined };
 
 const askRunner = (runner: RunnerProcess, { request, payload }: Asked): Promise<Answer> =>
@@ -146,53 +166,49 @@ const askRunner = (runner: RunnerProcess, { request, payload }: Asked): Promise<
   });
 
 const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): RunningExecution => {
-  const { promise, resolve, reject } = Promise.withResolvers<Execution>();
-  const patience = (waitMs: number): NodeJS.Timeout =>
-    setTimeout(() => runner.kill('a call did not end in time'), waitMs);
-  const { work, timeoutMs } = options;
-  const killMsMax = 'language' in work ? codeGraceMs : graceMs;
-  let deadline = patience(timeoutMs + killMsMax);
-  const settle = (): void => {
-    clearTimeout(deadline);
-    letGo();
+  const { work, timeoutMs, onOutput } = options;
+  const isCode = 'language' in work;
+  const { ended, kill } = followCall(runner, id, {
+    request: isCode
+      ? { type: 'run-code', id, language: work.language, timeoutMs }
+      : { type: 'start', id, argv: work.argv, timeoutMs },
+    payload: isCode ? Buffer.from(work.code) : undefined,
+    timeoutMs,
+    killMsMax: isCode ? codeGraceMs : graceMs,
+    takePiece: ({ message, payload }) => {
+      if (message.type !== 'output') return false;
+      onOutput({ stream: message.stream, offset: message.offset, text: payload.toString() });
+      return true;
+    },
+  });
+  return {
+    ended: ended.then((answer) => ({ exit: expectAnswer(answer, 'exit'), payload: answer.payload })),
+    kill,
   };
-  const take = ({ message, payload }: Answer): void => {
-    if (message.type === 'output') {
-      options.onOutput({ stream: message.stream, offset: message.offset, text: payload.toString() });
-    } else if (message.type === 'exit') {
-      settle();
-      if (!message.isGone) runner.kill('processes of a call could not be killed');
-      resolve({ exit: message, payload });
-    } else {
-      settle();
-      reject(
-        message.type === 'refused' ? new Refusal(message.failure, message.message) : unexpected(message.type),
-      );
-    }
-  };
-  const fail = (cause: Error): void => {
-    settle();
-    reject(cause);
-  };
-  const letGo = runner.listen(id, { take, fail });
-  if ('language' in work) {
-    runner.send({ type: 'run-code', id, language: work.language, timeoutMs }, Buffer.from(work.code));
-  } else runner.send({ type: 'start', id, argv: work.argv, timeoutMs });
-  const kill = (cause: KillCause): void => {
-    clearTimeout(deadline);
-    deadline = patience(killMsMax);
-    runner.send({ type: 'kill', id, cause });
-  };
-  return { ended: promise, kill };
 };
+
+const askStdioOn = (
+  runner: RunnerProcess,
+  id: number,
+  { work, timeoutMs, onProgress }: StdioOptions,
+): RunningStdio =>
+  followCall(runner, id, {
+    request: { type: 'ask-stdio', id, timeoutMs },
+    payload: Buffer.from(JSON.stringify(work)),
+    timeoutMs,
+    killMsMax: codeGraceMs,
+    takePiece: ({ message, payload }) => {
+      if (message.type !== 'stdio-progress') return false;
+      onProgress(payload.toString());
+      return true;
+    },
+  });
 
 /** The answer that fits the question; the runner may be somebody else and say another. */
 export const expectAnswer = <Type extends Answer['message']['type']>(
   { message }: Answer,
   type: Type,
 ): Extract<Answer['message'], { type: Type }> => {
-  if (message.type !== type) throw unexpected(message.type);
+  if (message.type !== type) throw new Error(`the runner answered ${message.type}`);
   return message as Extract<Answer['message'], { type: Type }>;
 };
-
-const unexpected = (type: string): Error => new Error(`the runner answered ${type}`);

@@ -5,6 +5,7 @@
  * (server/runner-message.ts), because user code can put words into the runner's mouth.
  */
 import type { Language } from './interpreter-messages.ts';
+import type { StdioBlock } from './stdio-messages.ts';
 
 export type StreamName = 'stdout' | 'stderr';
 export const streamNames: readonly StreamName[] = ['stdout', 'stderr'];
@@ -54,6 +55,7 @@ export type RunnerRequest =
       readonly total: number;
     }
   | { readonly type: 'remove'; readonly id: number; readonly path: string }
+  | StdioRequest
   | TransferRequest;
 
 /** Which of the two folders is saved or restored. */
@@ -91,6 +93,9 @@ export type TransferRequest =
   /** Forgets it, finished or not. */
   | { readonly type: 'transfer-close'; readonly id: number; readonly transfer: string };
 
+/** The payload is `StdioWork` as JSON: with its arguments it is longer than a header may be. */
+type StdioRequest = { readonly type: 'ask-stdio'; readonly id: number; readonly timeoutMs: number };
+
 export type KillCause = 'timeout' | 'cancelled' | 'memory' | 'processes';
 
 export type FileKind = 'file' | 'directory' | 'symlink';
@@ -120,6 +125,8 @@ export type StreamSummary = {
 
 export type RunnerMessage =
   | { readonly type: 'ready' }
+  | StdioLog
+  | StdioAnswer
   /** New output of a running call, for progress: the payload, from byte `offset` of its stream. */
   | { readonly type: 'output'; readonly id: number; readonly stream: StreamName; readonly offset: number }
   /** The end of a call. The payload is stdout's head and tail, then stderr's, then what was displayed. */
@@ -161,3 +168,49 @@ export type RunnerMessage =
       readonly failure: FileFailure;
       readonly message: string;
     };
+
+export type StdioFailure = KillCause | 'start' | 'protocol' | 'died' | 'limit';
+
+/** `isFresh`: the MCP server was started for this call, and knows nothing of earlier ones. */
+export type StdioAnswer =
+  /** The payload is the text of notifications of progress, a line each. */
+  | { readonly type: 'stdio-progress'; readonly id: number }
+  /** The payload is the list as JSON. */
+  | {
+      readonly type: 'stdio-tools';
+      readonly id: number;
+      readonly isFresh: boolean;
+      readonly leftOut: number;
+    }
+  /** The payload is the blocks, one after the other, then the structured content as JSON. */
+  | {
+      readonly type: 'stdio-result';
+      readonly id: number;
+      readonly isFresh: boolean;
+      readonly durationMs: number;
+      readonly isError: boolean;
+      /** Of a JSON-RPC error, which stands in the blocks as text. */
+      readonly errorCode: number | null;
+      readonly blocks: readonly StdioBlock[];
+      readonly structuredBytes: number;
+      /** Texts were shortened, blocks or the structured content left out. */
+      readonly isCut: boolean;
+    }
+  | {
+      readonly type: 'stdio-failure';
+      readonly id: number;
+      readonly isFresh: boolean;
+      readonly failure: StdioFailure;
+      readonly message: string;
+      /** The newest lines of its stderr. */
+      readonly lastWords: string;
+      /** A tool was called, and may have run in part. */
+      readonly hasRun: boolean;
+      /** The MCP server is gone with what it kept. */
+      readonly isLost: boolean;
+      /** False when its processes resisted: the server then ends all user processes. */
+      readonly isGone: boolean;
+    };
+
+/** What an MCP server wrote on stderr, whether it is asked something or not: the payload, whole lines. */
+type StdioLog = { readonly type: 'stdio-log'; readonly server: string };

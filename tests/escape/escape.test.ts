@@ -167,6 +167,59 @@ test('W8: a path stays in the workspace, also through a symlink', async () => {
   expect(await call('write_file', { path: 'root/tmp/x', content: 'x' })).toMatchObject({ status: 'failed' });
 });
 
+/** An MCP server over stdio in plain Node. */
+const mcpServer = `
+const fs = require('node:fs'), net = require('node:net');
+let count = 0;
+const held = [];
+const attempt = (action) => { try { return String(action()); } catch (error) { return error.code ?? error.message; } };
+const dial = () => new Promise((resolve) => net.connect(80, '1.1.1.1').on('error', ({ code }) => resolve(code)).on('connect', () => resolve('connected')));
+const tools = {
+  count: () => String((count += 1)),
+  look: async () => [attempt(() => fs.readdirSync('/root').length), attempt(() => fs.writeFileSync('/opt/sallyport/x', '')), await dial(), process.getuid(), process.env.TOKEN].join(' '),
+  eat: async () => { for (;;) { held.push(Buffer.alloc(8e6, 1)); await new Promise((resolve) => setTimeout(resolve, 5)); } },
+  fork: async () => { const { spawn } = require('node:child_process'); for (;;) { spawn('sleep', ['300']).on('error', () => {}); await new Promise((resolve) => setTimeout(resolve, 1)); } },
+};
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize') say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'm', version: '1' } } });
+  if (method === 'ping') say({ id, result: {} });
+  if (method === 'tools/list') say({ id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
+  if (method === 'tools/call') say({ id, result: { content: [{ type: 'text', text: await tools[params.name]() }] } });
+});`;
+
+test('W13: an MCP server runs as the user, behind the same walls, and is killed at the same limits', async () => {
+  await call('write_file', { path: 'server.cjs', content: mcpServer });
+  const server = { name: 'walled', command: 'node', args: ['server.cjs'], env: { TOKEN: 'walled-token' } };
+  const ask = async (tool: string) => {
+    const outcome = await call('mcp_call', { server, tool, timeout: 20 });
+    if (outcome.status !== 'finished') return `${outcome.status} ${outcome.message}`;
+    return outcome.content.map((block) => String(block['text'])).join('');
+  };
+  expect(await call('mcp_list', { server })).toMatchObject({
+    structured: { tools: ['count', 'look', 'eat', 'fork'].map((name) => ({ name })) },
+  });
+  expect([await ask('count'), await ask('count')]).toEqual(['1', '2']);
+  expect(await ask('look')).toMatch(
+    /^(?:ENOENT|EACCES) EROFS (?:ENETUNREACH|EPERM|EACCES) 10001 walled-token$/,
+  );
+  expect(await run('env')).not.toContain('walled-token');
+  const memory = await call('mcp_call', { server, tool: 'eat', timeout: 60 });
+  expect(memory).toMatchObject({
+    status: 'failed',
+    code: 'resource_limit_exceeded',
+    message: expect.stringMatching(/^MCP server walled: out of memory: the limit is 512 MB/),
+  });
+  expect(await ask('count')).toBe('1');
+  expect(await call('mcp_call', { server, tool: 'fork', timeout: 60 })).toMatchObject({
+    code: 'resource_limit_exceeded',
+    message: expect.stringContaining('process limit reached'),
+  });
+  expect(await run('echo alive')).toBe('alive\n');
+  expect(await ask('count')).toBe('1');
+});
+
 test('W9: a killed runner is replaced, and what ran is said to be unknown', async () => {
   const outcome = await call('execute_command', { command: 'kill -9 $PPID; pkill -9 node; sleep 5' });
   expect(outcome.status).not.toBe('finished');

@@ -3,9 +3,14 @@ import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/serv
 import * as z from 'zod';
 import type { ExecutionContext, Executor } from '../executor.ts';
 import { Refusal } from '../refusal.ts';
+import type { StdioCaller } from '../stdio-caller.ts';
 import type { UserSide } from '../user-side.ts';
 
-export type ToolContext = ExecutionContext & { readonly userSide: UserSide; readonly execute: Executor };
+export type ToolContext = ExecutionContext & {
+  readonly userSide: UserSide;
+  readonly execute: Executor;
+  readonly askStdio: StdioCaller;
+};
 
 export type Tool = {
   readonly name: string;

@@ -1,0 +1,149 @@
+/**
+ * The call of an MCP server: one question to its answer, or to the reason why there is none.
+ *
+ * Over its time or cancelled the MCP server is told, and lives on with what it keeps, unless it does not even answer
+ * a ping within two seconds: then it is killed, as at once over a memory or process limit. A call that meets a
+ * server at its start does not end that start. Guarantee W13 of docs/spec/sandbox.md.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KillCause, StdioAnswer, StdioFailure } from '../../wire/messages.ts';
+import type { StdioWork } from '../../wire/stdio-messages.ts';
+import type { Call } from '../call.ts';
+import type { Send } from '../call-report.ts';
+import { FileRefusal } from '../file-refusal.ts';
+import type { RpcQuestion } from './rpc-peer.ts';
+import { StdioError } from './stdio-error.ts';
+import { openProgress } from './stdio-progress.ts';
+import { askServer } from './stdio-questions.ts';
+import type { StdioServer } from './stdio-server.ts';
+import type { StdioShelf, TakenServer } from './stdio-shelf.ts';
+import type { ToolAnswer, ToolList } from './tool-answer.ts';
+
+export type StdioCallStart = {
+  readonly id: number;
+  readonly timeoutMs: number;
+  readonly work: StdioWork;
+  /** Called as the call ends: kills it if its MCP server is what fills the sandbox. */
+  readonly checkLimits: () => void;
+};
+
+/** How long an MCP server may take to show that it lives, after a call was taken back from it. */
+const pongMsMax = 2000;
+
+/** Throws when there is no place for the MCP server. */
+export const startStdioCall = (start: StdioCallStart, shelf: StdioShelf, send: Send): Call => {
+  const taken = shelf.take(start.work.server, start.id);
+  const { server } = taken;
+  const stopped = Promise.withResolvers<never>();
+  stopped.promise.catch(() => undefined);
+  let isStopped = false;
+  let question: RpcQuestion | undefined;
+  let isGone: Promise<boolean> = Promise.resolve(true);
+  const kill = (cause: KillCause): void => {
+    if (isStopped) return;
+    isStopped = true;
+    const why = new StdioError(cause, describeStop(cause, question !== undefined));
+    if (cause === 'memory' || cause === 'processes') isGone = server.kill(why);
+    else if (question !== undefined) isGone = takeBack(server, question, why);
+    stopped.reject(why);
+  };
+  const progress = openProgress((text) => send({ type: 'stdio-progress', id: start.id }, text));
+  const work = async (): Promise<ToolList | ToolAnswer> => {
+    const handshake = await server.ready;
+    const onAsked = (asked: RpcQuestion): void => {
+      question = asked;
+    };
+    if (isStopped) return stopped.promise;
+    return askServer(start.work.ask, { peer: server.peer, handshake, onAsked, onProgress: progress.push });
+  };
+  const run = async (): Promise<void> => {
+    const startedAt = performance.now();
+    const limit = setTimeout(() => kill('timeout'), start.timeoutMs);
+    const about = { id: start.id, isFresh: taken.isFresh };
+    try {
+      const answer = await Promise.race([work(), stopped.promise]);
+      progress.close();
+      sendAnswer(send, answer, { ...about, durationMs: Math.round(performance.now() - startedAt) });
+      start.checkLimits();
+    } catch (cause) {
+      if (cause instanceof FileRefusal) throw cause;
+      progress.close();
+      start.checkLimits();
+      const gone = await isGone;
+      send(
+        failureOf(cause, {
+          ...about,
+          server,
+          hasRun: question !== undefined && start.work.ask.type === 'call',
+          isGone: gone,
+        }),
+      );
+    } finally {
+      clearTimeout(limit);
+      taken.giveBack();
+    }
+  };
+  return { mark: server.mark, kill, ended: run() };
+};
+
+/** True unless a process of a killed server resists. */
+const takeBack = async (server: StdioServer, question: RpcQuestion, why: StdioError): Promise<boolean> => {
+  question.forget();
+  server.peer.notify('notifications/cancelled', { requestId: question.id, reason: why.message });
+  return (await answersPing(server)) || server.kill(why);
+};
+
+/** An error is an answer, too: the newest revision has no ping. */
+const answersPing = async ({ peer }: StdioServer): Promise<boolean> => {
+  try {
+    const ping = peer.ask('ping', {});
+    const pong = await Promise.race([ping.answer, delay(pongMsMax, undefined, { ref: false })]);
+    ping.forget();
+    return pong !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+const describeStop = (cause: KillCause, hasRun: boolean): string => {
+  const during = hasRun ? '' : ' while the MCP server was starting: it has not answered initialize';
+  return `${cause === 'timeout' ? 'timed out' : cause}${during}`;
+};
+
+type About = { readonly id: number; readonly isFresh: boolean; readonly durationMs: number };
+
+const sendAnswer = (send: Send, answer: ToolList | ToolAnswer, { durationMs, ...about }: About): void => {
+  if ('json' in answer) {
+    send({ type: 'stdio-tools', ...about, leftOut: answer.leftOut }, answer.json);
+    return;
+  }
+  const { blocks, structured, isError, errorCode, isCut } = answer;
+  send(
+    {
+      ...{ type: 'stdio-result', ...about, durationMs, isError, errorCode, isCut },
+      blocks: blocks.map(({ mimeType, content }) => ({ mimeType, bytes: content.length })),
+      structuredBytes: structured.length,
+    },
+    Buffer.concat([...blocks.map(({ content }) => content), structured]),
+  );
+};
+
+type Failed = Pick<TakenServer, 'server'> & {
+  readonly id: number;
+  readonly isFresh: boolean;
+  readonly hasRun: boolean;
+  readonly isGone: boolean;
+};
+
+const failureOf = (cause: unknown, { server, ...about }: Failed): StdioAnswer => {
+  const isKnown = cause instanceof StdioError;
+  const failure: StdioFailure = isKnown ? cause.failure : 'protocol';
+  return {
+    type: 'stdio-failure',
+    ...about,
+    failure,
+    message: isKnown ? server.hide(cause.message) : 'its answer cannot be read',
+    lastWords: server.lastWords(),
+    isLost: server.peer.hasFailed(),
+  };
+};

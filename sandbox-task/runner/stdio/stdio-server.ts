@@ -1,0 +1,101 @@
+/**
+ * One MCP server of the user, from its start to its death: what can be asked of it, and why it cannot.
+ *
+ * What is no message on its stdout is logged and passed over. It is ended when it does not speak; what it leaves
+ * behind when it dies is killed with it.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { killMarked } from '../call-processes.ts';
+import { type Handshake, shakeHands } from './handshake.ts';
+import { createRpcPeer, type RpcPeer } from './rpc-peer.ts';
+import { StdioError } from './stdio-error.ts';
+import { logLineBytesMax, type StdioLogger } from './stdio-log.ts';
+import {
+  lineBytesMax,
+  type StdioProcess,
+  type StdioProcessStart,
+  startStdioProcess,
+} from './stdio-process.ts';
+
+export type StdioServer = {
+  /** Its processes are found by it. */
+  readonly mark: number;
+  readonly peer: RpcPeer;
+  /** Rejects with why it could not be started, or did not speak. */
+  readonly ready: Promise<Handshake>;
+  /** No process of it is left. */
+  readonly ended: Promise<void>;
+  readonly lastWords: StdioLogger['lastWords'];
+  readonly hide: StdioLogger['hide'];
+  /** Its calls fail with this. False when a process of it resists. */
+  readonly kill: (cause: StdioError) => Promise<boolean>;
+  /** Asks it to end, and two seconds later no longer asks. */
+  readonly retire: () => void;
+};
+
+const startMsMax = 60_000;
+const retireMsMax = 2000;
+const noiseLinesMax = 20;
+
+export const startStdioServer = (start: StdioProcessStart, logger: StdioLogger): StdioServer => {
+  const { mark } = start;
+  let running: StdioProcess | undefined;
+  let noiseLines = 0;
+  const peer = createRpcPeer({
+    write: (line) => running?.write(line) ?? false,
+    onNoise: (line) => {
+      noiseLines += 1;
+      if (noiseLines <= noiseLinesMax)
+        logger.note(`[no message] ${line.toString('utf8', 0, logLineBytesMax)}`);
+    },
+  });
+  const kill = (cause: StdioError): Promise<boolean> => {
+    peer.fail(cause);
+    return killMarked(mark);
+  };
+  const launched = startStdioProcess(start, {
+    onLine: peer.receive,
+    // Whose answer it was cannot be known.
+    onOverlong: () => peer.failOpen(new StdioError('protocol', `it wrote a line over ${lineBytesMax} bytes`)),
+    onStderr: logger.push,
+  });
+  const follow = async (): Promise<void> => {
+    running = await launched;
+    const how = await running.died;
+    logger.note(`[ended] ${how}`);
+    logger.flush();
+    await kill(new StdioError('died', how));
+  };
+  const ended = follow().catch((cause: unknown) => peer.fail(toStdioError(cause)));
+  const speak = async (): Promise<Handshake> => {
+    running = await launched;
+    const noise = (): string =>
+      noiseLines === 0 ? '' : `, but wrote ${noiseLines} lines that are no messages`;
+    const patience = delay(startMsMax, undefined, { ref: false }).then(() => {
+      throw new StdioError(
+        'protocol',
+        `it did not answer initialize within ${startMsMax / 1000} s${noise()}`,
+      );
+    });
+    return Promise.race([shakeHands(peer), patience]);
+  };
+  const ready = speak();
+  ready.catch((cause: unknown) => kill(toStdioError(cause)));
+  return {
+    mark,
+    peer,
+    ready,
+    ended,
+    lastWords: logger.lastWords,
+    hide: logger.hide,
+    kill,
+    retire: () => {
+      running?.closeInput();
+      const patience = setTimeout(() => void kill(new StdioError('died', 'it was ended')), retireMsMax);
+      void ended.then(() => clearTimeout(patience));
+    },
+  };
+};
+
+const toStdioError = (cause: unknown): StdioError =>
+  cause instanceof StdioError ? cause : new StdioError('start', 'it could not be started');

@@ -1,0 +1,148 @@
+/**
+ * What an MCP server gave as the answer of a tool or as its list of tools, in the bounds that we pass on.
+ *
+ * Pure, and it believes nothing: texts are cut in the middle, pictures have the bounds of what code displays, and
+ * what has no place in a result is named instead.
+ */
+import type { JsonObject } from '#shared/domain/json.ts';
+import { cutMiddle } from '#shared/domain/text.ts';
+import { displayBytesMax, displaysMax } from '../../wire/interpreter-messages.ts';
+import {
+  blocksMax,
+  structuredBytesMax,
+  toolDescriptionCharactersMax,
+  toolListBytesMax,
+  toolNameCharactersMax,
+  toolsMax,
+} from '../../wire/stdio-messages.ts';
+import { isObject, type RpcAnswer } from './rpc-peer.ts';
+
+export type AnswerBlock = { readonly mimeType: string; readonly content: Buffer };
+export type ToolAnswer = {
+  readonly isError: boolean;
+  readonly errorCode: number | null;
+  readonly blocks: readonly AnswerBlock[];
+  readonly structured: Buffer;
+  readonly isCut: boolean;
+};
+
+/** As much as is kept of a program's output. */
+const textCharactersMax = 512 * 1024;
+const wordCharactersMax = 200;
+/** What is left for another text when there is room for less is not worth it. */
+const textCharactersMin = 100;
+const imageType = /^image\/[\w.+-]{1,100}$/;
+const empty = Buffer.alloc(0);
+
+export const readToolAnswer = (answer: RpcAnswer): ToolAnswer => {
+  if ('error' in answer) {
+    const { code, message } = answer.error;
+    const blocks = [textBlock(`MCP error ${code}: ${message}`)];
+    return { isError: true, errorCode: code, blocks, structured: empty, isCut: false };
+  }
+  const { result } = answer;
+  if (result['resultType'] === 'input_required') {
+    const blocks = [
+      textBlock('The MCP server asks for input of a person or of a model, which it cannot have here.'),
+    ];
+    return { isError: true, errorCode: null, blocks, structured: empty, isCut: false };
+  }
+  const { content, structuredContent, isError } = result;
+  const shown = readBlocks(Array.isArray(content) ? content : []);
+  const structured = isObject(structuredContent) ? Buffer.from(JSON.stringify(structuredContent)) : empty;
+  const isTooLong = structured.length > structuredBytesMax;
+  return {
+    isError: isError === true,
+    errorCode: null,
+    blocks: shown.blocks,
+    structured: isTooLong ? empty : structured,
+    isCut: shown.isCut || isTooLong,
+  };
+};
+
+const textBlock = (text: string): AnswerBlock => ({ mimeType: 'text/plain', content: Buffer.from(text) });
+
+const readBlocks = (content: readonly unknown[]) => {
+  const blocks: AnswerBlock[] = [];
+  let pictures = 0;
+  let pictureBytesLeft = displayBytesMax;
+  let charactersLeft = textCharactersMax;
+  let leftOut = 0;
+  let isCut = false;
+  const addText = (text: string): void => {
+    if (text.length > charactersLeft && charactersLeft < textCharactersMin) {
+      leftOut += 1;
+      return;
+    }
+    const kept = cutMiddle(text, charactersLeft);
+    isCut ||= kept !== text;
+    charactersLeft = Math.max(0, charactersLeft - kept.length);
+    blocks.push(textBlock(kept));
+  };
+  const addPicture = ({ data, mimeType }: Picture): void => {
+    const content = Buffer.from(data, 'base64');
+    if (pictures === displaysMax || content.length > pictureBytesLeft) {
+      leftOut += 1;
+      return;
+    }
+    pictures += 1;
+    pictureBytesLeft -= content.length;
+    blocks.push({ mimeType, content });
+  };
+  for (const block of content) {
+    if (blocks.length === blocksMax) leftOut += 1;
+    else if (isPicture(block)) addPicture(block);
+    else addText(describeBlock(block));
+  }
+  if (leftOut > 0) blocks.push(textBlock(`[${leftOut} blocks of the answer left out]`));
+  return { blocks, isCut: isCut || leftOut > 0 };
+};
+
+type Picture = { readonly data: string; readonly mimeType: string };
+
+const isPicture = (block: unknown): block is Picture =>
+  isObject(block) &&
+  block['type'] === 'image' &&
+  typeof block['data'] === 'string' &&
+  typeof block['mimeType'] === 'string' &&
+  imageType.test(block['mimeType']);
+
+/** A block that a language model cannot be given is named. */
+const describeBlock = (block: unknown): string => {
+  if (!isObject(block)) return '[a block of no known form left out]';
+  const { type, text, uri, name, resource, mimeType } = block;
+  if (type === 'text' && typeof text === 'string') return text;
+  if (type === 'resource' && isObject(resource) && typeof resource['text'] === 'string')
+    return resource['text'];
+  if (type === 'resource_link') return word(`[resource ${name ?? ''} ${uri}]`);
+  return word(`[a block left out: ${type} ${mimeType ?? ''}]`);
+};
+
+const word = (text: string): string => text.slice(0, wordCharactersMax);
+
+export type ToolList = { readonly json: Buffer; readonly leftOut: number };
+
+/** Tools without a name of use, and those over the bounds, are counted. */
+export const boundTools = (tools: readonly unknown[]): ToolList => {
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const tool of tools) {
+    const text = isObject(tool) ? describeTool(tool) : undefined;
+    const more = text === undefined ? 0 : Buffer.byteLength(text) + 1;
+    if (text === undefined || kept.length === toolsMax || bytes + more >= toolListBytesMax) continue;
+    bytes += more;
+    kept.push(text);
+  }
+  return { json: Buffer.from(`[${kept.join(',')}]`), leftOut: tools.length - kept.length };
+};
+
+const describeTool = ({ name, description, inputSchema }: JsonObject): string | undefined => {
+  if (typeof name !== 'string' || name === '' || name.length > toolNameCharactersMax) return undefined;
+  return JSON.stringify({
+    name,
+    ...(typeof description === 'string'
+      ? { description: cutMiddle(description, toolDescriptionCharactersMax) }
+      : {}),
+    inputSchema: isObject(inputSchema) ? inputSchema : { type: 'object' },
+  });
+};

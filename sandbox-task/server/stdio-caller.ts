@@ -1,0 +1,116 @@
+/**
+ * The caller of MCP servers on the user's side: one question to its result.
+ *
+ * Calls of one MCP server run at once; it is the same process from call to call, and a result says when it is not.
+ * A kill for want of memory counts as in the executor.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { StdioWork } from '../wire/stdio-messages.ts';
+import type { ExecutionContext, Limits } from './executor.ts';
+import type { LogRing } from './log-ring.ts';
+import type { MemoryCounters } from './memory-counters.ts';
+import type { Answer } from './runner-process.ts';
+import {
+  describeStdioFailure,
+  type StdioCircumstances,
+  toStdioFailure,
+  toStdioResult,
+  toToolListResult,
+} from './stdio-result.ts';
+import type { RunningStdio, UserSide } from './user-side.ts';
+
+export type StdioQuestion = { readonly work: StdioWork; readonly timeoutSeconds: number };
+export type StdioCaller = (question: StdioQuestion, context: ExecutionContext) => Promise<CallToolResult>;
+
+export type StdioCallerParts = {
+  readonly userSide: UserSide;
+  readonly limits: Limits;
+  readonly counters: MemoryCounters | undefined;
+  readonly logRing: LogRing;
+  /** All calls that run now, programs included. */
+  readonly running: Set<object>;
+};
+
+export const createStdioCaller = (parts: StdioCallerParts): StdioCaller => {
+  const { userSide, limits, counters, running } = parts;
+  const states = createStateMemory();
+  return async ({ work, timeoutSeconds }, { signal, onOutput }) => {
+    signal.throwIfAborted();
+    const oomKillsBefore = counters?.oomKills() ?? 0;
+    const onProgress = createProgressStream(onOutput);
+    const call = await userSide.askStdio({ work, timeoutMs: timeoutSeconds * 1000, onProgress });
+    running.add(call);
+    try {
+      const answer = await endOf(call, signal);
+      const isOutOfMemory = (counters?.oomKills() ?? 0) > oomKillsBefore;
+      const isStateLost = states.note(work.server, answer);
+      const about = { ...limits, server: work.server.name, timeoutSeconds, isOutOfMemory, isStateLost };
+      return toResult(answer, about, parts.logRing);
+    } finally {
+      running.delete(call);
+    }
+  };
+};
+
+const endOf = async (call: RunningStdio, signal: AbortSignal): Promise<Answer> => {
+  const cancel = (): void => call.kill('cancelled');
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    return await call.ended;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+};
+
+const toResult = (
+  { message, payload }: Answer,
+  about: StdioCircumstances,
+  logRing: LogRing,
+): CallToolResult => {
+  switch (message.type) {
+    case 'stdio-result':
+      return toStdioResult(message, payload, about.isStateLost);
+    case 'stdio-tools':
+      return toToolListResult(message, payload, about.isStateLost);
+    case 'stdio-failure':
+      if (message.isLost)
+        logRing.add(
+          'lifecycle',
+          `MCP server ${about.server} is gone: ${describeStdioFailure(message, about)}`,
+        );
+      return toStdioFailure(message, about);
+    default:
+      throw new Error(`the runner answered ${message.type}`);
+  }
+};
+
+/** Which MCP servers have answered, and so had something to lose: by their names and configurations. */
+const createStateMemory = () => {
+  const known = new Set<string>();
+  return {
+    /** True when what it knew is lost, which is said once. */
+    note: (server: StdioWork['server'], { message }: Answer): boolean => {
+      const key = JSON.stringify(server);
+      const wasLost = 'isFresh' in message && message.isFresh && known.delete(key);
+      const isLost = message.type === 'stdio-failure' && message.isLost && known.delete(key);
+      if (message.type === 'stdio-result') {
+        // A sandbox has few, whose configurations change now and then.
+        if (known.size >= knownMax) known.clear();
+        known.add(key);
+      }
+      return wasLost || isLost;
+    },
+  };
+};
+
+const knownMax = 100;
+
+/** Progress looks like output, which is what a client of ours follows. */
+const createProgressStream = (onOutput: ExecutionContext['onOutput']): ((text: string) => void) => {
+  let offset = 0;
+  return (text) => {
+    onOutput({ stream: 'stdout', offset, text });
+    offset += Buffer.byteLength(text);
+  };
+};
