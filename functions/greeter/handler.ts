@@ -1,6 +1,7 @@
 /** Greets a connection once its `$connect` has returned; invoked asynchronously by the socket function. */
 import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { checkProvider } from '#shared/adapters/models/operator-choice.ts';
@@ -17,6 +18,7 @@ const table = openTable(environment.TABLE_NAME);
 const ports = {
   sessions: makeSessionStore(table),
   connections: makeConnectionStore(table),
+  mcpServers: makeMcpServerStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   world: systemWorld,
   checkProvider: checkProvider(environment),

@@ -1,11 +1,15 @@
 /** Runs a session's turns; invoked asynchronously whenever there may be something to do. */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
+import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -41,6 +45,11 @@ const prices = pricesOf(environment.MODEL_PRICES);
 const ports = {
   sessions: makeSessionStore(table, { compressesHistory: environment.ENABLE_CONVERSATION_COMPRESSION }),
   connections: makeConnectionStore(table),
+  places: makePlaceStore(table),
+  mcpServers: makeMcpServerStore(table),
+  secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
+  remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
+  mcpTimes: { checkMs: environment.MCP_CHECK_SECONDS * 1000 },
   sockets: openSockets(environment.CONNECTIONS_URL),
   models,
   costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>

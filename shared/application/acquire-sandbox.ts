@@ -6,7 +6,7 @@
  */
 import type { SandboxStart } from '../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../domain/ids.ts';
-import { sandboxTrustMs, sandboxWaitMsMax, stopRetryMs } from '../domain/limits.ts';
+import { sandboxTrustMs, sandboxWaitMsMax } from '../domain/limits.ts';
 import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../domain/sandbox.ts';
 import { AppError } from '../errors.ts';
 import { type LocatePorts, type Locator, openLocator } from './locate-sandbox.ts';
@@ -18,6 +18,7 @@ import {
   startSandbox,
   type WantedSandbox,
 } from './start-sandbox.ts';
+import { requestStop } from './stop-sandbox.ts';
 import { type VerifyPorts, verifySandbox } from './verify-sandbox.ts';
 
 export type AcquirePorts = StartPorts & ReadyPorts & VerifyPorts & LocatePorts;
@@ -49,6 +50,7 @@ export const acquireSandbox = async (
     refuseWithoutCapacity(workspace, overBefore);
     const attempt = await tryOnce(ports, workspace, { ...wanted, locate });
     if (typeof attempt === 'object') return attempt;
+    wanted.onPhase?.('starting the sandbox');
     if (attempt === 'started') starts += 1;
     if (starts > startsMax) throw startFailed('it stopped each time before it answered');
     await ports.world.sleep(pause, wanted.signal);
@@ -113,10 +115,11 @@ const tryOnce = async (
       await locate(next.taskArn);
       return 'not-yet';
     case 'give-up': {
-      const stop = { reason: 'it did not become ready in time', at: now, dueAt: now + stopRetryMs };
-      await ports.workspaces.markStopping(workspaceId, sandbox?.generation ?? 0, stop);
-      await ports.invoker.stopSandbox(workspaceId, wanted.correlationId);
-      throw startFailed('it did not become ready in time');
+      const reason = 'it did not become ready in time';
+      const stop = { reason, correlationId: wanted.correlationId, only: 'starting' } as const;
+      // One that moved since it was read is looked at again.
+      if (!(await requestStop(ports, workspace, stop))) return 'not-yet';
+      throw startFailed(reason);
     }
     case 'wait':
       return 'not-yet';

@@ -58,6 +58,7 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
     ids = 0;
     return callModel(
       {
+        mcpServers: { list: () => Promise.resolve([]) },
         models: { open: () => Promise.resolve(provider) },
         costOf: (name, of, { inputTokens }) => (name === 'demo' && of === 'large' ? inputTokens : 0),
         telemetry: {

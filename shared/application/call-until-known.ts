@@ -3,6 +3,7 @@
  * sandbox is asked again under the same key and gives the first result. `lost` only when the sandbox is gone
  * or stays silent.
  */
+import { toolSilenceMsMax } from '../domain/limits.ts';
 import type { SandboxCall, SandboxTools, ToolOutcome } from '../ports/sandbox-tools.ts';
 import type { WorkspaceStore } from '../ports/workspace-store.ts';
 import type { World } from '../ports/world.ts';
@@ -13,8 +14,6 @@ export type CallPorts = {
   readonly world: World;
 };
 
-/** How long a silent sandbox is asked again, in milliseconds. */
-const silenceMsMax = 90_000;
 const pauseMsMin = 250;
 const pauseMsMax = 4000;
 
@@ -24,7 +23,7 @@ export const callUntilKnown = async (ports: CallPorts, call: SandboxCall): Promi
     const outcome = await ports.tools.call(call);
     if (outcome.status !== 'lost' || call.signal?.aborted) return outcome;
     silentSince ??= ports.world.now();
-    if (ports.world.now() - silentSince > silenceMsMax) return outcome;
+    if (ports.world.now() - silentSince > toolSilenceMsMax) return outcome;
     await ports.world.sleep(pause, call.signal);
     const { sandbox } = (await ports.workspaces.get(call.sandbox.workspaceId)) ?? {};
     if (sandbox?.generation !== call.sandbox.generation || sandbox.state !== 'ready') return outcome;

@@ -5,9 +5,10 @@
  * killed; what it still learns of them is not written.
  */
 import type { SessionId, TurnId } from '../domain/ids.ts';
-import { isEnded } from '../domain/session.ts';
+import { isEnded, type Session } from '../domain/session.ts';
 import { reduce } from '../domain/turn/reduce.ts';
 import type { TurnRecord, TurnStep } from '../domain/turn/turn.ts';
+import { AppError } from '../errors.ts';
 import type { Invoker } from '../ports/invoker.ts';
 import type { InboxMessage, SessionStore } from '../ports/session-store.ts';
 import type { AudiencePorts } from './audience.ts';
@@ -30,25 +31,51 @@ export const cancelTurn = async (
   correlationId: string,
 ): Promise<void> => {
   for (let race = 0; race < racesMax; race += 1) {
-    const cancelled = await cancelNext(ports, id);
-    if (cancelled === 'moved') continue;
-    if (cancelled === 'more') await ports.invoker.runTurn(id, correlationId);
+    const found = await readCancelable(ports.sessions, id);
+    if (found === undefined) return;
+    const cancelled = await cancelNext(ports, found);
+    if (cancelled.status === 'moved') continue;
+    if (cancelled.status === 'more') await ports.invoker.runTurn(id, correlationId);
     return;
   }
+  throw new AppError('conflict', 'the turn moved each time it was to be cancelled', {
+    suggestions: ['Cancel it again.'],
+    recoveryActions: ['retry_operation'],
+  });
 };
 
-/** `more`: done, and other messages wait. `moved`: the turn moved meanwhile, try again. */
+export type Cancelable = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly inbox: readonly InboxMessage[];
+};
+
+/** The session is read first: what comes after it moves it. Undefined when it has ended or does not exist. */
+export const readCancelable = async (
+  sessions: Pick<SessionStore, 'get' | 'loadWork'>,
+  id: SessionId,
+): Promise<Cancelable | undefined> => {
+  const session = await sessions.get(id);
+  if (session === undefined || isEnded(session.status)) return undefined;
+  const { turn, inbox } = await sessions.loadWork(id);
+  return { session, turn, inbox };
+};
+
+export type Cancelled =
+  /** `more`: other messages wait. With the session as it stands after it. */
+  | { readonly status: 'done' | 'more'; readonly session: Session }
+  /** The turn moved since it was read. */
+  | { readonly status: 'moved' }
+  | { readonly status: 'nothing' };
+
 export const cancelNext = async (
   ports: CancelPorts,
-  id: SessionId,
-): Promise<'nothing' | 'done' | 'more' | 'moved'> => {
-  const session = await ports.sessions.get(id);
-  if (session === undefined || isEnded(session.status)) return 'nothing';
-  const { turn, inbox } = await ports.sessions.loadWork(id);
+  { session, turn, inbox }: Cancelable,
+): Promise<Cancelled> => {
   const { state } = turn;
   const isRunning = 'messageId' in state;
   const completed = isRunning ? inbox.find(({ messageId }) => messageId === state.messageId) : inbox[0];
-  if (!isRunning && completed === undefined) return 'nothing';
+  if (!isRunning && completed === undefined) return { status: 'nothing' };
   const at = ports.world.now();
   const step = isRunning
     ? reduce(state, { type: 'cancelled', at }, limits)
@@ -60,17 +87,10 @@ export const cancelNext = async (
       });
   const hasMore = inbox.some((message) => message !== completed);
   const patch = { lastActiveAt: at, ...(hasMore ? {} : { status: 'idle' as const }) };
-  const isCommitted = await commitUnleased(ports, {
-    session,
-    turn,
-    step,
-    at,
-    completed,
-    patch,
-    wakes: hasMore,
-  });
-  if (!isCommitted) return 'moved';
-  return hasMore ? 'more' : 'done';
+  const commit = { session, turn, step, at, completed, patch, wakes: hasMore };
+  const committed = await commitUnleased(ports, commit);
+  if (committed === undefined) return { status: 'moved' };
+  return { status: hasMore ? 'more' : 'done', session: committed };
 };
 
 const startedAndCancelled = (

@@ -22,11 +22,11 @@ export type UnleasedStep = {
   readonly wakes: boolean;
 };
 
-/** False when somebody else moved the turn: nothing was written. */
+/** The session as it stands after it; undefined when somebody else moved the turn: nothing was written. */
 export const commitUnleased = async (
   ports: AudiencePorts & { readonly sessions: SessionStore },
   { session, turn, step, at, ...rest }: UnleasedStep,
-): Promise<boolean> => {
+): Promise<Session | undefined> => {
   const result = await ports.sessions.commitTurn({
     session,
     version: turn.version,
@@ -41,9 +41,9 @@ export const commitUnleased = async (
     ...rest,
     patch: { ...patchOf(session, turn, step), ...rest.patch },
   });
-  if (result.status !== 'committed' && result.status !== 'kept') return false;
+  if (result.status !== 'committed' && result.status !== 'kept') return undefined;
   await openAudience(ports, session.id).tell(result.events.map((event) => eventFrame(session.id, event)));
-  return true;
+  return result.session;
 };
 
 /** What a turn that ends here leaves with its session, as one that its holder ends. */

@@ -2,6 +2,7 @@
  * Makes a session and, when it names none, a workspace of its own. What is unknown is refused by name; an
  * execution session takes its place at once, an agent session with its first message.
  */
+import { projectOf } from '../domain/access.ts';
 import { InvariantError } from '../domain/assert.ts';
 import {
   decodeFlavor,
@@ -13,9 +14,9 @@ import {
   type Template,
   templates,
 } from '../domain/flavor.ts';
-import { isUuid, type ProjectId, type SessionId, type WorkspaceId } from '../domain/ids.ts';
+import type { SessionId, WorkspaceId } from '../domain/ids.ts';
 import { decodeProvider, defaultModels, type ProviderName } from '../domain/model.ts';
-import { defaultProject, mayRead, mayWrite, type Principal } from '../domain/principal.ts';
+import { defaultProject, type Principal } from '../domain/principal.ts';
 import { allowsFlavor, type Project } from '../domain/project.ts';
 import { type PlaceLimits, placesMax } from '../domain/quota.ts';
 import type { Workspace } from '../domain/sandbox.ts';
@@ -26,6 +27,7 @@ import { AppError } from '../errors.ts';
 import type { ProjectStore } from '../ports/project-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { World } from '../ports/world.ts';
+import { findProject } from './find-project.ts';
 
 export type SessionDefaults = {
   readonly provider: ProviderName;
@@ -47,7 +49,7 @@ export type SessionWish = {
   readonly approvals?: ApprovalMode | undefined;
   readonly allowSmallerFlavor?: boolean | undefined;
   /** A call that runs from the first moment: the session is `creating` until its sandbox is there. */
-  readonly firstCall?: { readonly key: string; readonly until: number };
+  readonly firstCall?: { readonly key: string; readonly forMs: number };
 };
 
 export type CreatePorts = {
@@ -68,7 +70,7 @@ export const createSession = async (
   ports: CreatePorts,
   request: CreateRequest,
 ): Promise<Session | undefined> => {
-  const project = await findProject(ports.projects, request.principal, request.wish.project);
+  const project = await workingProject(ports.projects, request.principal, request.wish.project);
   const session = newSession(ports, project, request);
   const { id, owner, workspace, createdAt, kind } = session;
   const made: Workspace = { id: workspace, owner, project: project.id, createdAt, users: [id] };
@@ -94,25 +96,15 @@ export const noPlace = (kind: SessionKind, max: number): AppError =>
     },
   );
 
-/** The project a principal may work in: the one it names, its own, or the default. Another owner's is not found. */
-export const findProject = async (
+/** The project a principal may work in: the one it names, its own, or the default. */
+const workingProject = (
   projects: ProjectStore,
   principal: Principal,
   wanted: string | undefined,
 ): Promise<Project> => {
-  const id = wanted ?? (isUuid(principal.owner) ? principal.owner : defaultProject);
-  const project = isUuid(id) ? await projects.get(id as ProjectId) : undefined;
-  if (project === undefined || !mayRead(principal, { owner: project.owner, project: project.id }))
-    throw projectNotFound();
-  if (!mayWrite(principal, { owner: project.owner, project: project.id }))
-    throw new AppError('forbidden', 'this token may read but not write');
-  return project;
+  const id = wanted ?? projectOf(principal.scope) ?? defaultProject;
+  return findProject(projects, { id, principal, intent: 'write' });
 };
-
-export const projectNotFound = (): AppError =>
-  new AppError('project_not_found', 'there is no such project', {
-    suggestions: ['List the projects, or leave the project out for the default one.'],
-  });
 
 const newSession = (
   { world }: CreatePorts,
@@ -143,7 +135,8 @@ const newSession = (
     allowSmallerFlavor: wish.allowSmallerFlavor ?? false,
     createdAt,
     lastActiveAt: createdAt,
-    runningCalls: wish.firstCall === undefined ? {} : { [wish.firstCall.key]: wish.firstCall.until },
+    runningCalls:
+      wish.firstCall === undefined ? {} : { [wish.firstCall.key]: createdAt + wish.firstCall.forMs },
     dueAt: createdAt + (kind === 'agent' ? lifetimes.historyMs : idleLimit({ kind }, lifetimes)),
     lastSeq: -1,
     workSeq: 0,

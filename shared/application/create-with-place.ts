@@ -17,6 +17,8 @@ export type Patience = {
   readonly evictIdle: boolean;
   readonly correlationId: string;
   readonly signal?: AbortSignal;
+  /** Called before each pause. */
+  readonly onWait?: () => void;
 };
 
 const pauseMsMin = 100;
@@ -36,6 +38,7 @@ export const createWithPlace = async (
       if (!isAppError(error) || error.code !== 'resource_limit_exceeded') throw error;
       if (patience.evictIdle && (await evictOne(ports, request, patience))) continue;
       if (ports.world.now() + pause > deadline || patience.signal?.aborted) throw error;
+      patience.onWait?.();
       await ports.world.sleep(pause, patience.signal);
     }
   }

@@ -4,12 +4,13 @@
  * still uses it. Who dies in between leaves the rest to the janitor, which looks again soon.
  */
 
+import { eventFrame } from '../contracts/frames.ts';
 import { redriveAfterMs } from '../domain/limits.ts';
-import { endedStatus, isEnded, type Session } from '../domain/session.ts';
+import { endedStatus, type Session } from '../domain/session.ts';
+import { isAsRead } from '../domain/session-lifetime.ts';
 import type { SessionStore } from '../ports/session-store.ts';
-import type { AudiencePorts } from './audience.ts';
-import { cancelNext } from './cancel-turn.ts';
-import { say } from './say.ts';
+import { type AudiencePorts, openAudience } from './audience.ts';
+import { type Cancelable, type Cancelled, cancelNext, readCancelable } from './cancel-turn.ts';
 import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
 
 export type EndPorts = AudiencePorts & RequestStopPorts & { readonly sessions: SessionStore };
@@ -21,18 +22,24 @@ type Ending = {
   readonly unlessMoved?: boolean;
 };
 
-/** Messages that wait, and races with the turn's holder: more than this in one session is beyond its inbox. */
-const cancelsMax = 1000;
-/** A message that comes between the last completion and the end is completed, too, before the end is tried again. */
-const endsMax = 20;
+type Ended = NonNullable<Awaited<ReturnType<SessionStore['end']>>>;
+
+/**
+ * Messages that wait, and races with the turn's holder and with messages that come meanwhile: more than this in one
+ * session is beyond its inbox.
+ */
+const stepsMax = 1000;
 
 /** False when it had ended before, or moved. */
 export const endSession = async (ports: EndPorts, session: Session, ending: Ending): Promise<boolean> => {
   const ended =
-    session.kind === 'execution' ? await endOnce(ports, session, ending) : await complete(ports, session);
+    session.kind === 'execution'
+      ? await endOnce(ports, session, ending)
+      : await complete(ports, session, ending);
   if (ended === undefined) return false;
-  await say(ports, ended.id, [{ type: 'system', data: { kind: 'session_status', status: ended.status } }]);
-  await letGo(ports, ended, ending);
+  const { id } = session;
+  await openAudience(ports, id).tell(ended.events.map((event) => eventFrame(id, event)));
+  await letGo(ports, ended.session, ending);
   return true;
 };
 
@@ -40,24 +47,40 @@ const endOnce = (
   { sessions, world }: EndPorts,
   session: Session,
   { unlessMoved = false }: Pick<Ending, 'unlessMoved'>,
-): Promise<Session | undefined> => {
+): Promise<Ended | undefined> => {
   const at = world.now();
   const status = endedStatus(session.kind);
-  return sessions.end(session, { status, at, dueAt: at + redriveAfterMs, unlessMoved });
+  const log = [{ type: 'system' as const, data: { kind: 'session_status', status } }];
+  return sessions.end(session, { status, at, dueAt: at + redriveAfterMs, unlessMoved, log });
 };
 
-/** Undefined when somebody else ended it. */
-const complete = async (ports: EndPorts, { id }: Session): Promise<Session | undefined> => {
-  for (let attempt = 0; attempt < endsMax; attempt += 1) {
-    for (let cancel = 0; cancel < cancelsMax; cancel += 1)
-      if ((await cancelNext(ports, id)) === 'nothing') break;
-    const found = await ports.sessions.get(id);
-    if (found === undefined || isEnded(found.status)) return undefined;
-    const { inbox } = await ports.sessions.loadWork(id);
-    const ended = inbox.length > 0 ? undefined : await endOnce(ports, found, { unlessMoved: true });
-    if (ended !== undefined) return ended;
+/** Undefined when somebody else ended it, or when it moved and shall be left alone then. */
+const complete = async (
+  ports: EndPorts,
+  session: Session,
+  { unlessMoved = false }: Ending,
+): Promise<Ended | undefined> => {
+  let expected = session;
+  for (let step = 0; step < stepsMax; step += 1) {
+    const found = await readCancelable(ports.sessions, session.id);
+    if (found === undefined || (unlessMoved && !isAsRead(found.session, expected))) return undefined;
+    const next = await cancelOrEnd(ports, found);
+    if (next.status === 'ended') return next.ended;
+    if (next.status !== 'moved') expected = next.session;
+    else if (unlessMoved) return undefined;
   }
-  throw new Error(`session ${id}: it moved ${endsMax} times while it was ended`);
+  throw new Error(`session ${session.id}: it moved ${stepsMax} times while it was ended`);
+};
+
+/** One message less, or the end when none is left: one that came since it was read moves the session. */
+const cancelOrEnd = async (
+  ports: EndPorts,
+  found: Cancelable,
+): Promise<Exclude<Cancelled, { status: 'nothing' }> | { status: 'ended'; ended: Ended }> => {
+  const cancelled = await cancelNext(ports, found);
+  if (cancelled.status !== 'nothing') return cancelled;
+  const ended = await endOnce(ports, found.session, { unlessMoved: true });
+  return ended === undefined ? { status: 'moved' } : { status: 'ended', ended };
 };
 
 /** The ended session no longer uses its workspace; the last user's leaving stops the sandbox. */

@@ -7,20 +7,20 @@
  * refusals are thrown.
  */
 import { startNotice } from '../contracts/sandbox-start.ts';
+import { checkpointEveryMs } from '../domain/checkpoint.ts';
 import type { ToolContent } from '../domain/event-log.ts';
-import type { SessionId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { sandboxWaitMsMax } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
-import { isEnded, type Session } from '../domain/session.ts';
+import type { Session } from '../domain/session.ts';
 import { idleLimit } from '../domain/session-lifetime.ts';
-import { AppError, isErrorCode } from '../errors.ts';
+import { AppError, type AppErrorDetails, errorBody, isAppError, isErrorCode } from '../errors.ts';
 import type { SandboxTools, ToolOutcome, ToolProgress } from '../ports/sandbox-tools.ts';
+import type { AcquiredSandbox } from './acquire-sandbox.ts';
 import { callUntilKnown } from './call-until-known.ts';
 import type { SessionDefaults, SessionWish } from './create-session.ts';
-import { createWithPlace, type Patience, type PlacePorts } from './create-with-place.ts';
+import type { Patience, PlacePorts } from './create-with-place.ts';
 import { endSession } from './end-session.ts';
-import { findSession } from './find-session.ts';
+import { type Entered, enterExecution } from './enter-execution.ts';
 import { type OpenSandboxPorts, openSandbox } from './open-sandbox.ts';
 import { keepSaving, saveWorkspace } from './save-workspace.ts';
 
@@ -38,6 +38,8 @@ export type Execution = {
   readonly argsFor: (session: Session) => JsonObject;
   readonly timeoutSeconds: number;
   readonly onProgress: (progress: ToolProgress) => void;
+  /** What it is at, when that is slow. */
+  readonly onPhase?: (phase: string) => void;
 };
 
 export type Executed = {
@@ -51,101 +53,90 @@ export type Executed = {
   readonly notices: readonly string[];
 };
 
-/** What a call may take beyond its timeout and its sandbox's start: the kill, and the save. */
-const marginMs = 60_000;
-
 export const execute = async (ports: ExecutePorts, execution: Execution): Promise<Executed> => {
   const key = ports.world.uuid();
-  const now = ports.world.now();
-  const until = now + execution.timeoutSeconds * 1000 + sandboxWaitMsMax + marginMs;
-  const { session, sessionCreated } = await sessionFor(ports, execution, { key, until });
+  const entered = await enterExecution(ports, execution, key);
+  const { session, sessionCreated } = entered;
   try {
-    const ran = await runCall(ports, { execution, session, key });
+    const opened = await openFirst(ports, execution, entered);
+    const ran = await runCall(ports, { execution, session, key, opened });
     return { session, sessionCreated, ...ran };
   } catch (error) {
-    if (sessionCreated) await giveUp(ports, session, execution);
-    throw error;
+    throw sessionCreated ? withSession(ports, error, session) : error;
   } finally {
-    const at = ports.world.now();
-    const dueAt = at + idleLimit(session, execution.defaults.lifetimes);
-    await ports.sessions.endCall(session.id, { key, at, dueAt });
+    await leave(ports, { execution, session, key });
   }
 };
 
-/** A session whose first sandbox never came is of no use to anybody. */
-const giveUp = async (ports: ExecutePorts, session: Session, { patience }: Execution): Promise<void> => {
-  const { correlationId } = patience;
-  await endSession(ports, session, { reason: 'its first sandbox did not start', correlationId });
-};
-
-type CallSlot = { readonly key: string; readonly until: number };
-
-const sessionFor = async (
+const openFirst = async (
   ports: ExecutePorts,
-  execution: Execution,
-  call: CallSlot,
-): Promise<{ readonly session: Session; readonly sessionCreated: boolean }> => {
-  const { sessionId, principal, wish, defaults, patience } = execution;
-  if (sessionId !== undefined) return { session: await enter(ports, execution, call), sessionCreated: false };
-  const request = {
-    id: ports.world.uuid() as SessionId,
-    principal,
-    wish: { ...wish, kind: 'execution' as const, firstCall: call },
-    defaults,
+  { defaults, patience, onPhase }: Execution,
+  { session, sessionCreated }: Entered,
+): Promise<AcquiredSandbox> => {
+  const { correlationId, signal } = patience;
+  const opening = {
+    lifetimes: defaults.lifetimes,
+    correlationId,
+    ...(onPhase === undefined ? {} : { onPhase }),
+    ...(signal === undefined ? {} : { signal }),
   };
-  const session = await createWithPlace(ports, request, patience);
-  if (session === undefined) throw new Error('a new session id was taken');
-  return { session, sessionCreated: true };
+  try {
+    return await openSandbox(ports, session, opening);
+  } catch (error) {
+    if (sessionCreated) await giveUp(ports, session, correlationId);
+    refuseCancelled(signal);
+    throw error;
+  }
 };
 
-const enter = async (
+/** A session whose first sandbox never came is of no use to anybody. Why it did not come is what is told. */
+const giveUp = async (ports: ExecutePorts, session: Session, correlationId: string): Promise<void> => {
+  try {
+    await endSession(ports, session, { reason: 'its first sandbox did not start', correlationId });
+  } catch (error) {
+    ports.telemetry.warn('a session without a sandbox was not ended', { sessionId: session.id, error });
+  }
+};
+
+/** Whoever made the session with this call knows its id from nowhere else: what the call left is in it. */
+const withSession = ({ telemetry }: ExecutePorts, error: unknown, { id: sessionId }: Session): AppError => {
+  if (!isAppError(error)) telemetry.error('an execution failed', { error, sessionId });
+  const { code, message, suggestions, recoveryActions } = errorBody(error, '').error;
+  const details: AppErrorDetails = isAppError(error) ? error.details : { suggestions, recoveryActions };
+  return new AppError(code, message, { ...details, cause: error, facts: { ...details.facts, sessionId } });
+};
+
+/** A call that nobody ended counts until its time is over: its result is worth more. */
+const leave = async (
   ports: ExecutePorts,
-  { sessionId = '', principal, wish, defaults }: Execution,
-  call: CallSlot,
-): Promise<Session> => {
-  const { session } = await findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
-  if (session.kind !== 'execution')
-    throw new AppError('invalid_session_state', 'this is an agent session: programs run in its turns', {
-      suggestions: ['Leave session_id out for a new session.'],
-      recoveryActions: ['create_new_session'],
-    });
-  refuseOtherSize(session, wish);
+  { execution, session, key }: Pick<Call, 'execution' | 'session' | 'key'>,
+): Promise<void> => {
   const at = ports.world.now();
-  const dueAt = at + idleLimit(session, defaults.lifetimes);
-  const entered = isEnded(session.status)
-    ? undefined
-    : await ports.sessions.beginCall(session.id, { ...call, at, dueAt });
-  if (entered !== undefined) return entered;
-  throw new AppError(
-    'invalid_session_state',
-    `the session is ${isEnded(session.status) ? session.status : 'over'}`,
-    {
-      suggestions: ['Leave session_id out for a new session.'],
-      recoveryActions: ['create_new_session'],
-    },
-  );
+  const dueAt = at + idleLimit(session, execution.defaults.lifetimes);
+  try {
+    await ports.sessions.endCall(session.id, { key, at, dueAt });
+  } catch (error) {
+    ports.telemetry.warn('a call was not noted as ended', { sessionId: session.id, error });
+  }
 };
 
-/** A session keeps its size: another one is asked for in a new session. */
-const refuseOtherSize = (session: Session, { flavor }: SessionWish): void => {
-  if (flavor === undefined || flavor.toLowerCase() === session.flavor) return;
-  throw new AppError('invalid_session_state', `the session has flavor ${session.flavor}`, {
-    suggestions: ['Leave the flavor out, or make a new session.'],
-    recoveryActions: ['create_new_session'],
-  });
+type Call = {
+  readonly execution: Execution;
+  readonly session: Session;
+  readonly key: string;
+  readonly opened: AcquiredSandbox;
 };
-
-type Call = { readonly execution: Execution; readonly session: Session; readonly key: string };
 
 const runCall = async (
   ports: ExecutePorts,
-  { execution, session, key }: Call,
+  { execution, session, key, opened }: Call,
 ): Promise<Pick<Executed, 'content' | 'structured' | 'stateLost' | 'notices'>> => {
-  const { defaults, patience, tool, argsFor, onProgress } = execution;
+  const { patience, tool, argsFor, onProgress } = execution;
   const { correlationId, signal } = patience;
-  const { lifetimes } = defaults;
-  const { sandbox, start } = await openSandbox(ports, session, { lifetimes, correlationId });
-  await ports.sessions.noteRunning(session.id);
+  const { sandbox, start, workspace } = opened;
+  refuseCancelled(signal);
+  if (session.status === 'creating') await ports.sessions.noteRunning(session.id);
+  const startedAt = ports.world.now();
   ports.telemetry.count('ToolCalls');
   const saving = keepSaving(ports, sandbox);
   const call = {
@@ -160,7 +151,9 @@ const runCall = async (
   const outcome = await callUntilKnown(ports, call).finally(saving.stop);
   if (outcome.status !== 'finished') ports.telemetry.count('ToolCallsFailed');
   const ended = resultOf(outcome);
-  const saved = await saveWorkspace(ports, sandbox);
+  // What was read before a long call names a checkpoint that has been followed since.
+  const isFresh = ports.world.now() - startedAt < checkpointEveryMs;
+  const saved = await saveWorkspace(ports, sandbox, isFresh ? { workspace } : {});
   const notice = start === undefined ? undefined : startNotice(start);
   return {
     ...ended,
@@ -173,6 +166,11 @@ const runCall = async (
         : [`[The shared volume was not saved: ${saved.sharedFailed}.]`]),
     ],
   };
+};
+
+/** A call that was cancelled while its sandbox started does not begin. */
+const refuseCancelled = (signal: AbortSignal | undefined): void => {
+  if (signal?.aborted) throw new AppError('conflict', 'the call was cancelled; it did not run');
 };
 
 /** A limit that was hit is a result with what was printed; a refusal or a lost sandbox is not. */

@@ -1,12 +1,14 @@
 /** Finds a session for somebody who asks; another owner's is answered like one that does not exist. */
+import type { Intent } from '../domain/access.ts';
 import { isUuid, type SessionId } from '../domain/ids.ts';
-import { mayRead, mayWrite, type Principal } from '../domain/principal.ts';
+import type { Principal } from '../domain/principal.ts';
 import type { Session } from '../domain/session.ts';
 import type { TurnRecord } from '../domain/turn/turn.ts';
 import { AppError } from '../errors.ts';
 import type { SessionStore } from '../ports/session-store.ts';
+import { requireReach } from './require-need.ts';
 
-export type Intent = 'read' | 'write';
+export type { Intent } from '../domain/access.ts';
 
 export const sessionNotFound = (): AppError =>
   new AppError('session_not_found', 'there is no such session', {
@@ -14,10 +16,12 @@ export const sessionNotFound = (): AppError =>
     recoveryActions: ['create_new_session'],
   });
 
+export type FoundSession = { readonly session: Session; readonly turn: TurnRecord };
+
 export const findSession = async (
   sessions: SessionStore,
   { id, principal, intent }: { id: string; principal: Principal; intent: Intent },
-): Promise<{ readonly session: Session; readonly turn: TurnRecord }> => {
+): Promise<FoundSession> => {
   const found = isUuid(id) ? await sessions.getWithTurn(id as SessionId) : undefined;
   if (found === undefined) throw sessionNotFound();
   return allowed(found, { principal, intent });
@@ -28,8 +32,6 @@ export const allowed = <Found extends { readonly session: Session }>(
   found: Found,
   { principal, intent }: { readonly principal: Principal; readonly intent: Intent },
 ): Found => {
-  if (!mayRead(principal, found.session)) throw sessionNotFound();
-  if (intent === 'write' && !mayWrite(principal, found.session))
-    throw new AppError('forbidden', 'this token may read but not write');
+  requireReach(principal, found.session, { intent, notFound: sessionNotFound });
   return found;
 };

@@ -8,15 +8,15 @@ import { oldestKept } from '../domain/event-log.ts';
 import type { ConnectionId } from '../domain/ids.ts';
 import type { ProviderName } from '../domain/model.ts';
 import type { Session } from '../domain/session.ts';
-import { sandboxTools } from '../domain/tools.ts';
 import type { TurnRecord } from '../domain/turn/turn.ts';
 import { errorBody, isAppError } from '../errors.ts';
 import type { Connection, ConnectionStore } from '../ports/connection-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { Sockets } from '../ports/sockets.ts';
 import type { World } from '../ports/world.ts';
+import { type OfferPorts, offerTools } from './offer-tools.ts';
 
-export type GreetPorts = {
+export type GreetPorts = OfferPorts & {
   readonly sessions: SessionStore;
   readonly connections: ConnectionStore;
   readonly sockets: Sockets;
@@ -49,7 +49,7 @@ export const greetConnection = async (
     await ports.sockets.close(connectionId);
     return;
   }
-  if (!(await postFirst(ports, connectionId, readyFrame(ports, session)))) return;
+  if (!(await postFirst(ports, connectionId, await readyFrame(ports, session)))) return;
   await replay(ports, connection, session);
   const waiting = await waitingApproval(ports, session, turn);
   if (waiting !== undefined) await ports.sockets.post(connectionId, JSON.stringify(waiting));
@@ -61,10 +61,12 @@ const frame = (
   { type, data }: { type: 'system:ready' | 'error'; data: Frame['data'] },
 ): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
 
-const readyFrame = (ports: GreetPorts, session: Session): Frame => {
+const readyFrame = async (ports: GreetPorts, session: Session): Promise<Frame> => {
   const { provider, model, id: sessionId, status, lastSeq } = session;
-  const tools = sandboxTools.map(({ name }) => name);
-  const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers: [] };
+  const offer = await offerTools(ports, session);
+  const tools = offer.tools.map(({ name }) => name);
+  const mcpServers = offer.servers.map(({ name, status: health }) => ({ name, status: health }));
+  const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers };
   return frame(ports, session, { type: 'system:ready', data });
 };
 

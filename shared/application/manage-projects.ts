@@ -1,13 +1,16 @@
 /** Projects: made, shown, listed. Another owner's is not found. */
+import { projectOf } from '../domain/access.ts';
 import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../domain/flavor.ts';
-import { isUuid, type ProjectId } from '../domain/ids.ts';
-import { deploymentOwner, mayRead, type Principal } from '../domain/principal.ts';
+import type { ProjectId } from '../domain/ids.ts';
+import { deploymentOwner, type Principal } from '../domain/principal.ts';
 import { type Project, theDefaultProject } from '../domain/project.ts';
 import type { ApprovalMode } from '../domain/session.ts';
 import { AppError } from '../errors.ts';
 import type { ProjectStore } from '../ports/project-store.ts';
-import type { World } from '../ports/world.ts';
-import { projectNotFound } from './create-session.ts';
+import { type AuditPorts, audit } from './audit.ts';
+import { findProject } from './find-project.ts';
+
+export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };
 
 export type ProjectWish = {
   readonly name: string;
@@ -18,17 +21,17 @@ export type ProjectWish = {
   readonly approvals?: ApprovalMode | undefined;
 };
 
-/** Only an admin token makes projects; names need not be unique. */
+/** For whoever may write what is the deployment's (`global:write`), whose every project is; names need not be unique. */
 export const createProject = async (
-  { projects, world }: { readonly projects: ProjectStore; readonly world: World },
+  ports: ProjectPorts,
   principal: Principal,
   wish: ProjectWish,
 ): Promise<Project> => {
-  if (principal.scope !== 'admin') throw new AppError('forbidden', 'only an admin token makes projects');
+  const { projects, world } = ports;
   const { name, description, flavor, template, flavorsAllowed, approvals } = wish;
   const project: Project = {
     id: world.uuid() as ProjectId,
-    owner: principal.owner,
+    owner: deploymentOwner,
     name,
     createdAt: world.now(),
     ...(description === undefined ? {} : { description }),
@@ -38,6 +41,7 @@ export const createProject = async (
     ...(flavorsAllowed === undefined ? {} : { flavorsAllowed: flavorsAllowed.map(knownFlavor) }),
   };
   await projects.create(project);
+  await audit(ports, principal, { operation: 'project.create', target: project.id });
   return project;
 };
 
@@ -53,25 +57,22 @@ const knownTemplate = (name: string): Template => {
   throw new AppError('unsupported_language', 'template: use one of python, node');
 };
 
-export const getProject = async (
-  projects: ProjectStore,
-  principal: Principal,
-  id: string,
-): Promise<Project> => {
-  const project = isUuid(id) ? await projects.get(id as ProjectId) : undefined;
-  if (project === undefined || !mayRead(principal, { owner: project.owner, project: project.id }))
-    throw projectNotFound();
-  return project;
-};
+export const getProject = (projects: ProjectStore, principal: Principal, id: string): Promise<Project> =>
+  findProject(projects, { id, principal, intent: 'read' });
 
-/** Newest first; the default project is the oldest of the deployment's own. */
+/** Newest first; the default project is the oldest. A scope that is bound to a project lists that one. */
 export const listProjects = async (
   projects: ProjectStore,
   principal: Principal,
   page: { readonly after?: string; readonly itemsMax: number },
 ): Promise<{ readonly projects: readonly Project[]; readonly next?: string }> => {
-  const listed = await projects.list(principal.owner, page);
-  if (principal.owner !== deploymentOwner || listed.next !== undefined) return listed;
+  const bound = projectOf(principal.scope);
+  if (bound !== undefined) {
+    const own = await projects.get(bound);
+    return { projects: own === undefined ? [] : [own] };
+  }
+  const listed = await projects.list(deploymentOwner, page);
+  if (listed.next !== undefined) return listed;
   const stored = listed.projects.some(({ id }) => id === theDefaultProject.id);
   return stored ? listed : { projects: [...listed.projects, theDefaultProject] };
 };

@@ -1,7 +1,8 @@
 /** Opens a connection: finds or makes its session and remembers who watches it. */
 
+import { mayRead, mayWrite } from '../domain/access.ts';
 import type { ConnectionId, SessionId } from '../domain/ids.ts';
-import { mayRead, mayWrite, type Principal } from '../domain/principal.ts';
+import type { Principal } from '../domain/principal.ts';
 import type { Connection, ConnectionStore } from '../ports/connection-store.ts';
 import { type CreatePorts, createSession, type SessionDefaults, type SessionWish } from './create-session.ts';
 import { sessionNotFound } from './find-session.ts';

@@ -14,10 +14,18 @@ import { say } from './say.ts';
 
 export type OpenSandboxPorts = AcquirePorts & AudiencePorts & { readonly sessions: SessionStore };
 
+export type Opening = {
+  readonly lifetimes: Lifetimes;
+  readonly correlationId: string;
+  readonly signal?: AbortSignal;
+  /** What whoever waits for the sandbox is told. */
+  readonly onPhase?: (phase: string) => void;
+};
+
 export const openSandbox = async (
   ports: OpenSandboxPorts,
   session: Session,
-  { lifetimes, correlationId }: { readonly lifetimes: Lifetimes; readonly correlationId: string },
+  { lifetimes, ...waiting }: Opening,
 ): Promise<AcquiredSandbox> => {
   if (isEnded(session.status))
     throw new AppError('invalid_session_state', `the session is ${session.status}`, {
@@ -26,9 +34,13 @@ export const openSandbox = async (
     });
   await heartbeat(ports, session, lifetimes);
   const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
-  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, correlationId };
+  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, ...waiting };
   const acquired = await acquireSandbox(ports, wanted);
-  if (acquired.start !== undefined) await say(ports, session.id, startEntries(acquired.start));
+  if (acquired.start !== undefined) {
+    const { startMs, source } = acquired.start;
+    waiting.onPhase?.(`the sandbox is ready after ${startMs} ms (${source})`);
+    await say(ports, session.id, startEntries(acquired.start));
+  }
   return acquired;
 };
 

@@ -1,10 +1,14 @@
 /** What becomes of one call: its result, whole or cut with a file beside it, or why there is none. */
 import { describe, expect, test } from 'vitest';
 import type { ToolContent } from '../domain/event-log.ts';
-import type { CallId, WorkspaceId } from '../domain/ids.ts';
+import type { CallId, OwnerId, ProjectId, WorkspaceId } from '../domain/ids.ts';
+import type { McpServer } from '../domain/mcp/server.ts';
 import { utf8Bytes } from '../domain/text.ts';
+import type { ConnectionStore } from '../ports/connection-store.ts';
+import type { RemoteCall } from '../ports/remote-mcp.ts';
 import type { LinkRequest } from '../ports/sandbox-link.ts';
 import type { SandboxCall, ToolOutcome } from '../ports/sandbox-tools.ts';
+import type { Sockets } from '../ports/sockets.ts';
 import { type OneCall, type RunCallPorts, runCall, unknownOutcome } from './run-call.ts';
 
 const sandbox = {
@@ -14,13 +18,45 @@ const sandbox = {
   flavor: 'micro',
 } as const;
 
+const workspace = {
+  id: 'w' as WorkspaceId,
+  owner: 'o' as OwnerId,
+  project: 'p' as ProjectId,
+  createdAt: 0,
+  users: [],
+};
+
+const registered = (change: Partial<McpServer> = {}): McpServer => ({
+  project: workspace.project,
+  name: 'docs',
+  config: {
+    transport: 'http',
+    url: 'https://docs.example/mcp',
+    headers: { authorization: `Bearer \${KEY}` },
+  },
+  isEnabled: true,
+  health: { status: 'healthy', consecutiveFailures: 0, attempts: 0, lastCheck: 1 },
+  createdAt: 0,
+  version: 1,
+  ...change,
+});
+
 type World = {
   readonly outcome: () => ToolOutcome;
+  readonly server?: McpServer | undefined;
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly put?: () => Promise<Response>;
 };
 
-const open = ({ outcome, put = () => Promise.resolve(new Response(null, { status: 201 })) }: World) => {
+const open = ({
+  outcome,
+  server,
+  secrets = { KEY: 'of the project' },
+  put = () => Promise.resolve(new Response(null, { status: 201 })),
+}: World) => {
   const asked: SandboxCall[] = [];
+  const sent: RemoteCall[] = [];
+  const noted: McpServer[] = [];
   const puts: LinkRequest[] = [];
   const counted: string[] = [];
   const warned: string[] = [];
@@ -34,6 +70,26 @@ const open = ({ outcome, put = () => Promise.resolve(new Response(null, { status
       },
     },
     workspaces: { get: () => Promise.resolve(undefined) },
+    mcpServers: {
+      get: () => Promise.resolve(server),
+      replace: (next) => {
+        noted.push(next);
+        return Promise.resolve(next);
+      },
+    },
+    secrets: { read: () => Promise.resolve(secrets) },
+    remoteMcp: {
+      call: (call) => {
+        sent.push(call);
+        return Promise.resolve(outcome());
+      },
+    },
+    mcpTimes: { checkMs: 60_000 },
+    places: { read: (holder) => Promise.resolve({ holder, counted: 0, version: 0, taken: [] }) },
+    sessions: { append: () => Promise.resolve([]) },
+    // The project has no session that could be told.
+    connections: {} as ConnectionStore,
+    sockets: {} as Sockets,
     link: {
       fetch: (_sandbox, request) => {
         puts.push(request);
@@ -49,7 +105,7 @@ const open = ({ outcome, put = () => Promise.resolve(new Response(null, { status
     },
     world: { now: () => now, uuid: () => '', sha256: () => '', sleep: () => Promise.resolve() },
   };
-  return { ports, asked, puts, counted, warned };
+  return { ports, asked, sent, noted, puts, counted, warned };
 };
 
 const callOf = (effect: Partial<OneCall['effect']> = {}): OneCall => ({
@@ -61,7 +117,8 @@ const callOf = (effect: Partial<OneCall['effect']> = {}): OneCall => ({
     args: { command: 'ls' },
     ...effect,
   },
-  sandbox,
+  project: 'p' as ProjectId,
+  entry: { enter: () => Promise.resolve({ sandbox, workspace }) },
   correlationId: 'x',
   onProgress: () => undefined,
   signal: new AbortController().signal,
@@ -116,7 +173,7 @@ describe('a call', () => {
 
   test('that started in another sandbox is never run again', async () => {
     const { ports, asked } = open({ outcome: () => text('') });
-    expect(await runCall(ports, callOf({ generation: 6 }))).toMatchObject({ code: unknownOutcome[0] });
+    expect(await runCall(ports, callOf({ generation: 6 }))).toMatchObject({ code: unknownOutcome.code });
     expect(asked).toEqual([]);
     const same = open({ outcome: () => text('first result') });
     expect(await runCall(same.ports, callOf({ generation: 7 }))).toMatchObject({ text: 'first result' });
@@ -124,7 +181,138 @@ describe('a call', () => {
 
   test('whose sandbox is gone has an unknown outcome', async () => {
     const { ports } = open({ outcome: () => ({ status: 'lost', message: 'no route' }) });
-    expect(await runCall(ports, callOf())).toMatchObject({ type: 'call-failed', code: unknownOutcome[0] });
+    expect(await runCall(ports, callOf())).toMatchObject({ type: 'call-failed', code: unknownOutcome.code });
+  });
+});
+
+describe('a call of a registered server on the network', () => {
+  const remote = { kind: 'remote', server: 'docs', tool: 'search' } as const;
+  const search = { name: 'search', args: { text: 'x' }, route: remote };
+
+  test('goes to it with the secrets of the project, and not into the sandbox', async () => {
+    const { ports, asked, sent, noted } = open({ outcome: () => text('found'), server: registered() });
+    expect(await runCall(ports, callOf(search))).toMatchObject({ type: 'call-finished', text: 'found' });
+    expect(sent).toMatchObject([
+      {
+        target: {
+          url: 'https://docs.example/mcp',
+          headers: { authorization: 'Bearer of the project' },
+          timeoutMs: 30_000,
+        },
+        tool: 'search',
+        args: { text: 'x' },
+      },
+    ]);
+    expect([asked, noted]).toEqual([[], []]);
+  });
+
+  test('that was started before is never run again', async () => {
+    const { ports, sent } = open({ outcome: () => text('found'), server: registered() });
+    const again = callOf({ ...search, generation: 0 });
+    expect(await runCall(ports, again)).toMatchObject({ code: 'tool_outcome_unknown' });
+    expect(sent).toEqual([]);
+  });
+
+  test('whose connection broke has an unknown outcome, which counts against the server', async () => {
+    const { ports, noted } = open({
+      outcome: () => ({ status: 'lost', message: 'broken' }),
+      server: registered(),
+    });
+    const ended = await runCall(ports, callOf(search));
+    expect(ended).toMatchObject({
+      code: 'tool_outcome_unknown',
+      message: expect.stringContaining('not run again'),
+    });
+    expect(noted).toMatchObject([{ name: 'docs', health: { status: 'unhealthy', consecutiveFailures: 1 } }]);
+  });
+
+  test('never shows a secret that the server repeats', async () => {
+    const outcome = { status: 'failed', code: 'internal_error', message: 'bad key: of the project' } as const;
+    const { ports } = open({ outcome: () => outcome, server: registered() });
+    const ended = await runCall(ports, callOf(search));
+    expect(ended).toMatchObject({ message: expect.stringMatching(/^bad key: [^o]/) });
+  });
+
+  const away = { status: 'disconnected', consecutiveFailures: 8, attempts: 5, error: 'refused' } as const;
+  test.each([
+    {
+      why: 'removed',
+      world: {},
+      ended: { code: 'mcp_server_not_found', message: /^the MCP server docs is not registered any more$/ },
+    },
+    {
+      why: 'disabled',
+      world: { server: registered({ isEnabled: false }) },
+      ended: { code: 'mcp_server_unavailable', message: /docs is not connected: it is disabled$/ },
+    },
+    {
+      why: 'given up',
+      world: { server: registered({ health: away }) },
+      ended: { code: 'mcp_server_unavailable', message: /docs is not connected: refused$/ },
+    },
+    {
+      why: 'moved into sandboxes',
+      world: { server: registered({ config: { transport: 'stdio', command: 'docs' } }) },
+      ended: { code: 'mcp_server_unavailable', message: /it runs in sandboxes now$/ },
+    },
+    {
+      why: 'left without its secret',
+      world: { server: registered(), secrets: {} },
+      ended: { code: 'invalid_request', message: /no secret named KEY/ },
+    },
+  ])('that was $why is not sent', async ({ world, ended }) => {
+    const { ports, sent } = open({ outcome: () => text(''), ...world });
+    const { code, message } = ended;
+    expect(await runCall(ports, callOf(search))).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('a call of a registered server in the sandbox', () => {
+  const config = { transport: 'stdio', command: 'notes', env: { TOKEN: `\${KEY}` }, timeout: 4500 } as const;
+  const note = {
+    name: 'note',
+    args: { text: 'x' },
+    route: { kind: 'stdio', server: 'docs', tool: 'note' },
+  } as const;
+
+  test('has the sandbox call it, under the key of the call', async () => {
+    const { ports, asked, sent } = open({ outcome: () => text('noted'), server: registered({ config }) });
+    expect(await runCall(ports, callOf(note))).toMatchObject({ type: 'call-finished', text: 'noted' });
+    expect(asked).toMatchObject([
+      {
+        callKey: 'tool:turn:1:call/1',
+        name: 'mcp_call',
+        args: {
+          server: { name: 'docs', command: 'notes', args: [], env: { TOKEN: 'of the project' } },
+          tool: 'note',
+          arguments: { text: 'x' },
+          timeout: 5,
+        },
+      },
+    ]);
+    expect(sent).toEqual([]);
+  });
+
+  test('that says it failed has failed, with its own words', async () => {
+    const outcome = { ...text('no such book'), structured: { is_error: true } } as ToolOutcome;
+    const { ports } = open({ outcome: () => outcome, server: registered({ config }) });
+    expect(await runCall(ports, callOf(note))).toMatchObject({
+      type: 'call-failed',
+      message: 'no such book',
+    });
+  });
+
+  test('whose sandbox is gone has an unknown outcome, and says nothing of the server', async () => {
+    const { ports, noted } = open({
+      outcome: () => ({ status: 'lost', message: '' }),
+      server: registered({ config }),
+    });
+    expect(await runCall(ports, callOf(note))).toMatchObject({ code: 'tool_outcome_unknown' });
+    expect(noted).toEqual([]);
   });
 });
 

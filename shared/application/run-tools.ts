@@ -1,56 +1,88 @@
 /**
- * Runs a queue's approved calls: one sandbox, all calls in parallel, each failure its own.
+ * Runs a queue's approved calls, all in parallel, each failure its own: in one sandbox, and outside of it those
+ * of registered servers on the network.
  *
- * Before the first call starts the turn records in which sandbox generation: if that sandbox is gone when
- * somebody comes back to the call, its outcome is unknown and said so, and the call is never run again.
+ * Before a call starts the turn records where. If that place is gone when somebody comes back to the call, its
+ * outcome is unknown and said so, and the call is never run again. A call outside ends with this function, so
+ * it is begun only where there is time for it.
  */
 import { unnumberedFrame } from '../contracts/frames.ts';
-import { startEntries, startNotice } from '../contracts/sandbox-start.ts';
-import type { LogEntry } from '../domain/event-log.ts';
 import type { CallId } from '../domain/ids.ts';
-import type { LiveSandbox, Workspace } from '../domain/sandbox.ts';
+import { remoteCallMsMax } from '../domain/limits.ts';
 import { utf8Bytes } from '../domain/text.ts';
-import { reduce } from '../domain/turn/reduce.ts';
+import { outsideSandbox } from '../domain/turn/turn.ts';
 import { isAppError } from '../errors.ts';
 import type { ToolProgress } from '../ports/sandbox-tools.ts';
-import { type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
-import { advance, type Desk, type DeskLimits, type DeskPorts } from './desk.ts';
-import { type EndedCall, type RunCallPorts, runCall, type ToolEffect, unknownOutcome } from './run-call.ts';
-import { saveTurnAgain } from './save-turn.ts';
-import { keepSaving, type SavePorts } from './save-workspace.ts';
+import type { AcquirePorts } from './acquire-sandbox.ts';
+import { type CollectPorts, collectEnds, type ToolWork } from './collect-ends.ts';
+import { advance, type Desk } from './desk.ts';
+import { isOutside, type RunCallPorts, runCall, type ToolEffect, unknownOutcome } from './run-call.ts';
+import { openEntry } from './sandbox-entry.ts';
 import { openTextRelay, type TextRelay } from './text-relay.ts';
-import type { TurnWatch } from './turn-watch.ts';
+import { interruptedDesk } from './turn-watch.ts';
 
-export type ToolPorts = AcquirePorts & SavePorts & DeskPorts & RunCallPorts;
-
-type Work = {
-  readonly desk: Desk;
-  readonly limits: DeskLimits;
-  readonly correlationId: string;
-  readonly watch: TurnWatch;
-};
-type Inside = Work & {
-  readonly sandbox: LiveSandbox;
-  readonly workspace: Workspace;
-  readonly said: readonly LogEntry[];
-  /** What the model must know of the sandbox before it reads a result. */
-  readonly notice: string | undefined;
-};
+export type ToolPorts = AcquirePorts & CollectPorts & RunCallPorts;
 
 export const runTools = async (
   ports: ToolPorts,
-  work: Work,
+  given: Omit<ToolWork, 'entry' | 'relay'>,
   effects: readonly ToolEffect[],
 ): Promise<Desk> => {
-  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = work.desk.session;
-  const { correlationId } = work;
-  const { signal } = work.watch;
-  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, correlationId, signal };
+  const outside = effects.filter(isOutside);
+  if (outside.length > 0 && !given.watch.hasTimeFor(remoteCallMsMax)) {
+    given.watch.interrupt('deadline');
+    return given.desk;
+  }
+  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = given.desk.session;
+  const { correlationId, watch } = given;
+  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, correlationId, signal: watch.signal };
+  const entry = openEntry(ports, wanted);
+  const relay = progressRelay(ports, given.desk);
   try {
-    const { sandbox, workspace, start } = await acquireSandbox(ports, wanted);
-    const said = start === undefined ? [] : startEntries(start);
-    const notice = start === undefined ? undefined : startNotice(start);
-    return await runInside(ports, { ...work, sandbox, workspace, said, notice }, effects);
+    return await perform(
+      ports,
+      { ...given, entry, relay },
+      { outside, inside: effects.filter((effect) => !isOutside(effect)) },
+    );
+  } finally {
+    await entry.leave();
+  }
+};
+
+type Queue = { readonly outside: readonly ToolEffect[]; readonly inside: readonly ToolEffect[] };
+
+const perform = async (ports: ToolPorts, work: ToolWork, { outside, inside }: Queue): Promise<Desk> => {
+  const kill = new AbortController();
+  const left = new AbortController();
+  const start = (signal: AbortSignal) => (effect: ToolEffect) =>
+    [effect.callId, runCall(ports, callOf(work, effect, signal))] as const;
+  try {
+    const sent = await begin(ports, work, { effects: outside, generation: outsideSandbox });
+    if (!isHeld(sent)) return sent;
+    const running = new Map(outside.map(start(AbortSignal.any([kill.signal, left.signal]))));
+    const begun = await enter(ports, { ...work, desk: sent }, inside);
+    if (!isHeld(begun)) return begun;
+    if (work.watch.interruption() !== undefined) return interruptedDesk(begun, work.watch);
+    const entered = work.entry.used() === undefined ? [] : inside;
+    for (const [callId, ended] of entered.map(start(kill.signal))) running.set(callId, ended);
+    const desk = await collectEnds(ports, { ...work, desk: begun }, running);
+    // Somebody cancelled the turn: its programs end with it. Another holder would go on with them.
+    if (desk.lease === 'moved') kill.abort();
+    return desk;
+  } finally {
+    // Nobody else can take over a call outside.
+    left.abort();
+  }
+};
+
+const isHeld = ({ lease }: Desk): boolean => lease === 'held' || lease === 'reload';
+
+/** Into the sandbox, where the calls inside are recorded as started; what cannot be had fails all of them. */
+const enter = async (ports: ToolPorts, work: ToolWork, effects: readonly ToolEffect[]): Promise<Desk> => {
+  if (effects.length === 0) return work.desk;
+  try {
+    const { sandbox } = await work.entry.enter();
+    return await begin(ports, work, { effects, generation: sandbox.generation });
   } catch (error) {
     if (error === work.watch.signal.reason) return interruptedDesk(work.desk, work.watch);
     if (!isAppError(error)) throw error;
@@ -58,62 +90,33 @@ export const runTools = async (
   }
 };
 
+/** Records where the calls start, before they do. */
+const begin = async (
+  ports: ToolPorts,
+  { desk, limits, watch, entry }: ToolWork,
+  { effects, generation }: { readonly effects: readonly ToolEffect[]; readonly generation: number },
+): Promise<Desk> => {
+  const callIds = effects.filter((effect) => effect.generation === undefined).map(({ callId }) => callId);
+  if (callIds.length === 0) return desk;
+  const event = { type: 'calls-started' as const, at: ports.world.now(), callIds, generation };
+  watch.expect(desk.turn.version + 1);
+  return advance(ports, { desk, event, limits, said: entry.takeSaid() });
+};
+
 const failAll = async (
   ports: ToolPorts,
-  { desk, limits, watch }: Work,
-  { effects, code, message }: { effects: readonly ToolEffect[]; code: string; message: string },
+  { desk, limits, watch }: ToolWork,
+  { effects, ...failure }: { effects: readonly ToolEffect[]; code: string; message: string },
 ): Promise<Desk> => {
   let current = desk;
   for (const { callId, generation } of effects) {
-    const [sayCode, sayMessage] = generation === undefined ? [code, message] : unknownOutcome;
-    const at = ports.world.now();
-    const event = { type: 'call-failed' as const, at, callId, code: sayCode, message: sayMessage };
+    const { code, message } = generation === undefined ? failure : unknownOutcome;
+    const event = { type: 'call-failed' as const, at: ports.world.now(), callId, code, message };
     watch.expect(current.turn.version + 1);
     current = await advance(ports, { desk: current, event, limits });
-    if (current.lease === 'left' || current.lease === 'moved') return current;
+    if (!isHeld(current)) return current;
   }
   return current;
-};
-
-const runInside = async (ports: ToolPorts, work: Inside, effects: readonly ToolEffect[]): Promise<Desk> => {
-  const { sandbox, workspace } = work;
-  const begun = await begin(ports, work, effects);
-  if (begun.lease !== 'held' && begun.lease !== 'reload') return begun;
-  const kill = new AbortController();
-  const relay = progressRelay(ports, begun);
-  const running = new Map(
-    effects.map((effect) => {
-      const onProgress = ({ stream, offset, text }: ToolProgress): void =>
-        relay.push(`${effect.callId} ${stream}`, { offset, text });
-      const { correlationId } = work;
-      const call = { effect, sandbox, correlationId, onProgress, signal: kill.signal };
-      return [effect.callId, runCall(ports, call)];
-    }),
-  );
-  const saving = keepSaving(ports, sandbox);
-  try {
-    const desk = await collect(
-      ports,
-      { ...work, desk: { ...begun, used: { sandbox, workspace } } },
-      { running, relay },
-    );
-    // Somebody cancelled the turn: its programs end with it. Another holder would go on with them.
-    if (desk.lease === 'moved') kill.abort();
-    return desk;
-  } finally {
-    await saving.stop();
-  }
-};
-
-/** Records in which sandbox the calls start, before they do. */
-const begin = async (ports: ToolPorts, work: Inside, effects: readonly ToolEffect[]): Promise<Desk> => {
-  const { desk, sandbox, said, limits, watch } = work;
-  const callIds = effects.filter(({ generation }) => generation === undefined).map(({ callId }) => callId);
-  if (callIds.length === 0) return desk;
-  const { generation } = sandbox;
-  const event = { type: 'calls-started' as const, at: ports.world.now(), callIds, generation };
-  watch.expect(desk.turn.version + 1);
-  return advance(ports, { desk, event, limits, said });
 };
 
 type Relay = TextRelay<`${CallId} ${ToolProgress['stream']}`>;
@@ -125,49 +128,8 @@ const progressRelay = ({ world }: ToolPorts, { audience, session }: Desk): Relay
     return unnumberedFrame('tool:progress', { sessionId: session.id, at: world.now(), data });
   });
 
-type Collecting = { readonly running: Map<CallId, Promise<EndedCall>>; readonly relay: Relay };
-
-/** Each call's end is committed as it comes, until all have ended or the turn is interrupted. */
-const collect = async (
-  ports: ToolPorts,
-  { desk: first, limits, notice: firstNotice, watch, sandbox }: Inside,
-  { running, relay }: Collecting,
-): Promise<Desk> => {
-  let desk = first;
-  let notice = firstNotice;
-  const interrupted = untilAborted(watch.signal);
-  while (running.size > 0) {
-    const ended = await Promise.race([...running.values(), interrupted]);
-    if (ended === undefined) return interruptedDesk(desk, watch);
-    running.delete(ended.callId);
-    await relay.flush();
-    const event = withNotice(ended, notice);
-    notice = undefined;
-    // The turn may not ask the model again, where it would be saved: its completion comes next.
-    const isLast = reduce(desk.turn.state, event, limits.turn).state.kind === 'done';
-    const said = isLast ? await saveTurnAgain(ports, sandbox) : [];
-    watch.expect(desk.turn.version + 1);
-    desk = await advance(ports, { desk, event, limits, said });
-    if (desk.lease === 'left' || desk.lease === 'moved') return desk;
-  }
-  return desk;
-};
-
-const untilAborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
-
-/** The calls go on in the sandbox: whoever comes next asks for them under the same keys. */
-const interruptedDesk = (desk: Desk, watch: TurnWatch): Desk => {
-  const why = watch.interruption();
-  return { ...desk, lease: why === 'lost' ? 'left' : why === 'moved' ? 'moved' : 'held' };
-};
-
-const withNotice = (event: EndedCall, notice: string | undefined): EndedCall => {
-  if (notice === undefined) return event;
-  return event.type === 'call-finished'
-    ? { ...event, text: `${notice}\n${event.text}` }
-    : { ...event, message: `${event.message} ${notice}` };
+const callOf = ({ desk, entry, relay, correlationId }: ToolWork, effect: ToolEffect, signal: AbortSignal) => {
+  const onProgress = ({ stream, offset, text }: ToolProgress): void =>
+    relay.push(`${effect.callId} ${stream}`, { offset, text });
+  return { effect, project: desk.session.project, entry, correlationId, onProgress, signal };
 };

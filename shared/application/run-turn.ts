@@ -19,7 +19,7 @@ import { type Advance, advance, type Desk, type DeskLimits, isBetweenTurns } fro
 import { holdLease } from './hold-lease.ts';
 import { runTools, type ToolPorts } from './run-tools.ts';
 import { saveTurn, saveTurnAgain } from './save-turn.ts';
-import { type TurnWatch, watchTurn } from './turn-watch.ts';
+import { interruptedDesk, type TurnWatch, watchTurn } from './turn-watch.ts';
 
 export type TurnPorts = ToolPorts & ModelPorts & AudiencePorts & { readonly invoker: Invoker };
 
@@ -62,6 +62,7 @@ export const runTurn = async (ports: TurnPorts, invocation: TurnInvocation): Pro
     sessionId,
     version: desk.turn.version,
     audience: desk.audience,
+    startedAt: at,
     handoverAt: invocation.deadlineAt - handoverMs,
   });
   const run: Run = { ...invocation, watch };
@@ -141,9 +142,8 @@ const think = async (
     const saidAgain = await saveTurnAgain(ports, taken.sandbox);
     return await forward(ports, run, { desk: saved, event, said: saidAgain });
   } catch (error) {
-    const why = run.watch.interruption();
-    if (why === undefined) throw error;
-    return { ...desk, lease: why === 'lost' ? 'left' : why === 'moved' ? 'moved' : 'held' };
+    if (run.watch.interruption() === undefined) throw error;
+    return interruptedDesk(desk, run.watch);
   }
 };
 

@@ -42,7 +42,7 @@ const saidOf = (report: SaveReport): readonly LogEntry[] => [
 ];
 
 /** Undefined when it is gone: its end was told, with what was saved. */
-const livingSandbox = async (
+export const livingSandbox = async (
   { workspaces }: SavePorts,
   { session }: Pick<Desk, 'session'>,
 ): Promise<UsedSandbox | undefined> => {

@@ -30,18 +30,27 @@ type WorkspaceReport =
   | { readonly status: 'failed'; readonly code: string; readonly message: string; readonly savedAt?: number };
 
 const racesMax = 5;
+const retryPauseMs = 1000;
+
+type Taken = SaveReport & { readonly note?: CheckpointNote };
 
 /** Takes a checkpoint over the one that `workspace` names and leaves it to the caller's own write to note it. */
 export const takeCheckpoint = async (
   ports: SavePorts,
   sandbox: LiveSandbox,
   workspace: Workspace,
-): Promise<SaveReport & { readonly note?: CheckpointNote }> => {
+): Promise<Taken> => counted(ports, await tryCheckpoint(ports, sandbox, workspace));
+
+const tryCheckpoint = async (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+  workspace: Workspace,
+): Promise<Taken> => {
   const startedAt = ports.world.now();
   const outcome = await trySave(ports, workspace, sandbox);
   const ofShared = sharedReport(ports, outcome);
   const savedAt = workspace.checkpoint?.savedAt;
-  if (outcome.status === 'refused') return { ...failed(ports, { ...outcome, savedAt }), ...ofShared };
+  if (outcome.status === 'refused') return { ...failed({ ...outcome, savedAt }), ...ofShared };
   ports.telemetry.duration('WorkspaceSaveMs', ports.world.now() - startedAt);
   const logsSeen = await keepLines(ports, workspace.id, outcome.logs);
   if (outcome.status === 'unchanged') {
@@ -60,24 +69,51 @@ const checkpointOf = (
   generation: number,
 ): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes });
 
-export const saveWorkspace = async (ports: SavePorts, sandbox: LiveSandbox): Promise<SaveReport> => {
-  const startedAt = ports.world.now();
+export type SaveWish = {
+  /** As it was read a moment ago; if another checkpoint was noted since, it is read again. */
+  readonly workspace?: Workspace;
+  /** How often a sandbox that cannot be reached is asked. */
+  readonly triesMax?: number;
+};
+
+export const saveWorkspace = async (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+  { workspace, triesMax = 1 }: SaveWish = {},
+): Promise<SaveReport> => {
+  let report = await saveBesideOthers(ports, sandbox, workspace);
+  for (let tries = 1; tries < triesMax && isUnreachable(report); tries += 1) {
+    await ports.world.sleep(retryPauseMs);
+    report = await saveBesideOthers(ports, sandbox);
+  }
+  return counted(ports, report);
+};
+
+const isUnreachable = (report: SaveReport): boolean =>
+  report.status === 'failed' && report.code === 'sandbox_unavailable';
+
+const saveBesideOthers = async (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+  known?: Workspace,
+): Promise<SaveReport> => {
+  let workspace = known;
   let savedAt: number | undefined;
   for (let race = 0; race < racesMax; race += 1) {
-    const workspace = await ports.workspaces.get(sandbox.workspaceId);
+    workspace ??= await ports.workspaces.get(sandbox.workspaceId);
     savedAt = workspace?.checkpoint?.savedAt;
     if (workspace?.sandbox?.generation !== sandbox.generation)
-      return failed(ports, { code: 'sandbox_unavailable', message: 'the sandbox is gone', savedAt });
-    const outcome = await trySave(ports, workspace, sandbox);
-    const ofShared = sharedReport(ports, outcome);
-    if (outcome.status === 'refused') return { ...failed(ports, { ...outcome, savedAt }), ...ofShared };
-    if (await isNoted(ports, workspace, outcome)) {
-      ports.telemetry.duration('WorkspaceSaveMs', ports.world.now() - startedAt);
-      return { status: 'saved', leftOut: outcome.status === 'saved' ? outcome.leftOut : [], ...ofShared };
-    }
+      return failed({ code: 'sandbox_unavailable', message: 'the sandbox is gone', savedAt });
+    const { note, ...report } = await tryCheckpoint(ports, sandbox, workspace);
+    if (note === undefined || (await isNoted(ports, note))) return report;
+    workspace = undefined;
   }
-  return failed(ports, { code: 'conflict', message: 'others saved at the same time', savedAt });
+  return failed({ code: 'conflict', message: 'others saved at the same time', savedAt });
 };
+
+/** False when another checkpoint was noted meanwhile. */
+const isNoted = ({ workspaces }: SavePorts, { workspaceId, checkpoint, base }: CheckpointNote) =>
+  workspaces.noteCheckpoint(workspaceId, checkpoint, base);
 
 const sharedReport = (
   { telemetry }: SavePorts,
@@ -91,10 +127,20 @@ const sharedReport = (
 
 type Failure = { readonly code: string; readonly message: string; readonly savedAt?: number | undefined };
 
-const failed = ({ telemetry }: SavePorts, { code, message, savedAt }: Failure): SaveReport => {
-  telemetry.count('WorkspaceSavesFailed');
-  telemetry.warn('a workspace was not saved', { code, reason: message });
-  return { status: 'failed', code, message, ...(savedAt === undefined ? {} : { savedAt }) };
+const failed = ({ code, message, savedAt }: Failure): WorkspaceReport => ({
+  status: 'failed',
+  code,
+  message,
+  ...(savedAt === undefined ? {} : { savedAt }),
+});
+
+/** A save that was tried several times has failed once. */
+const counted = <T extends SaveReport>({ telemetry }: SavePorts, report: T): T => {
+  if (report.status === 'failed') {
+    telemetry.count('WorkspaceSavesFailed');
+    telemetry.warn('a workspace was not saved', { code: report.code, reason: report.message });
+  }
+  return report;
 };
 
 const trySave = async (
@@ -114,22 +160,6 @@ const trySave = async (
     if (!isAppError(error)) throw error;
     return { status: 'refused', code: error.code, message: error.message };
   }
-};
-
-/** False when another checkpoint was noted meanwhile. */
-const isNoted = async (
-  ports: SavePorts,
-  { id, checkpoint, sandbox }: Workspace,
-  outcome: Exclude<SaveOutcome, { status: 'refused' }>,
-): Promise<boolean> => {
-  const generation = sandbox?.generation ?? 0;
-  const logsSeen = await keepLines(ports, id, outcome.logs);
-  if (outcome.status === 'unchanged') {
-    if (logsSeen !== undefined) await ports.workspaces.noteLogsSeen(id, generation, logsSeen);
-    return true;
-  }
-  const next = checkpointOf(ports, outcome, generation);
-  return ports.workspaces.noteCheckpoint(id, next, { id: checkpoint?.id, logsSeen });
 };
 
 /** The number of the last line kept; undefined when there was none. */

@@ -25,6 +25,8 @@ export type WantedSandbox = {
   readonly correlationId: string;
   /** Whoever waits for it may be called away: its reason is thrown. */
   readonly signal?: AbortSignal;
+  /** What whoever waits for it is told. */
+  readonly onPhase?: (phase: string) => void;
 };
 
 export type TaskStartPorts = {

@@ -3,9 +3,10 @@
  * saved and asked of ECS. It is `stopped` only when ECS says so. A stop that fails stays marked and listed,
  * and the janitor asks again (L7).
  */
-import { lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../domain/limits.ts';
+import type { WorkspaceId } from '../domain/ids.ts';
+import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../domain/limits.ts';
 import { isPoolSlot } from '../domain/pool.ts';
-import type { LiveSandbox, Workspace } from '../domain/sandbox.ts';
+import type { SandboxRecord, Workspace } from '../domain/sandbox.ts';
 import type { Invoker } from '../ports/invoker.ts';
 import type { SandboxHost } from '../ports/sandbox-host.ts';
 import type { WorkspaceStore } from '../ports/workspace-store.ts';
@@ -18,15 +19,22 @@ export type RequestStopPorts = {
   readonly world: World;
 };
 
+type StopWish = {
+  readonly reason: string;
+  readonly correlationId: string;
+  /** One that still starts, whatever was read. */
+  readonly only?: 'starting';
+};
+
 /** The first phase; false when there was nothing to stop. */
 export const requestStop = async (
   { workspaces, invoker, world }: RequestStopPorts,
   { id, sandbox }: Workspace,
-  { reason, correlationId }: { readonly reason: string; readonly correlationId: string },
+  { reason, correlationId, only }: StopWish,
 ): Promise<boolean> => {
   if (sandbox === undefined || sandbox.state === 'stopped') return false;
   const at = world.now();
-  const stop = { reason, at, dueAt: at + stopRetryMs };
+  const stop = { reason, at, dueAt: at + stopRetryMs, ...(only === undefined ? {} : { only }) };
   const marked = await workspaces.markStopping(id, sandbox.generation, stop);
   if (marked === undefined) return false;
   await invoker.stopSandbox(id, correlationId);
@@ -35,13 +43,11 @@ export const requestStop = async (
 
 export type FinishStopPorts = SavePorts & { readonly host: Pick<SandboxHost, 'stop'> };
 
-const savePauseMs = 1000;
-
 /** The second phase; does nothing for a sandbox that is not marked. */
 export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): Promise<void> => {
   const { id, sandbox } = workspace;
   if (sandbox?.state !== 'stopping') return;
-  const { generation, taskArn, address, readyAt } = sandbox;
+  const { generation, taskArn } = sandbox;
   const now = ports.world.now();
   // Told again as long as ECS has not confirmed it: this moves the next look.
   await ports.workspaces.postpone(workspace, now + stopRetryMs);
@@ -51,21 +57,44 @@ export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): 
       await ports.workspaces.markStopped(id, generation, { reason: 'it never started', at: now });
     return;
   }
-  if (address !== undefined && readyAt !== undefined && !isPoolSlot(id))
-    await saveLast(ports, { workspaceId: id, generation, address, flavor: sandbox.flavor });
-  try {
-    await ports.host.stop(taskArn, sandbox.stoppedReason ?? 'stopped');
-  } catch (error) {
-    ports.telemetry.count('SandboxStopsFailed');
-    ports.telemetry.warn('a sandbox did not stop and will be asked again', { workspaceId: id, error });
-  }
+  const isMine = await saveLast(ports, id, sandbox);
+  if (isMine) await askStop(ports, { id, generation, taskArn, reason: sandbox.stoppedReason ?? 'stopped' });
 };
 
-/** A sandbox that cannot be saved is stopped all the same: what is lost is told with `savedAt`. */
-const saveLast = async (ports: FinishStopPorts, sandbox: LiveSandbox): Promise<void> => {
-  for (let attempt = 1; attempt <= lastSaveTriesMax; attempt += 1) {
-    const report = await saveWorkspace(ports, sandbox);
-    if (report.status === 'saved' || report.code !== 'sandbox_unavailable') return;
-    await ports.world.sleep(savePauseMs);
+/** A save that fails is told with `savedAt`, and the sandbox stopped all the same. False while somebody else saves it. */
+const saveLast = async (ports: FinishStopPorts, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
+  const { generation, address, readyAt, stopAskedAt, flavor } = record;
+  if (address === undefined || readyAt === undefined || stopAskedAt !== undefined || isPoolSlot(id))
+    return true;
+  const at = ports.world.now();
+  const claim = { at, until: at + lastSaveMsMax };
+  if (!(await ports.workspaces.claimLastSave(id, generation, claim))) return false;
+  await saveWorkspace(
+    ports,
+    { workspaceId: id, generation, address, flavor },
+    { triesMax: lastSaveTriesMax },
+  );
+  return true;
+};
+
+type Stopping = {
+  readonly id: WorkspaceId;
+  readonly generation: number;
+  readonly taskArn: string;
+  readonly reason: string;
+};
+
+const askStop = async (
+  { host, workspaces, telemetry, world }: FinishStopPorts,
+  { id, generation, taskArn, reason }: Stopping,
+): Promise<void> => {
+  try {
+    await host.stop(taskArn, reason);
+  } catch (error) {
+    telemetry.count('SandboxStopsFailed');
+    telemetry.warn('a sandbox did not stop and will be asked again', { workspaceId: id, error });
+    await workspaces.unclaimLastSave(id, generation);
+    return;
   }
+  await workspaces.noteStopAsked(id, generation, world.now());
 };

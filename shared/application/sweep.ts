@@ -7,7 +7,7 @@
 import { orphanAgeMs, sandboxLookMs, stopRetryMs } from '../domain/limits.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import { isEnded, type Session } from '../domain/session.ts';
-import { isResting, type Lifetimes, sweepStep } from '../domain/session-lifetime.ts';
+import { isAsRead, isResting, type Lifetimes, sweepStep } from '../domain/session-lifetime.ts';
 import { type EndPorts, endSession, letGo } from './end-session.ts';
 import { type FinishStopPorts, finishStop, requestStop } from './stop-sandbox.ts';
 
@@ -95,9 +95,8 @@ const restSandbox = async (
   const users = await ports.sessions.getMany(workspace.users);
   const at = ports.world.now();
   // One that moved may have work again, which only its turn tells.
-  const isAsRead = ({ id, workSeq, lastActiveAt }: Session): boolean =>
-    id !== session.id || (workSeq === session.workSeq && lastActiveAt === session.lastActiveAt);
-  if (!users.every((user) => isAsRead(user) && isResting(user, at, lifetimes))) return true;
+  const isOfOthersOrAsRead = (user: Session): boolean => user.id !== session.id || isAsRead(user, session);
+  if (!users.every((user) => isOfOthersOrAsRead(user) && isResting(user, at, lifetimes))) return true;
   const stop = { reason: 'idle', at, dueAt: at + stopRetryMs };
   if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
   ports.telemetry.count('SandboxesRested');
@@ -126,7 +125,12 @@ const sweepWorkspace = async (
 ): Promise<void> => {
   switch (workspace.sandbox?.state) {
     case 'starting':
-      await requestStop(ports, workspace, { reason: 'it took too long to start', correlationId });
+      // The index may be late: one that is ready by now, or is being filled, stays.
+      await requestStop(ports, workspace, {
+        reason: 'it took too long to start',
+        correlationId,
+        only: 'starting',
+      });
       return;
     case 'stopping':
       return finishStop(ports, workspace);

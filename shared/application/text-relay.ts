@@ -24,7 +24,7 @@ export type RelayOptions = {
 
 export type TextRelay<Key extends string> = {
   readonly push: (key: Key, piece: Piece) => void;
-  /** Everything pushed so far has been sent. */
+  /** Everything pushed so far has been sent; it waits neither for more to gather nor for what others push meanwhile. */
   readonly flush: () => Promise<void>;
 };
 
@@ -33,7 +33,8 @@ export const openTextRelay = <Key extends string>(
   frame: (key: Key, piece: Piece) => Frame,
 ): TextRelay<Key> => {
   const waiting = new Map<Key, { offset: number; text: string }>();
-  let sending: Promise<void> | undefined;
+  let isSending = false;
+  let gathering = new AbortController();
 
   const takeBatch = (): readonly Frame[] => {
     const batch = [...waiting].flatMap(([key, piece]) =>
@@ -44,28 +45,25 @@ export const openTextRelay = <Key extends string>(
   };
 
   const send = async (): Promise<void> => {
+    isSending = true;
     while (waiting.size > 0) {
       await audience.tell(takeBatch());
-      await world.sleep(deltaBatchMs);
+      gathering = new AbortController();
+      await world.sleep(deltaBatchMs, gathering.signal);
     }
-  };
-
-  const start = (): Promise<void> => {
-    sending ??= send().finally(() => {
-      sending = undefined;
-    });
-    return sending;
+    isSending = false;
   };
 
   return {
     push: (key, { offset, text }) => {
       const before = waiting.get(key);
       waiting.set(key, before === undefined ? { offset, text } : { ...before, text: before.text + text });
-      void start();
+      if (!isSending) void send();
     },
     flush: async () => {
+      // An audience is told in order: the batch on its way comes before this one.
       await audience.tell(takeBatch());
-      await sending;
+      gathering.abort();
     },
   };
 };

@@ -38,6 +38,7 @@ const open = (handoverAt = 1_000_000) => {
       sessionId: 's' as SessionId,
       version: 3,
       audience: { tell: () => Promise.resolve(), refresh: (watchers) => refreshed.push(watchers) },
+      startedAt: 0,
       handoverAt,
     },
   );
@@ -146,6 +147,18 @@ test('the first reason stays, and a stopped watch looks no more and interrupts n
   watch.stop();
   await tick();
   expect([watch.signal.aborted, watch.interruption(), asleep()]).toEqual([true, undefined, 0]);
+});
+
+test('there is time for what ends before the deadline, and always at the beginning', async () => {
+  const { watch, tick } = open(10_000);
+  expect([watch.hasTimeFor(4000), watch.hasTimeFor(60_000)]).toEqual([true, true]);
+  for (let eightSleeps = 0; eightSleeps < 8; eightSleeps += 1) await tick();
+  expect([watch.hasTimeFor(4000), watch.hasTimeFor(60_000)]).toEqual([true, false]);
+  await tick();
+  await tick();
+  await tick();
+  expect(watch.hasTimeFor(4000)).toBe(false);
+  watch.stop();
 });
 
 test('a resumed watch begins afresh with what was read', async () => {

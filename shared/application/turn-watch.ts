@@ -10,6 +10,7 @@ import type { SessionStore } from '../ports/session-store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { World } from '../ports/world.ts';
 import type { Audience } from './audience.ts';
+import type { Desk } from './desk.ts';
 
 export type WatchPorts = {
   readonly sessions: Pick<SessionStore, 'glance'>;
@@ -28,6 +29,8 @@ export type TurnWatch = {
   readonly expect: (version: number) => void;
   /** The holder has read the turn again: what moved it is known. */
   readonly resume: (version: number) => TurnWatch;
+  /** Whether something that takes this long ends before the deadline; always when no other invocation had more time. */
+  readonly hasTimeFor: (milliseconds: number) => boolean;
   readonly interrupt: (why: Interruption) => void;
   readonly stop: () => void;
 };
@@ -36,6 +39,8 @@ export type Watched = {
   readonly sessionId: SessionId;
   readonly version: number;
   readonly audience: Audience;
+  /** Epoch milliseconds at which the invocation began. */
+  readonly startedAt: number;
   /** Epoch milliseconds after which nothing long may run. */
   readonly handoverAt: number;
 };
@@ -47,6 +52,7 @@ export const watchTurn = (ports: WatchPorts, watched: Watched): TurnWatch => {
   const controller = new AbortController();
   let expected = watched.version;
   let interruption: Interruption | undefined;
+  const allMs = watched.handoverAt - watched.startedAt;
   const interrupt = (why: Interruption): void => {
     interruption ??= why;
     controller.abort(new Error(`the turn was interrupted: ${why}`));
@@ -84,7 +90,14 @@ export const watchTurn = (ports: WatchPorts, watched: Watched): TurnWatch => {
       stop();
       return watchTurn(ports, { ...watched, version });
     },
+    hasTimeFor: (milliseconds) => watched.handoverAt - ports.world.now() >= Math.min(milliseconds, allMs / 2),
     interrupt,
     stop,
   };
+};
+
+/** Calls inside go on in their sandbox: whoever comes next asks for them under the same keys. */
+export const interruptedDesk = (desk: Desk, watch: TurnWatch): Desk => {
+  const why = watch.interruption();
+  return { ...desk, lease: why === 'lost' ? 'left' : why === 'moved' ? 'moved' : 'held' };
 };

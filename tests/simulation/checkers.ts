@@ -12,6 +12,7 @@ import type { Bucket, Manifest } from './inside.ts';
 import { LogChecker } from './log-checker.ts';
 import { finishedText, type Ledger } from './machine.ts';
 import type { Change, Item, MemoryTable } from './memory-table.ts';
+import { foundText } from './registry.ts';
 import type { Invocation, Simulation } from './world.ts';
 
 export type CheckerOptions = {
@@ -45,6 +46,8 @@ export class Checkers {
   /** The generation a call was recorded to start in, by call key. */
   readonly #started = new Map<string, number>();
   readonly #rejected = new Set<string>();
+  /** Calls outside of sandboxes, by what they carry: how they were recorded, and how often they were performed. */
+  readonly #outside = new Map<string, { status: ToolCall['status']; times: number }>();
   readonly log: LogChecker;
 
   constructor(options: CheckerOptions) {
@@ -164,7 +167,23 @@ export class Checkers {
         this.#violate('T13: a call keeps its generation', call.key);
       if (call.status === 'executing') this.#started.set(call.key, call.generation ?? 0);
       if (call.status === 'rejected') this.#rejected.add(call.key);
+      if (call.route?.kind === 'remote') this.#recorded(String(call.args['id']), call.status);
     }
+  }
+
+  #recorded(id: string, status: ToolCall['status']): void {
+    this.#outside.set(id, { times: 0, ...this.#outside.get(id), status });
+  }
+
+  /** A call is performed outside of every sandbox, where nobody remembers it: T11, T13. */
+  performsOutside(id: string): void {
+    const call = this.#outside.get(id);
+    if (call?.status === 'rejected') this.#violate('T11: a rejected call never runs', id);
+    if (call === undefined || call.status === 'pending' || call.status === 'approved')
+      this.#violate('a call is recorded as started before it runs', id);
+    const times = (call?.times ?? 0) + 1;
+    if (times > 1) this.#violate('T13: a call outside the sandbox is sent once', id);
+    this.#outside.set(id, { status: call?.status ?? 'pending', times });
   }
 
   /** T10. */
@@ -201,11 +220,21 @@ export class Checkers {
     old: TurnState,
   ): void {
     const key = 'step' in old ? `tool:${old.turnId}:${old.step}:${entry.data.callId}` : '';
+    const asked = callsOf(old).find((call) => call.key === key);
+    if (asked?.route?.kind === 'remote') {
+      this.#found(id, asked, entry.data.content[0]?.text);
+      return;
+    }
     const performed = this.#options.ledger.get(key);
     const isItsOwn = entry.data.content[0]?.text === finishedText(key);
     if (performed?.end?.status !== 'finished' || !isItsOwn)
       this.#violate('an output is that of the call', `${id}: ${key}`);
     this.log.performed(id, key);
+  }
+
+  #found(id: string, { args, key }: ToolCall & { readonly key: string }, text: string | undefined): void {
+    if (text !== foundText(String(args['id'])))
+      this.#violate('an output is that of the call', `${id}: ${key}`);
   }
 
   /** L11. */

@@ -8,10 +8,18 @@ import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/model-provider.ts';
 import type { Random } from './random.ts';
+import { remoteTool } from './registry.ts';
 import type { Invocation } from './world.ts';
 
 const usage = { inputTokens: 10, outputTokens: 5 };
-const toolNames = ['execute_command', 'execute_command', 'read_file', 'write_file', 'no_such_tool'];
+const toolNames = [
+  'execute_command',
+  'execute_command',
+  'read_file',
+  'write_file',
+  remoteTool,
+  'no_such_tool',
+];
 const passing: readonly ErrorCode[] = [
   'provider_rate_limited',
   'provider_overloaded',
@@ -54,7 +62,7 @@ async function* stream(
 
 const askedCall = (random: Random): ModelChunk => {
   const name = random.pick(toolNames);
-  const args = { command: 'x' };
+  const args = name === remoteTool ? { id: random.uuid() } : { command: 'x' };
   if (random.chance(0.1)) return { type: 'call', name, args };
   const callId = random.chance(0.1) ? 'same' : `call-${random.uuid().slice(0, 8)}`;
   return { type: 'call', callId: callId as CallId, name, args };

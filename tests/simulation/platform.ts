@@ -4,6 +4,7 @@
  */
 
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
@@ -26,6 +27,7 @@ import { archiveFor, type Bucket, type InsideOptions, linkFor, toolsFor } from '
 import type { Ledger } from './machine.ts';
 import { type Command, type MemoryTable, openMemoryTable, tableOver } from './memory-table.ts';
 import { modelFor } from './model.ts';
+import { remoteFor } from './registry.ts';
 import { Invocation, type Simulation } from './world.ts';
 
 export type Settings = {
@@ -57,6 +59,7 @@ const janitorMs = 300_000;
 const retriesMax = 2;
 const retryMs = 60_000;
 const callCostUsd = 0.01;
+const mcpTimes = { checkMs: 60_000 };
 
 export const bearerHash = (workspaceId: WorkspaceId, generation: number): string =>
   `bearer of ${workspaceId}:${generation}`;
@@ -128,6 +131,10 @@ export class Platform {
       models: {
         open: () => Promise.resolve(modelFor(invocation, (asked) => this.checkers.modelAsked(asked))),
       },
+      mcpServers: makeMcpServerStore(table),
+      secrets: { read: () => Promise.resolve({}) },
+      remoteMcp: remoteFor(invocation, { onPerform: (id) => this.checkers.performsOutside(id) }),
+      mcpTimes,
       costOf: () => callCostUsd,
       checkProvider: () => undefined,
       poolSize: settings.poolSize,
@@ -192,10 +199,18 @@ export class Platform {
   janitor(task: JanitorTask): Promise<void> {
     const { lifetimes, poolSize } = this.settings;
     const flavors = { execution: 'small', agent: 'micro' } as const;
+    const defaults = {
+      provider: 'demo' as const,
+      flavor: 'small' as const,
+      template: 'python' as const,
+      lifetimes,
+      places: this.settings.places,
+    };
     return this.background({
       name: `janitor ${task.sweep}`,
       timeoutMs: janitorMs,
-      run: (ports) => perform(ports, task, { lifetimes, poolSize, flavors, correlationId: 'sweep' }),
+      run: (ports) =>
+        perform(ports, task, { lifetimes, poolSize, flavors, mcpTimes, defaults, correlationId: 'sweep' }),
     });
   }
 
@@ -277,6 +292,8 @@ export class Platform {
       stopSandbox: (workspaceId) =>
         wake(`wakes the janitor to stop ${workspaceId}`, () => this.janitor({ sweep: 'stop', workspaceId })),
       fillPool: () => wake('wakes the janitor to fill the pool', () => this.janitor({ sweep: 'pool' })),
+      // The simulation registers no servers.
+      checkMcpServer: () => Promise.resolve(),
       greet: (connectionId) =>
         wake(`wakes the greeter of ${connectionId}`, () =>
           this.background({

@@ -2,6 +2,7 @@
 import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
 import { Platform, type Settings } from './platform.ts';
 import type { Random } from './random.ts';
+import { register } from './registry.ts';
 import { startPerson, startProgram } from './users.ts';
 import { BrokenPromise, Simulation, startOfTime, type TraceLine } from './world.ts';
 
@@ -24,6 +25,7 @@ export const runSeed = async (seed: number): Promise<Run> => {
   const settings = drawSettings(random);
   const platform = new Platform(sim, settings);
   const until = startOfTime + random.int(2, 7) * minute;
+  await register(platform.table);
   try {
     startJanitor(platform);
     const users = { platform, until };
@@ -67,12 +69,13 @@ const drawSettings = (random: Random): Settings => ({
 /** The schedules of docs/spec/lifecycle.md. */
 const startJanitor = (platform: Platform): void => {
   const { sim } = platform;
-  const every = (minutes: number, sweep: 'due' | 'places' | 'orphans'): void =>
+  const every = (minutes: number, sweep: 'due' | 'places' | 'orphans' | 'mcp'): void =>
     sim.after(minutes * minute, () => {
       void platform.janitor({ sweep });
       every(minutes, sweep);
     });
   every(1, 'due');
+  every(1, 'mcp');
   every(5, 'places');
   every(10, 'orphans');
 };

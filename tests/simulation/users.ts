@@ -255,6 +255,7 @@ const runOnce = async (platform: Platform, sessionId: string | undefined) => {
       argsFor: () => ({ code: 'x' }),
       timeoutSeconds: 30,
       onProgress: () => undefined,
+      onPhase: () => undefined,
     }),
   );
   if (ended.status === 'done') checkExecution(platform, ended.value);

@@ -69,6 +69,17 @@ test.each([
 });
 
 test.each([
+  ['call search', [{ name: 'search', args: {} }]],
+  ['call search {"text": "two words"}', [{ name: 'search', args: { text: 'two words' } }]],
+  ['call search {"text": }', []],
+  ['call search now', []],
+  ['call another {}', []],
+  [' call search', []],
+])('a tool that is offered is called by its name: %s', (message, calls) => {
+  expect(scriptedCalls(message, new Set(['search']))).toEqual(calls);
+});
+
+test.each([
   [{ name: 'execute_command', args: { command: 'echo b' } }, 'execute_command `$ echo b`'],
   [{ name: 'execute_code', args: { code: '1', language: 'node' } }, 'execute_code (node)'],
   [{ name: 'read_file', args: { path: 'a.txt' } }, 'read_file `a.txt`'],

@@ -1,8 +1,8 @@
 /**
  * The demo provider's script: which calls a message asks for, read line by line. Pure and deterministic.
  *
- * `$ command`, `read <path>`, `write <path> <text>` and `list [path]` at a line's start, and fenced blocks
- * of python or node. Lines inside a block, in whatever language, are never commands; a block that nobody
+ * `$ command`, `read <path>`, `write <path> <text>`, `list [path]` and `call <tool> [{…}]` for a tool that is
+ * offered, at a line's start, and fenced blocks of python or node. Lines inside a block, in whatever language, are never commands; a block that nobody
  * closes ends with the message, as in Markdown. Every other line asks for nothing.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -11,13 +11,16 @@ export type ScriptedCall = { readonly name: string; readonly args: JsonObject };
 
 type Block = { readonly fence: string; readonly language: string; readonly lines: string[] };
 
-export const scriptedCalls = (message: string): readonly ScriptedCall[] => {
+export const scriptedCalls = (
+  message: string,
+  offered: ReadonlySet<string> = new Set(),
+): readonly ScriptedCall[] => {
   const calls: ScriptedCall[] = [];
   let block: Block | undefined;
   for (const line of message.split(/\r?\n/)) {
     if (block === undefined) {
       block = openedBlock(line);
-      if (block === undefined) calls.push(...lineCall(line));
+      if (block === undefined) calls.push(...lineCall(line), ...namedCall(line, offered));
     } else if (line.trimEnd() === block.fence) {
       calls.push(...blockCall(block));
       block = undefined;
@@ -45,6 +48,17 @@ const lineCall = (line: string): readonly ScriptedCall[] => {
   const list = /^list(?: (\S+))?\s*$/.exec(line);
   if (list === null) return [];
   return [{ name: 'list_files', args: list[1] === undefined ? {} : { path: list[1] } }];
+};
+
+/** Any tool by its name; arguments that are no JSON object make the line an ordinary one. */
+const namedCall = (line: string, offered: ReadonlySet<string>): readonly ScriptedCall[] => {
+  const [, name = '', json = '{}'] = /^call (\S+)(?: +(\{.*\}))?\s*$/.exec(line) ?? [];
+  if (!offered.has(name)) return [];
+  try {
+    return [{ name, args: JSON.parse(json) as JsonObject }];
+  } catch {
+    return [];
+  }
 };
 
 /** A call may be long; its description is one short line. */

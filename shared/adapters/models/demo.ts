@@ -17,13 +17,13 @@ import type { ModelBackend } from './model-backend.ts';
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
 
 export const demoProvider: ModelBackend = {
-  async *stream({ history }, signal) {
+  async *stream({ history, tools }, signal) {
     signal.throwIfAborted();
     const inputTokens = history.reduce((sum, message) => sum + estimateTokens(message), 0);
     const exchange = history.slice(history.findLastIndex(({ role }) => role === 'user'));
     const results = exchange.filter((message) => message.role === 'tool');
     const message = exchange[0]?.role === 'user' ? exchange[0].text : '';
-    const calls = scriptedCalls(message);
+    const calls = scriptedCalls(message, new Set(tools.map(({ name }) => name)));
     if (results.length === 0 && calls.length > 0) {
       for (const call of calls) yield { type: 'call', ...call };
       const usage = { inputTokens, outputTokens: tokensOf(JSON.stringify(calls)) };
@@ -42,7 +42,8 @@ export const demoProvider: ModelBackend = {
 const howToUse = [
   'This is the demo provider, no language model. It runs what you write:',
   'a line `$ <command>` runs a command, a fenced python or node block runs code,',
-  '`read <path>`, `write <path> <text>` and `list [path]` at the start of a line work with files.',
+  '`read <path>`, `write <path> <text>` and `list [path]` at the start of a line work with files,',
+  'and `call <tool> {"argument": …}` calls any tool by its name, those of registered MCP servers included.',
 ].join('\n');
 
 /** A turn takes a limited number of calls from one answer; what it did not take is said. */

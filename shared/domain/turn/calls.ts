@@ -3,7 +3,7 @@
  * and what an ended call tells the user and the model.
  */
 
-import type { AskedCall } from '../asked-call.ts';
+import { type AskedCall, toolIdentity } from '../asked-call.ts';
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId } from '../ids.ts';
@@ -111,10 +111,13 @@ export const decideCall = (
     };
   }
   const isApproved = (call: ToolCall): boolean =>
-    call === waiting || (event.remember && call.status === 'pending' && call.name === name);
+    call === waiting ||
+    (event.remember && call.status === 'pending' && toolIdentity(call) === toolIdentity(waiting));
   return {
     calls: calls.map((call) => (isApproved(call) ? { ...call, status: 'approved' } : call)),
-    policy: event.remember ? { ...policy, rememberedTools: [...policy.rememberedTools, name] } : policy,
+    policy: event.remember
+      ? { ...policy, rememberedTools: [...policy.rememberedTools, toolIdentity(waiting)] }
+      : policy,
     log: [],
     history: [],
   };

@@ -28,5 +28,6 @@ const runTool = (key: string, call: ToolCall): TurnEffect => ({
   callId: call.callId,
   name: call.name,
   args: call.args,
+  ...(call.route === undefined ? {} : { route: call.route }),
   ...(call.generation === undefined ? {} : { generation: call.generation }),
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ToolRoute } from '../asked-call.ts';
 import type { JsonObject } from '../json.ts';
 import type { ApprovalMode } from '../session.ts';
 import { sandboxTools } from '../tools.ts';
@@ -39,6 +40,29 @@ describe('which calls are put before a human', () => {
   });
 });
 
+describe('a tool of a registered server', () => {
+  const route: ToolRoute = { kind: 'remote', server: 'docs', tool: 'read_file' };
+  const policy = { mode: 'medium', rememberedTools: [] } as const;
+
+  test.each([
+    ['read_file', { path: 'a.txt' }],
+    ['write_file', { path: 'a.txt', content: '' }],
+    ['execute_command', { command: 'git status' }],
+  ])('that is named %s is asked all the same', (name, args) => {
+    expect(needsHuman({ name, args }, policy, first)).toBe(false);
+    expect(needsHuman({ name, args, route }, policy, first)).toBe(true);
+  });
+
+  test('is remembered as that of its server', () => {
+    const call = { name: 'read_file', args: {}, route };
+    const asked = (remembered: string, other = call) =>
+      needsHuman(other, { mode: 'ask', rememberedTools: [remembered] }, first);
+    expect([asked('docs/read_file'), asked('read_file')]).toEqual([false, true]);
+    const moved = { ...call, route: { ...route, server: 'other' } };
+    expect(asked('docs/read_file', moved)).toBe(true);
+  });
+});
+
 describe('git in medium mode', () => {
   test.each([
     'git status',
@@ -51,6 +75,14 @@ describe('git in medium mode', () => {
     'git commit -m fix',
     'git switch -c feature/x',
     'git stash',
+    'git log -5 --since=2.weeks --pretty=oneline',
+    'git diff --stat -U10 HEAD~1',
+    'git commit -am fix',
+    'git checkout -- src/a.ts',
+    'git show -s --format=short HEAD',
+    'git status -sb --porcelain=v2',
+    'git tag -n3 --sort=-taggerdate',
+    'git switch -',
   ])('%s is not asked', (command) => {
     expect(asksGit(command)).toBe(false);
   });
@@ -74,6 +106,29 @@ describe('git in medium mode', () => {
     ' git status',
     'git show --ext-diff',
     'git log --textconv',
+    'git log -1 --pretty=format:../x --output=.git/commondir',
+    'git diff --output x',
+    'git diff --outp=x',
+    'git log -n -- --output=x',
+    'git stash list --output=x',
+    'git merge -s x',
+    'git merge -sx',
+    'git merge --strategy=x',
+    'git commit -S',
+    'git commit -amF',
+    'git commit --template=x',
+    'git commit --message',
+    'git status --porcelain= --exec=x',
+    'git add -p',
+    'git add --edit',
+    'git branch --edit-description',
+    'git tag --sign x',
+    'git mv x .git/hooks/pre-commit',
+    'git mv a.txt .gitconfig',
+    'git mv d ~/.config',
+    'git mv d/.GitConfig e',
+    'git log ---',
+    'git toString',
     'git bisect run x',
     'git rebase --exec x',
     'git config core.fsmonitor x',
@@ -103,7 +158,12 @@ test.each([
   ['a/.git/hooks/pre-commit', true],
   ['./.GIT/config', true],
   ['.git', true],
+  ['.gitconfig', true],
+  ['a/.gitconfig', true],
+  ['.config/git/config', true],
+  ['a/.config', true],
   ['.gitignore', false],
+  ['config', false],
   ['a.git/b', false],
 ])('in medium mode an edit of %s is asked: %s', (path, asked) => {
   expect(asksHuman('medium', 'write_file', { path, content: '' })).toBe(asked);

@@ -4,10 +4,11 @@
  *
  * A mode saves a human's attention and is no boundary: what a call may do at all, its sandbox decides.
  */
-import type { AskedCall } from '../asked-call.ts';
+import { type AskedCall, toolIdentity } from '../asked-call.ts';
+import { isGitsOwn, isPlainGitLine } from './plain-git.ts';
 import type { ApprovalPolicy, Repetition } from './turn.ts';
 
-type Asked = Pick<AskedCall, 'name' | 'args'>;
+type Asked = Pick<AskedCall, 'name' | 'args' | 'route'>;
 
 /** The same calls for this many times in a row look like a loop. */
 const repetitionsMax = 3;
@@ -15,40 +16,34 @@ const repetitionsMax = 3;
 const readers: readonly string[] = ['read_file', 'list_files'];
 
 export const needsHuman = (call: Asked, policy: ApprovalPolicy, repetition: Repetition): boolean => {
-  if (policy.rememberedTools.includes(call.name)) return false;
+  if (policy.rememberedTools.includes(toolIdentity(call))) return false;
   switch (policy.mode) {
     case 'auto':
       return false;
     case 'high':
       return repetition.times >= repetitionsMax;
     case 'medium':
-      return !(readers.includes(call.name) || isPlainEdit(call) || isPlainGit(call));
+      return !(isReader(call) || isPlainEdit(call) || isPlainGit(call));
     case 'low':
-      return !readers.includes(call.name);
+      return !isReader(call);
     case 'ask':
       return true;
   }
 };
 
+/** What a registered server calls reading, nobody here knows. */
+const isReader = ({ name, route }: Asked): boolean => route === undefined && readers.includes(name);
+
 /** Not of git's own files: its configuration and hooks name programs that the next git command starts. */
-const isPlainEdit = ({ name, args: { path } }: Asked): boolean =>
-  name === 'write_file' && typeof path === 'string' && !/(^|\/)\.git(\/|$)/i.test(path);
+const isPlainEdit = ({ name, route, args: { path } }: Asked): boolean =>
+  route === undefined && name === 'write_file' && typeof path === 'string' && !isGitsOwn(path);
 
-/** None of these starts a program that its line names; `bisect run`, `rebase --exec`, `config` and the like do. */
-const gitCommands =
-  'add|blame|branch|checkout|cherry-pick|commit|diff|log|ls-files|merge|mv|reset|restore|rev-parse|revert|rm|shortlog|show|stash|status|switch|tag';
-const gitLine = new RegExp(`^git (${gitCommands})( [\\w./:=@^~,+-]+)*$`);
-
-/** One git command and nothing else: no shell syntax that could run a second program, no option that starts one. */
-const isPlainGit = ({ name, args: { command } }: Asked): boolean =>
-  name === 'execute_command' &&
-  typeof command === 'string' &&
-  gitLine.test(command) &&
-  !/ --(ext-diff|textconv)\b/.test(command);
+const isPlainGit = ({ name, route, args: { command } }: Asked): boolean =>
+  route === undefined && name === 'execute_command' && typeof command === 'string' && isPlainGitLine(command);
 
 /** How the asked calls continue the last ones: the same in a row are counted. */
 export const repetitionOf = (asked: readonly Asked[], last: Repetition | undefined): Repetition => {
-  const calls = fingerprint(JSON.stringify(asked.map(({ name, args }) => [name, args])));
+  const calls = fingerprint(JSON.stringify(asked.map((call) => [toolIdentity(call), call.args])));
   return { calls, times: last?.calls === calls ? last.times + 1 : 1 };
 };
 

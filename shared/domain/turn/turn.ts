@@ -5,7 +5,7 @@
  * total transition table and invariants T1..T16: docs/spec/turn.md.
  */
 
-import type { AskedCall } from '../asked-call.ts';
+import type { AskedCall, ToolRoute } from '../asked-call.ts';
 import type { LogEntry, StopReason, ToolContent } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
@@ -22,6 +22,9 @@ export type ToolCall = AskedCall & {
   /** The sandbox generation the call was started in: its outcome lives and dies with it. */
   readonly generation?: number;
 };
+
+/** The generation of a call that is started outside the sandbox: its outcome lives and dies with the function. */
+export const outsideSandbox = 0;
 
 /** Which calls run without asking. */
 export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly rememberedTools: readonly string[] };
@@ -105,6 +108,7 @@ export type TurnEffect =
       readonly callId: CallId;
       readonly name: string;
       readonly args: JsonObject;
+      readonly route?: ToolRoute;
       readonly generation?: number;
     };
 

@@ -1,0 +1,114 @@
+/**
+ * The platform's ports for a test of one use case: the real stores on the table in memory, a clock that only sleep
+ * moves, and a world around it in which nothing fails unless the test says so. Every request to the table is counted.
+ */
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { MetricName } from '#shared/domain/metrics.ts';
+import type { Invoker } from '#shared/ports/invoker.ts';
+import type { SandboxHost } from '#shared/ports/sandbox-host.ts';
+import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
+import type { SandboxTools } from '#shared/ports/sandbox-tools.ts';
+import type { Sockets } from '#shared/ports/sockets.ts';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+import type { SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
+import type { World } from '#shared/ports/world.ts';
+import { type Command, openMemoryTable, tableOver } from './memory-table.ts';
+
+export type QuietPorts = ReturnType<typeof openQuietPorts>;
+
+const address = 'http://10.42.0.9:8080';
+const unchanged: SaveOutcome = { status: 'unchanged', logs: [] };
+
+/** Whoever may be called away does something beside others: their time does not pass for it. */
+const ended = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+export const openQuietPorts = () => {
+  const memory = openMemoryTable();
+  const clock = { now: 1_000_000 };
+  const requests: Command[] = [];
+  const counted: Partial<Record<MetricName, number>> = {};
+  const warned: string[] = [];
+  const invoked: string[] = [];
+  const hooks = { before: async (_command: Command): Promise<void> => undefined };
+  const table = tableOver(async (command) => {
+    await hooks.before(command);
+    requests.push(command);
+    return memory.execute(command).output;
+  });
+  const world: World = {
+    now: () => clock.now,
+    uuid: () => crypto.randomUUID(),
+    sha256: (text) => text,
+    sleep: async (milliseconds, signal) => {
+      if (signal !== undefined) return ended(signal);
+      clock.now += milliseconds;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  const telemetry: Telemetry = {
+    info: () => undefined,
+    warn: (message) => void warned.push(message),
+    error: (message) => void warned.push(message),
+    count: (metric, value = 1) => {
+      counted[metric] = (counted[metric] ?? 0) + value;
+    },
+    duration: () => undefined,
+  };
+  const noted = (what: string) => async (id?: string) => void invoked.push(`${what} ${id ?? ''}`.trim());
+  const invoker: Invoker = {
+    runTurn: noted('turn'),
+    stopSandbox: noted('stop'),
+    fillPool: noted('pool'),
+    checkMcpServer: noted('check'),
+    greet: noted('greet'),
+  };
+  const sockets: Sockets = { post: async () => 'sent', close: async () => undefined };
+  const host: SandboxHost = {
+    start: async ({ token }) => {
+      const [id = '', generation = ''] = token.split(':');
+      await workspaces.noteAddress(id as WorkspaceId, Number(generation), address);
+      return `task ${token}`;
+    },
+    stop: async (taskArn) => void invoked.push(`StopTask ${taskArn}`),
+    running: async function* () {},
+    describe: async () => [],
+  };
+  const link: SandboxLink = { fetch: async () => new Response('{}') };
+  const tools: SandboxTools = {
+    call: async () => ({ status: 'finished', content: [], structured: { stdout: 'done' } }),
+  };
+  const archive: WorkspaceArchive = {
+    keepsShared: false,
+    save: async () => unchanged,
+    restore: async () => ({ status: 'restored', files: 0, missing: [] }),
+    forget: async () => undefined,
+  };
+  const workspaces = makeWorkspaceStore(table);
+  const ports = {
+    sessions: makeSessionStore(table),
+    workspaces,
+    places: makePlaceStore(table),
+    connections: makeConnectionStore(table),
+    projects: makeProjectStore(table),
+    sandboxLog: makeSandboxLog(table),
+    ...{ world, telemetry, invoker, sockets, host, link, tools, archive },
+    poolSize: 0,
+    bearerHash: (workspace: WorkspaceId, generation: number) => `bearer of ${workspace}:${generation}`,
+  };
+  return {
+    ...{ ports, table, memory, clock, counted, warned, invoked, hooks },
+    /** What was asked of the table since the last time, by name. */
+    takeRequests: (): readonly string[] =>
+      requests.splice(0).map(({ constructor: { name } }) => name.replace('Command', '')),
+  };
+};
