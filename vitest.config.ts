@@ -52,6 +52,10 @@ export default defineConfig({
         provide: { tableEngine: 'memory' },
       }),
       project('escape', ['tests/escape/**/*.test.ts'], { seconds: 120, globalSetup: ['tests/setup.ts'] }),
+      project('mcp', ['tests/mcp-conformance/**/*.test.ts'], {
+        seconds: 120,
+        globalSetup: ['tests/setup.ts'],
+      }),
       project('e2e', ['tests/e2e/**/*.test.ts'], { seconds: 180, globalSetup: ['tests/setup.ts'] }),
     ],
   },

@@ -142,7 +142,13 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepPorts => ({
   sockets: { post: refuse, close: refuse },
   archive: { keepsShared: false, save: refuse, restore: refuse, forget: refuse },
   host: { stop: nothing },
-  invoker: { runTurn: nothing, stopSandbox: nothing, fillPool: nothing, greet: nothing },
+  invoker: {
+    runTurn: nothing,
+    stopSandbox: nothing,
+    fillPool: nothing,
+    checkMcpServer: nothing,
+    greet: nothing,
+  },
   telemetry: {
     info: () => undefined,
     warn: () => undefined,

@@ -8,6 +8,7 @@ import { logoutCommand } from './commands/logout.ts';
 import { mcpCommands } from './commands/mcp.ts';
 import { modelCommands } from './commands/models.ts';
 import { projectCommands } from './commands/projects.ts';
+import { secretCommands } from './commands/secret.ts';
 import { sessionCommands } from './commands/sessions.ts';
 import { setupCommands } from './commands/setup.ts';
 import { statsCommand } from './commands/stats.ts';
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   ...sessionCommands,
   ...fileCommands,
   ...projectCommands,
+  ...secretCommands,
   ...tokenCommands,
   ...mcpCommands,
   ...modelCommands,

@@ -19,7 +19,7 @@ export type HttpClient = Deployment & {
   /** Throws on any status that is no success. The body is not read yet. */
   readonly fetch: (path: string, request?: HttpRequest) => Promise<Response>;
   readonly get: <T>(path: string) => Promise<T>;
-  readonly send: <T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown) => Promise<T>;
+  readonly send: <T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown) => Promise<T>;
 };
 
 /** A sandbox may take two minutes to start; after this long nobody answers any more. */

@@ -57,6 +57,12 @@ describe('settings', () => {
     );
   });
 
+  test('half an OIDC issuer stops the synth, too', () => {
+    expect(() => synthesise({ settings: { variables: { OIDC_AUDIENCE: 'sallyport' } } })).toThrow(
+      'infra/settings.ts: OIDC_ISSUER is required with OIDC_AUDIENCE: set it to an https URL without query and fragment, or an http one of localhost',
+    );
+  });
+
   test('an unknown stage is refused with the ones there are', () => {
     expect(() => settingsOf('test')).toThrow('there is no stage "test": one of production, staging');
   });

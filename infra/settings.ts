@@ -16,6 +16,8 @@ export type Settings = {
   readonly variables: { readonly [K in Exclude<OperatorVariable, ProviderKey>]?: string };
   /** Complete ARNs of secrets in this account and region, each holding one key as its text. */
   readonly providerKeyArns: { readonly [K in ProviderKey]?: string };
+  /** The key under which projects' secrets are encrypted, in this account and region; absent: the one AWS manages, which costs nothing. */
+  readonly projectSecretsKeyArn?: string;
   readonly network: {
     /** The sandboxes' own address range: nothing routes to it from outside. */
     readonly cidr: string;

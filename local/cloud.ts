@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { operatorSettings, type Variables } from '#shared/config/settings.ts';
+import { mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
 import { start as startApiGateway } from './api-gateway/start.ts';
 import { deployedFunctions, functionNamed } from './deployed-functions.ts';
 import { platformTable } from './dynamodb/platform-table.ts';
@@ -15,6 +16,7 @@ import { start as startEvents } from './events/start.ts';
 import type { LambdaMode } from './lambda/environment.ts';
 import { start as startLambda } from './lambda/start.ts';
 import { start as startS3 } from './s3/start.ts';
+import { start as startSecretsManager } from './secrets/start.ts';
 
 /** Whether the limits of sandboxes hold, or are only tried for. */
 type SandboxLimits = 'enforced' | 'best effort';
@@ -71,12 +73,15 @@ const expiryAttribute = 'ttl';
 const defaultSweepMs = 60_000;
 const workspaceBucket = 'sallyport-workspaces';
 /** Orphans are looked for as often as the rest: here a List costs nothing. */
-const sweepsOf = (sweepMs: number) =>
-  [
-    ['due', sweepMs],
-    ['places', 5 * sweepMs],
-    ['orphans', sweepMs],
-  ] as const;
+const sweepsOf = (sweepMs: number) => [
+  { everyMs: sweepMs, input: { sweep: 'due' } },
+  { everyMs: 5 * sweepMs, input: { sweep: 'places' } },
+  { everyMs: sweepMs, input: { sweep: 'orphans' } },
+  { everyMs: sweepMs, input: { sweep: 'mcp', forSeconds: stayingSeconds(sweepMs) } },
+];
+/** It is gone before the next comes. */
+const stayingSeconds = (sweepMs: number): number =>
+  Math.max(0, Math.min(mcpSweepSecondsMax, Math.floor(sweepMs / 1000) - 10));
 /** Each local sandbox listens on an address of its own in here. */
 const sandboxAddresses = '127.77.0.0/16';
 
@@ -98,15 +103,16 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     }),
   );
   const s3 = begun(await startS3({ folder: join(home, 's3'), buckets: [workspaceBucket] }));
+  const secretsManager = begun(await startSecretsManager({ folder: join(home, 'secrets') }));
   const lambda = begun(await startLambda({ mode: options.mode ?? { kind: 'shared' }, log }));
   const events = begun(
     await startEvents({
       functions: lambda,
-      rules: sweepsOf(options.sweepMs ?? defaultSweepMs).map(([sweep, everyMs]) => ({
-        name: `sweep-${sweep}`,
+      rules: sweepsOf(options.sweepMs ?? defaultSweepMs).map(({ everyMs, input }) => ({
+        name: `sweep-${input.sweep}`,
         everyMs,
         functionName: functionNamed('janitor'),
-        input: { sweep },
+        input,
       })),
       taskStateFunction: functionNamed('task-events'),
     }),
@@ -134,6 +140,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
     AWS_ENDPOINT_URL_LAMBDA: lambda.url,
     AWS_ENDPOINT_URL_S3: s3.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
     ...(sandboxes === undefined ? {} : { AWS_ENDPOINT_URL_ECS: sandboxes.url }),
   };
   progress('Starting the functions');
@@ -182,6 +189,7 @@ const functionVariables = (
   SANDBOX_ADDRESS_RANGE: sandboxAddresses,
   SANDBOX_LIMITS: limits,
   WORKSPACE_BUCKET: workspaceBucket,
+  PROJECT_SECRETS_PREFIX: 'sallyport/local/',
   // One folder for all sandboxes of this machine: there is nothing to carry.
   SHARED_VOLUME: variables['MSB_SHARED_VOLUME_PATH'] ? 'mounted' : undefined,
 });

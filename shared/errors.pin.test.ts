@@ -38,6 +38,8 @@ const table: Record<ErrorCode, readonly [status: number, retry: 'no' | 'later']>
   provider_rate_limited:   [503, 'later'],
   provider_overloaded:     [503, 'later'],
   provider_unavailable:    [503, 'later'],
+  mcp_server_unavailable:  [503, 'later'],
+  issuer_unavailable:      [503, 'later'],
   execution_timeout:       [504, 'no'],
 };
 

@@ -40,6 +40,8 @@ export const errorRules = {
   provider_rate_limited: { status: 503, retry: 'later' },
   provider_overloaded: { status: 503, retry: 'later' },
   provider_unavailable: { status: 503, retry: 'later' },
+  mcp_server_unavailable: { status: 503, retry: 'later' },
+  issuer_unavailable: { status: 503, retry: 'later' },
   execution_timeout: { status: 504, retry: 'never' },
   tool_outcome_unknown: { status: 500, retry: 'never' },
 } as const satisfies Record<string, ErrorRule>;
@@ -54,8 +56,8 @@ export type AppErrorDetails = {
   readonly context?: Readonly<Record<string, unknown>>;
   readonly suggestions?: readonly string[];
   readonly recoveryActions?: readonly string[];
-  /** Numbers the client needs besides, such as `oldestIndex`. */
-  readonly facts?: Readonly<Record<string, number>>;
+  /** What the client needs besides, such as `oldestIndex`, or the `sessionId` that a failed call has made. */
+  readonly facts?: Readonly<Record<string, number | string>>;
 };
 
 /** The world failed, or a request was refused: `message` is fit for a client. */

@@ -1,14 +1,21 @@
-/** Runs the route of one request; what goes wrong becomes the error body of the contract. */
+/**
+ * Runs the route of one request: whoever may not use it is refused here (AC1); what goes wrong becomes the error body
+ * of the contract. Every answer names the request, as `x-request-id`; what a client sends by that name is not read
+ * (AC4).
+ *
+ * A route is a method and a path: another method on a known path is as unknown as another path, 404.
+ */
 import httpRouter, { type Route } from '@middy/http-router';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { type AccessPorts, authenticate } from '#shared/application/authenticate.ts';
+import { requireNeed } from '#shared/application/require-need.ts';
 import { throttle } from '#shared/application/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
 import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import type { ApiEvent } from './api-request.ts';
+import { type ApiEvent, principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
 
@@ -19,33 +26,54 @@ export const answerWith = async (
   { event, context }: { readonly event: ApiEvent; readonly context: Context },
   { routes, preview }: Doors,
 ): Promise<StreamedResult> => {
+  const { requestId } = event.requestContext;
   try {
     const target = previewTarget(event);
     // A browser's page has no bearer to show: preview tells by itself who asks.
-    if (target !== undefined) return await answerPreview(preview, event, target);
+    if (target !== undefined) return named(await answerPreview(preview, event, target), requestId);
     event.principal = await authenticate(ports, { token: bearerToken(event.headers) });
     await throttle(ports, event.principal);
-    return await routed(routes)(event, context);
+    return named(await routed(routes)(event, context), requestId);
   } catch (error) {
     if (!isAppError(error)) ports.telemetry.error('a request failed', { error, path: event.path });
-    return failure(error, event.requestContext.requestId);
+    return named(failure(error, requestId), requestId);
   }
 };
+
+const named = ({ headers, ...answer }: StreamedResult, requestId: string): StreamedResult => ({
+  ...answer,
+  headers: { ...headers, 'x-request-id': requestId },
+});
 
 /** The router passes a result on as it is; its types know only buffered ones. */
 const routed = (routes: readonly ApiRoute[]) =>
   httpRouter<ApiEvent, APIGatewayProxyResult>({
-    routes: routes as unknown as Route<ApiEvent, APIGatewayProxyResult>[],
+    routes: routes.map(guarded) as unknown as Route<ApiEvent, APIGatewayProxyResult>[],
     notFoundResponse,
   }) as unknown as (event: ApiEvent, context: Context) => Promise<StreamedResult>;
 
+/** A resource is asked for itself: whose it is decides between 404 and 403 (resource-route.ts). */
+const guarded = ({ method, path, needs, resource, handler }: ApiRoute) => ({
+  method,
+  path,
+  handler: async (event: ApiEvent): Promise<StreamedResult> => {
+    if (resource === undefined) requireNeed(principalOf(event), needs);
+    return handler(event);
+  },
+});
+
 const notFoundResponse = (): never => {
-  throw new AppError('not_found', 'there is no such route');
+  throw new AppError('not_found', 'there is no such route', {
+    suggestions: ['GET /api/openapi.json lists the routes.'],
+  });
 };
+
+/** Statuses that say when to come back (RFC 9110, 10.2.3). */
+const comeBack = [429, 503];
 
 const failure = (error: unknown, requestId: string): StreamedResult => {
   const answer = json(errorStatus(error), errorBody(error, requestId));
   const challenge: Record<string, string> = answer.statusCode === 401 ? { 'www-authenticate': 'Bearer' } : {};
-  const retry: Record<string, string> = answer.statusCode === 429 ? { 'retry-after': '1' } : {};
+  const retry: Record<string, string> = comeBack.includes(answer.statusCode) ? { 'retry-after': '1' } : {};
   return { ...answer, headers: { ...answer.headers, ...challenge, ...retry } };
 };

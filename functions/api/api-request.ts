@@ -15,6 +15,15 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
 
 export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
 
+/** As `pathValue`, for a value that may be anything. */
+export const decodedPathValue = (event: ApiEvent, name: string): string => {
+  try {
+    return decodeURIComponent(pathValue(event, name));
+  } catch {
+    throw new AppError('invalid_request', `${name}: the path is not encoded as a URL asks for`);
+  }
+};
+
 /** The body as it came. */
 export const bytesOf = ({ body, isBase64Encoded }: ApiEvent): Uint8Array =>
   Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
@@ -29,8 +38,10 @@ export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.outpu
   return decoded.value;
 };
 
+/** The query by its contract; a field without a value counts as absent. */
 export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
-  const decoded = decode(schema, event.queryStringParameters ?? {});
+  const given = Object.entries(event.queryStringParameters ?? {}).filter(([, value]) => value?.trim());
+  const decoded = decode(schema, Object.fromEntries(given));
   if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
   return decoded.value;
 };

@@ -4,12 +4,21 @@ import { cancelTurn } from '#shared/application/cancel-turn.ts';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
 import { decideCall } from '#shared/application/decide-call.ts';
 import { readEvents } from '#shared/application/read-events.ts';
+import {
+  acceptedAnswer,
+  cancelledAnswer,
+  decidedAnswer,
+  eventsAnswer,
+  messagesAnswer,
+  messageView,
+} from '#shared/contracts/conversation-view.ts';
 import { eventsQuery } from '#shared/contracts/rest.ts';
 import { approval, userMessage } from '#shared/contracts/socket-actions.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { type ApiEvent, bodyOf, pathValue, queryOf } from './api-request.ts';
+import { bodyOf, decodedPathValue, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { found, type SessionPorts } from './session-routes.ts';
+import { onSession } from './resource-route.ts';
+import type { SessionPorts } from './session-routes.ts';
 
 export const conversationRoutes = ({
   ports,
@@ -20,53 +29,72 @@ export const conversationRoutes = ({
   readonly limits: TurnLimits;
   readonly settings: SessionDefaults;
 }): readonly ApiRoute[] => [
-  {
+  onSession(ports, {
     method: 'POST',
     path: '/api/sessions/{id}/messages',
-    handler: async (event: ApiEvent) => {
+    needs: 'own:write',
+    contract: {
+      summary: 'Queue a message for the agent',
+      body: userMessage,
+      answers: { 202: acceptedAnswer },
+      errors: ['invalid_session_state', 'too_many_requests', 'provider_not_configured'],
+    },
+    handler: async (event, { session }) => {
       const message = bodyOf(event, userMessage);
       const placesMax = settings.places.agentMax;
-      const { session } = await found(ports, event, 'write');
       const correlationId = event.requestContext.requestId;
       const messageId = await acceptMessage(ports, session, { ...message, correlationId, placesMax });
       return json(202, { messageId, lastSeq: session.lastSeq });
     },
-  },
-  {
+  }),
+  onSession(ports, {
     method: 'GET',
     path: '/api/sessions/{id}/messages',
-    handler: async (event: ApiEvent) => {
-      const { session } = await found(ports, event, 'read');
-      return json(200, { messages: await ports.sessions.history(session.id) });
-    },
-  },
-  {
+    needs: 'own:read',
+    contract: { summary: 'Read the conversation', answers: { 200: messagesAnswer } },
+    handler: async (_event, { session }) =>
+      json(200, { messages: (await ports.sessions.history(session.id)).map(messageView) }),
+  }),
+  onSession(ports, {
     method: 'GET',
     path: '/api/sessions/{id}/events',
-    handler: async (event: ApiEvent) => {
+    needs: 'own:read',
+    contract: {
+      summary: 'Read the log of a session',
+      query: eventsQuery,
+      answers: { 200: eventsAnswer },
+      errors: ['events_purged'],
+    },
+    handler: async (event, { session }) => {
       const { since_index: since, max_events: eventsMax } = queryOf(event, eventsQuery);
-      const { session } = await found(ports, event, 'read');
       return json(200, await readEvents(ports.sessions, session, { since, eventsMax }));
     },
-  },
-  {
+  }),
+  onSession(ports, {
     method: 'POST',
     path: '/api/sessions/{id}/cancel',
-    handler: async (event: ApiEvent) => {
-      const { session } = await found(ports, event, 'write');
+    needs: 'own:write',
+    contract: { summary: 'Stop the running turn', answers: { 202: cancelledAnswer } },
+    handler: async (event, { session }) => {
       await cancelTurn(ports, session.id, event.requestContext.requestId);
       return json(202, {});
     },
-  },
-  {
+  }),
+  onSession(ports, {
     method: 'POST',
     path: '/api/sessions/{id}/approvals/{callId}',
-    handler: async (event: ApiEvent) => {
+    needs: 'own:write',
+    contract: {
+      summary: 'Decide a waiting tool call',
+      body: approval,
+      answers: { 200: decidedAnswer },
+      errors: ['no_pending_tool_call'],
+    },
+    handler: async (event, found) => {
       const { approved, remember } = bodyOf(event, approval);
-      const session = await found(ports, event, 'write');
-      const callId = decodeURIComponent(pathValue(event, 'callId'));
+      const callId = decodedPathValue(event, 'callId');
       const correlationId = event.requestContext.requestId;
-      await decideCall(ports, session, {
+      await decideCall(ports, found, {
         callId,
         approved,
         remember: remember === 'session',
@@ -75,5 +103,5 @@ export const conversationRoutes = ({
       });
       return json(200, { callId, approved });
     },
-  },
+  }),
 ];

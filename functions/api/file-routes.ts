@@ -4,13 +4,17 @@
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { saveWorkspace } from '#shared/application/save-workspace.ts';
-import { filesQuery } from '#shared/contracts/rest.ts';
+import { header } from '#shared/contracts/bearer.ts';
+import { filesQuery, partHeaders } from '#shared/contracts/rest.ts';
+import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/sandbox-view.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
 import type { LinkRequest } from '#shared/ports/sandbox-link.ts';
 import { type ApiEvent, bytesOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { type InsidePorts, type InsideSettings, inside, refusalOf } from './inside.ts';
+import { type InsidePorts, type InsideSettings, inside, insideErrors, refusalOf } from './inside.ts';
+import { onSession } from './resource-route.ts';
 
 export const fileRoutes = ({
   ports,
@@ -19,15 +23,16 @@ export const fileRoutes = ({
   readonly ports: InsidePorts;
   readonly settings: InsideSettings;
 }): readonly ApiRoute[] => {
-  const read = async (event: ApiEvent, path: string): Promise<StreamedResult> => {
-    const sandbox = await inside(ports, event, { intent: 'read', settings });
+  const read = async (event: ApiEvent, session: Session, path: string): Promise<StreamedResult> => {
+    const sandbox = await inside(ports, event, { session, settings });
     const response = await ask(ports, event, { sandbox, method: 'GET', path });
     const type = response.headers.get('content-type') ?? 'application/octet-stream';
     return { statusCode: 200, headers: { 'content-type': type }, body: response.body ?? '' };
   };
-  const change = async (event: ApiEvent, request: Change): Promise<StreamedResult> => {
-    const sandbox = await inside(ports, event, { intent: 'write', settings });
-    const response = await ask(ports, event, { sandbox, path: filePath(event), ...request });
+  const change = async (event: ApiEvent, session: Session, request: Change): Promise<StreamedResult> => {
+    const path = filePath(event);
+    const sandbox = await inside(ports, event, { session, settings });
+    const response = await ask(ports, event, { sandbox, path, ...request });
     if (response.status !== 202) await keep(ports, sandbox);
     const text = await response.text();
     return text === ''
@@ -35,37 +40,59 @@ export const fileRoutes = ({
       : json(response.status, JSON.parse(text));
   };
   return [
-    {
+    onSession(ports, {
       method: 'GET',
       path: '/api/sessions/{id}/files',
-      handler: (event) => read(event, `/files?path=${encodeURIComponent(queryOf(event, filesQuery).path)}`),
-    },
-    {
+      needs: 'own:read',
+      contract: {
+        summary: 'List a folder',
+        query: filesQuery,
+        answers: { 200: filesAnswer },
+        errors: [...insideErrors, 'path_outside_workspace', 'file_not_found'],
+      },
+      handler: (event, { session }) =>
+        read(event, session, `/files?path=${encodeURIComponent(queryOf(event, filesQuery).path)}`),
+    }),
+    onSession(ports, {
       method: 'GET',
       path: '/api/sessions/{id}/files/{proxy+}',
-      handler: async (event) => {
-        const answer = await read(event, filePath(event));
+      needs: 'own:read',
+      contract: { summary: 'Read a file', answers: { 200: 'bytes' }, errors: fileErrors },
+      handler: async (event, { session }) => {
+        const answer = await read(event, session, filePath(event));
         const name = encodeURIComponent(decodedPath(event).split('/').at(-1) ?? 'file');
         const headers = { ...answer.headers, 'content-disposition': `attachment; filename*=UTF-8''${name}` };
         return { ...answer, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
       },
-    },
-    {
+    }),
+    onSession(ports, {
       method: 'PUT',
       path: '/api/sessions/{id}/files/{proxy+}',
-      handler: (event) => {
-        const range = event.headers['content-range'] ?? event.headers['Content-Range'];
-        const headers: Record<string, string> = range === undefined ? {} : { 'content-range': range };
-        return change(event, { method: 'PUT', headers, body: bytesOf(event) });
+      needs: 'own:write',
+      contract: {
+        summary: 'Write a file, whole or in parts',
+        headers: partHeaders,
+        body: 'bytes',
+        answers: { 200: writtenAnswer, 201: writtenAnswer, 202: receivedAnswer },
+        errors: fileErrors,
       },
-    },
-    {
+      handler: (event, { session }) => {
+        const range = header(event.headers, 'content-range');
+        const headers: Record<string, string> = range === undefined ? {} : { 'content-range': range };
+        return change(event, session, { method: 'PUT', headers, body: bytesOf(event) });
+      },
+    }),
+    onSession(ports, {
       method: 'DELETE',
       path: '/api/sessions/{id}/files/{proxy+}',
-      handler: (event) => change(event, { method: 'DELETE' }),
-    },
+      needs: 'own:write',
+      contract: { summary: 'Remove a file or a folder', answers: { 204: 'empty' }, errors: fileErrors },
+      handler: (event, { session }) => change(event, session, { method: 'DELETE' }),
+    }),
   ];
 };
+
+const fileErrors = [...insideErrors, 'path_outside_workspace', 'file_not_found', 'conflict'] as const;
 
 type Change = Omit<LinkRequest, 'path'>;
 

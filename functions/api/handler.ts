@@ -2,19 +2,24 @@
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
+import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelCatalog } from '#shared/adapters/models/model-catalog.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
+import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
@@ -41,27 +46,39 @@ const stats = {
   limits: environment.SANDBOX_LIMITS,
 };
 
+const mcpTimes = { checkMs: environment.MCP_CHECK_SECONDS * 1000 };
+
 const limits = { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax };
+
+const egress = { allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS };
 
 const ports = {
   sessions: makeSessionStore(table),
   connections: makeConnectionStore(table),
   places: makePlaceStore(table),
   projects: makeProjectStore(table),
+  mcpServers: makeMcpServerStore(table),
+  addressGuard: makeAddressGuard(egress),
+  remoteMcp: makeRemoteMcp(egress),
   tokens: makeTokenStore(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
   auditLog: makeAuditLog(table),
+  secrets: openProjectSecrets(table, {
+    prefix: environment.PROJECT_SECRETS_PREFIX,
+    keyArn: environment.PROJECT_SECRETS_KEY,
+  }),
   catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
   sockets: openSockets(environment.CONNECTIONS_URL),
   invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
   telemetry: house.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+  signIn: openSignIn(environment, house.telemetry),
 };
 const sandboxes = openSandboxes(environment, { table, lambda });
 
 export const handler = house.streamingHandler<ApiEvent>(async (event, context) => {
   house.follow(event.requestContext.requestId);
-  const api = { ports: { ...ports, ...(await sandboxes()) }, settings, limits, stats };
+  const api = { ports: { ...ports, ...(await sandboxes()) }, settings, limits, stats, mcpTimes };
   return answerWith(ports, { event, context }, { routes: routes(api), preview: api });
 });

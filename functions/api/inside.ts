@@ -1,22 +1,31 @@
-/** The way into a session's sandbox for a REST request: found, allowed, started when needed. */
+/** The way into a found session's sandbox for a REST request: started when needed. */
 import { type OpenSandboxPorts, openSandbox } from '#shared/application/open-sandbox.ts';
 import type { SavePorts } from '#shared/application/save-workspace.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-lifetime.ts';
-import { AppError, isErrorCode } from '#shared/errors.ts';
+import { AppError, type ErrorCode, isErrorCode } from '#shared/errors.ts';
 import type { ApiEvent } from './api-request.ts';
-import { found, type SessionPorts } from './session-routes.ts';
+import type { SessionPorts } from './session-routes.ts';
 
 export type InsidePorts = SessionPorts & OpenSandboxPorts & SavePorts;
 
 export type InsideSettings = { readonly lifetimes: Lifetimes };
 
+/** What can go wrong on the way. */
+export const insideErrors = [
+  'invalid_session_state',
+  'resource_limit_exceeded',
+  'sandbox_start_failed',
+  'sandbox_starting',
+  'sandbox_unavailable',
+] as const satisfies readonly ErrorCode[];
+
 export const inside = async (
   ports: InsidePorts,
   event: ApiEvent,
-  { intent, settings }: { readonly intent: 'read' | 'write'; readonly settings: InsideSettings },
+  { session, settings }: { readonly session: Session; readonly settings: InsideSettings },
 ): Promise<LiveSandbox> => {
-  const { session } = await found(ports, event, intent);
   const correlationId = event.requestContext.requestId;
   const { lifetimes } = settings;
   return (await openSandbox(ports, session, { lifetimes, correlationId })).sandbox;

@@ -1,8 +1,11 @@
 /** `/models`: which models a provider has, and whether some are among them. */
+import type * as z from 'zod';
+import { modelChecksAnswer, modelsAnswer } from '#shared/contracts/deployment-view.ts';
+import { modelChecksQuery, modelsQuery } from '#shared/contracts/rest.ts';
 import { decodeProvider, defaultModels, type ProviderName } from '#shared/domain/model.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
-import type { ApiEvent } from './api-request.ts';
+import { queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 
 export type ModelSettings = {
@@ -21,24 +24,48 @@ export const modelRoutes = ({
   {
     method: 'GET',
     path: '/api/models/available',
+    needs: 'global:read',
+    contract: {
+      summary: 'List the models of a provider',
+      query: modelsQuery,
+      answers: { 200: modelsAnswer },
+      errors: providerErrors,
+    },
     handler: async (event) => {
-      const provider = providerOf(event, settings);
+      const provider = providerOf(queryOf(event, modelsQuery), settings);
       return json(200, { provider, models: await catalog.list(provider) });
     },
   },
   {
     method: 'GET',
     path: '/api/models/check',
+    needs: 'global:read',
+    contract: {
+      summary: 'Ask whether a provider has some models',
+      query: modelChecksQuery,
+      answers: { 200: modelChecksAnswer },
+      errors: providerErrors,
+    },
     handler: async (event) => {
-      const provider = providerOf(event, settings);
-      const models = await catalog.check(provider, idsOf(event, provider, settings));
+      const query = queryOf(event, modelChecksQuery);
+      const provider = providerOf(query, settings);
+      const models = await catalog.check(provider, idsOf(query, provider, settings));
       return json(200, { provider, models });
     },
   },
 ];
 
-const providerOf = ({ queryStringParameters }: ApiEvent, { provider }: ModelSettings): ProviderName => {
-  const name = queryStringParameters?.['provider'];
+const providerErrors = [
+  'provider_not_configured',
+  'provider_auth_failed',
+  'provider_rate_limited',
+  'provider_overloaded',
+  'provider_unavailable',
+] as const satisfies readonly ErrorCode[];
+
+type Asked = z.output<typeof modelChecksQuery>;
+
+const providerOf = ({ provider: name }: Asked, { provider }: ModelSettings): ProviderName => {
   if (name === undefined) return provider;
   const known = decodeProvider(name);
   if (known !== undefined) return known;
@@ -47,11 +74,11 @@ const providerOf = ({ queryStringParameters }: ApiEvent, { provider }: ModelSett
 
 /** The operator's model is one of the operator's provider; without it, and besides it, the default. */
 const idsOf = (
-  { queryStringParameters }: ApiEvent,
+  { models = '' }: Asked,
   provider: ProviderName,
   settings: ModelSettings,
 ): readonly string[] => {
-  const named = (queryStringParameters?.['models'] ?? '').split(',').map((id) => id.trim());
+  const named = models.split(',').map((id) => id.trim());
   const ids = named.filter((id) => id !== '');
   if (ids.length > 0) return ids;
   const own = provider === settings.provider && settings.model ? [settings.model] : [];

@@ -11,10 +11,12 @@ import { leasePort } from '#shared/application/lease-port.ts';
 import { openSandbox } from '#shared/application/open-sandbox.ts';
 import { openPreview, type PreviewPorts, type PreviewTarget } from '#shared/application/preview-access.ts';
 import { bearerToken, header } from '#shared/contracts/bearer.ts';
+import { intentOf } from '#shared/domain/access.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { type ApiEvent, bytesOf } from './api-request.ts';
 import type { InsidePorts, InsideSettings } from './inside.ts';
+import { previewRoute } from './preview-contract.ts';
 
 const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;
 const cookieName = 'sallyport-preview';
@@ -53,11 +55,8 @@ const show = async (
   event: ApiEvent,
   { target, rest, principal }: { target: PreviewTarget; rest: string; principal: Principal },
 ): Promise<StreamedResult> => {
-  const { session } = await findSession(ports.sessions, {
-    id: target.sessionId,
-    principal,
-    intent: 'write',
-  });
+  const wish = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
+  const { session } = await findSession(ports.sessions, wish);
   const correlationId = event.requestContext.requestId;
   const { sandbox } = await openSandbox(ports, session, { lifetimes: settings.lifetimes, correlationId });
   const port = await leasePort(ports, sandbox, target.port);

@@ -1,9 +1,13 @@
 /** The table of routes: method, path, and which file answers. */
 import { type AccessPorts, issueTicket } from '#shared/application/authenticate.ts';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
+import type { ProjectPorts } from '#shared/application/manage-projects.ts';
+import type { SecretPorts } from '#shared/application/manage-secrets.ts';
 import type { TokenPorts } from '#shared/application/manage-tokens.ts';
 import type { LogPorts } from '#shared/application/read-logs.ts';
-import type { StatsSettings } from '#shared/application/resource-stats.ts';
+import type { StatsPorts, StatsSettings } from '#shared/application/resource-stats.ts';
+import { ticketAnswer } from '#shared/contracts/token-view.ts';
+import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
 import { principalOf } from './api-request.ts';
@@ -11,16 +15,22 @@ import { type ApiRoute, json } from './api-route.ts';
 import { conversationRoutes } from './conversation-routes.ts';
 import { fileRoutes } from './file-routes.ts';
 import type { InsidePorts } from './inside.ts';
+import { type McpPorts, mcpRoutes } from './mcp-routes.ts';
 import { modelRoutes } from './model-routes.ts';
+import { openApiRoute } from './openapi-route.ts';
 import type { Preview } from './preview-routes.ts';
-import { type ProjectPorts, projectRoutes } from './project-routes.ts';
+import { projectRoutes } from './project-routes.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
+import { secretRoutes } from './secret-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
 
 export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
   InsidePorts &
   ProjectPorts &
+  StatsPorts &
+  SecretPorts &
+  McpPorts &
   LogPorts &
   AccessPorts &
   Preview['ports'];
@@ -29,12 +39,15 @@ export type Api = {
   readonly settings: SessionDefaults;
   readonly limits: TurnLimits;
   readonly stats: StatsSettings;
+  readonly mcpTimes: CheckTimes;
 };
 
 export const routes = (api: Api): readonly ApiRoute[] => [
   {
     method: 'POST',
     path: '/api/tickets',
+    needs: 'any',
+    contract: { summary: 'Make a ticket for a browser, good once', answers: { 201: ticketAnswer } },
     handler: async (event) => json(201, await issueTicket(api.ports, principalOf(event))),
   },
   ...sessionRoutes(api),
@@ -42,6 +55,9 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...fileRoutes(api),
   ...sandboxRoutes(api),
   ...projectRoutes(api),
+  ...secretRoutes(api),
+  ...mcpRoutes(api),
   ...tokenRoutes(api),
   ...modelRoutes(api),
+  openApiRoute,
 ];

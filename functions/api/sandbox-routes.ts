@@ -2,10 +2,11 @@
 import { leasePort } from '#shared/application/lease-port.ts';
 import { readLogs } from '#shared/application/read-logs.ts';
 import { leaseBody } from '#shared/contracts/rest.ts';
+import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/sandbox-view.ts';
 import { bodyOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { type InsidePorts, type InsideSettings, inside } from './inside.ts';
-import { found } from './session-routes.ts';
+import { type InsidePorts, type InsideSettings, inside, insideErrors } from './inside.ts';
+import { onSession } from './resource-route.ts';
 
 export const sandboxRoutes = ({
   ports,
@@ -14,37 +15,45 @@ export const sandboxRoutes = ({
   readonly ports: InsidePorts;
   readonly settings: InsideSettings;
 }): readonly ApiRoute[] => [
-  {
+  onSession(ports, {
     method: 'GET',
     path: '/api/sessions/{id}/logs',
-    handler: async (event) => {
-      const { session } = await found(ports, event, 'read');
+    needs: 'own:read',
+    contract: { summary: 'Read what the sandbox did and said', answers: { 200: logsAnswer } },
+    handler: async (_event, { session }) => {
       const lines = await readLogs(ports, session);
       return json(200, {
         lines: lines.map(({ at, ...line }) => ({ at: new Date(at).toISOString(), ...line })),
       });
     },
-  },
-  {
+  }),
+  onSession(ports, {
     method: 'GET',
     path: '/api/sessions/{id}/ports',
-    handler: async (event) => {
-      const { session } = await found(ports, event, 'read');
+    needs: 'own:read',
+    contract: { summary: 'List the leased ports', answers: { 200: portsAnswer } },
+    handler: async (_event, { session }) => {
       const leased = (await ports.workspaces.get(session.workspace))?.sandbox?.ports ?? [];
       return json(200, { ports: leased.map((port) => portView(session.id, port)) });
     },
-  },
-  {
+  }),
+  onSession(ports, {
     method: 'POST',
     path: '/api/sessions/{id}/ports',
-    handler: async (event) => {
-      const { port: wanted } = bodyOf(event, leaseBody);
-      const sandbox = await inside(ports, event, { intent: 'write', settings });
-      const port = await leasePort(ports, sandbox, wanted);
-      const id = event.pathParameters?.['id'] ?? '';
-      return json(201, portView(id, port));
+    needs: 'own:write',
+    contract: {
+      summary: 'Lease a port for preview',
+      body: leaseBody,
+      answers: { 201: portAnswer },
+      errors: insideErrors,
     },
-  },
+    handler: async (event, { session }) => {
+      const { port: wanted } = bodyOf(event, leaseBody);
+      const sandbox = await inside(ports, event, { session, settings });
+      const port = await leasePort(ports, sandbox, wanted);
+      return json(201, portView(session.id, port));
+    },
+  }),
 ];
 
 const portView = (sessionId: string, port: number) => ({

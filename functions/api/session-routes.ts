@@ -4,17 +4,18 @@ import type { SessionDefaults } from '#shared/application/create-session.ts';
 import { createWithPlace, type PlacePorts } from '#shared/application/create-with-place.ts';
 import type { DecidePorts } from '#shared/application/decide-call.ts';
 import { type EndPorts, endSession } from '#shared/application/end-session.ts';
-import { findSession } from '#shared/application/find-session.ts';
 import { createSessionBody, listQuery } from '#shared/contracts/rest.ts';
-import { sessionView } from '#shared/contracts/session-view.ts';
+import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/session-view.ts';
+import { mayRead } from '#shared/domain/access.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { idleLimit } from '#shared/domain/session-lifetime.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
+import { onSession } from './resource-route.ts';
 
 export type SessionPorts = PlacePorts & EndPorts & DecidePorts;
 
@@ -38,14 +39,24 @@ export const sessionRoutes = ({
     {
       method: 'POST',
       path: '/api/sessions',
+      needs: 'own:write',
+      contract: {
+        summary: 'Make a session',
+        body: createSessionBody,
+        answers: { 201: sessionAnswer },
+        errors: [
+          'invalid_flavor',
+          'unsupported_language',
+          'provider_not_configured',
+          'project_not_found',
+          'resource_limit_exceeded',
+        ],
+      },
       handler: async (event: ApiEvent) => {
         const { evictIdle, waitSeconds, ...wish } = bodyOf(event, createSessionBody);
-        const principal = principalOf(event);
-        if (principal.scope.endsWith(':ro'))
-          throw new AppError('forbidden', 'this token may read but not write');
         const id = randomUUID() as SessionId;
         const correlationId = event.requestContext.requestId;
-        const request = { id, principal, wish, defaults: settings };
+        const request = { id, principal: principalOf(event), wish, defaults: settings };
         const session = await createWithPlace(ports, request, { waitSeconds, evictIdle, correlationId });
         if (session === undefined) throw new AppError('conflict', 'this session exists');
         return json(201, await show(session));
@@ -54,12 +65,16 @@ export const sessionRoutes = ({
     {
       method: 'GET',
       path: '/api/sessions',
+      needs: 'own:read',
+      contract: { summary: 'List your sessions', query: listQuery, answers: { 200: sessionsAnswer } },
       handler: async (event: ApiEvent) => {
         const { after, status, project } = queryOf(event, listQuery);
+        const principal = principalOf(event);
         const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
-        const { sessions, next } = await ports.sessions.list(principalOf(event).owner, page);
+        const { sessions, next } = await ports.sessions.list(principal.owner, page);
         const wanted = sessions.filter(
           (session) =>
+            mayRead(principal, session) &&
             (status === undefined || session.status === status) &&
             (project === undefined || session.project === project),
         );
@@ -67,30 +82,24 @@ export const sessionRoutes = ({
         return json(200, { sessions: shown, ...(next === undefined ? {} : { next }) });
       },
     },
-    {
+    onSession(ports, {
       method: 'GET',
       path: '/api/sessions/{id}',
-      handler: async (event: ApiEvent) => {
-        const { session, turn } = await found(ports, event, 'read');
-        return json(200, await show(session, turn));
-      },
-    },
-    {
+      needs: 'own:read',
+      contract: { summary: 'Show a session', answers: { 200: sessionAnswer } },
+      handler: async (_event, { session, turn }) => json(200, await show(session, turn)),
+    }),
+    onSession(ports, {
       method: 'DELETE',
       path: '/api/sessions/{id}',
-      handler: async (event: ApiEvent) => {
-        const { session } = await found(ports, event, 'write');
+      needs: 'own:write',
+      contract: { summary: 'End a session and its sandbox', answers: { 200: sessionAnswer } },
+      handler: async (event, { session }) => {
         const correlationId = event.requestContext.requestId;
         await endSession(ports, session, { reason: 'the session was deleted', correlationId });
         const ended = await ports.sessions.get(session.id);
         return json(200, await show(ended ?? session));
       },
-    },
+    }),
   ];
 };
-
-export const found = (
-  { sessions }: Pick<SessionPorts, 'sessions'>,
-  event: ApiEvent,
-  intent: 'read' | 'write',
-) => findSession(sessions, { id: pathValue(event, 'id'), principal: principalOf(event), intent });

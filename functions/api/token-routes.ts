@@ -1,7 +1,7 @@
 /** `/tokens`: made, listed, revoked. */
 import { createToken, listTokens, revokeToken, type TokenPorts } from '#shared/application/manage-tokens.ts';
 import { createTokenBody, pageQuery } from '#shared/contracts/rest.ts';
-import { tokenView } from '#shared/contracts/token-view.ts';
+import { newTokenAnswer, tokenAnswer, tokensAnswer, tokenView } from '#shared/contracts/token-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
@@ -10,6 +10,12 @@ export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly
   {
     method: 'POST',
     path: '/api/tokens',
+    needs: 'admin',
+    contract: {
+      summary: 'Make a token; its text is told this once',
+      body: createTokenBody,
+      answers: { 201: newTokenAnswer },
+    },
     handler: async (event) => {
       const { record, token } = await createToken(ports, principalOf(event), bodyOf(event, createTokenBody));
       const { id, scope, name } = record;
@@ -19,16 +25,20 @@ export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly
   {
     method: 'GET',
     path: '/api/tokens',
+    needs: 'admin',
+    contract: { summary: 'List the tokens, masked', query: pageQuery, answers: { 200: tokensAnswer } },
     handler: async (event) => {
       const { after } = queryOf(event, pageQuery);
       const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
-      const { tokens, next } = await listTokens(ports, principalOf(event), page);
+      const { tokens, next } = await listTokens(ports, page);
       return json(200, { tokens: tokens.map(tokenView), ...(next === undefined ? {} : { next }) });
     },
   },
   {
     method: 'DELETE',
     path: '/api/tokens/{id}',
+    needs: 'admin',
+    contract: { summary: 'Revoke a token', answers: { 200: tokenAnswer }, errors: ['token_not_found'] },
     handler: async (event) =>
       json(200, tokenView(await revokeToken(ports, principalOf(event), pathValue(event, 'id')))),
   },

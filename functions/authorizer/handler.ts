@@ -9,9 +9,11 @@ import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { authenticate } from '#shared/application/authenticate.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
+import { toAuthorizerContext } from '#shared/contracts/authorizer-context.ts';
 import { bearerToken, ticketOf } from '#shared/contracts/bearer.ts';
 import { isAppError } from '#shared/errors.ts';
 
@@ -24,6 +26,7 @@ const ports = {
   tokens: makeTokenStore(table),
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+  signIn: openSignIn(environment, house.telemetry),
 };
 
 export const handler = house.handler<APIGatewayRequestAuthorizerEvent, APIGatewayAuthorizerResult>(
@@ -31,19 +34,27 @@ export const handler = house.handler<APIGatewayRequestAuthorizerEvent, APIGatewa
     try {
       const credentials = { token: bearerToken(headers), ticket: ticketOf(headers, query) };
       const principal = await authenticate(ports, credentials);
-      return allow(methodArn, { ...principal, sessionId: query?.['sessionId'] ?? randomUUID() });
+      const sessionId = query?.['sessionId'] ?? randomUUID();
+      return verdict('Allow', methodArn, { ...toAuthorizerContext(principal), sessionId });
     } catch (error) {
+      if (isAppError(error) && error.code === 'forbidden') return verdict('Deny', methodArn, {});
       // API Gateway answers 401 to exactly this message; any other failure is a 500.
-      throw isAppError(error) ? new Error('Unauthorized', { cause: error }) : error;
+      throw isAppError(error) && error.code === 'unauthenticated'
+        ? new Error('Unauthorized', { cause: error })
+        : error;
     }
   },
 );
 
-const allow = (Resource: string, context: Readonly<Record<string, string>>): APIGatewayAuthorizerResult => ({
+const verdict = (
+  Effect: 'Allow' | 'Deny',
+  Resource: string,
+  context: Readonly<Record<string, string>>,
+): APIGatewayAuthorizerResult => ({
   principalId: context['owner'] ?? '',
   policyDocument: {
     Version: '2012-10-17',
-    Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource }],
+    Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }],
   },
   context: { ...context },
 });

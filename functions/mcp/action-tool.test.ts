@@ -1,25 +1,28 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { defineAction, defineActionTool } from './action-tool.ts';
-import type { ToolContext } from './define-tool.ts';
+import type { CallContext } from './define-tool.ts';
 
 const plant = defineActionTool({
   name: 'plant',
   description: 'Plants.',
   actions: {
     sow: defineAction({
+      needs: 'own:write',
       input: z.strictObject({ seed: z.string(), depth: z.number().optional() }),
       output: z.object({ id: z.string() }),
       run: async ({ seed }) => ({ id: seed }),
     }),
     list: defineAction({
+      needs: 'own:read',
       input: z.strictObject({}),
       output: z.object({ plants: z.array(z.string()) }),
       run: async () => ({ plants: ['rose'] }),
     }),
   },
 });
-const run = (input: unknown) => plant.run(input, {} as ToolContext);
+const run = (input: unknown, scope = 'admin') =>
+  plant.run(input, { principal: { scope } } as unknown as CallContext);
 
 test('the action that is named runs with its own arguments', async () => {
   expect(await run({ action: 'sow', seed: 'fern' })).toEqual({ id: 'fern' });
@@ -36,6 +39,12 @@ test.each([
   await expect(run(input)).rejects.toMatchObject({ code: 'invalid_request', message });
 });
 
+test('each action is asked for by its own need, before its arguments are looked at', async () => {
+  expect(plant.needs).toEqual({ sow: 'own:write', list: 'own:read' });
+  expect(await run({ action: 'list' }, 'admin:ro')).toEqual({ plants: ['rose'] });
+  await expect(run({ action: 'sow' }, 'admin:ro')).rejects.toMatchObject({ code: 'forbidden' });
+});
+
 test('a field of another action is refused', async () => {
   await expect(run({ action: 'list', seed: 'fern' })).rejects.toMatchObject({ code: 'invalid_request' });
 });
@@ -47,7 +56,7 @@ test('the client sees the fields of all actions, and which belong to which', () 
   expect(plant.inputSchema).toEqual({
     type: 'object',
     properties: {
-      action: { type: 'string', enum: ['sow', 'list'] },
+      action: { type: 'string', enum: ['sow', 'list'], description: 'What to do.' },
       seed: { type: 'string' },
       depth: { type: 'number' },
     },

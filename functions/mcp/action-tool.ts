@@ -5,16 +5,20 @@
  * belong to which action is said in the description and checked by the action's own schema.
  */
 import * as z from 'zod';
+import type { Need } from '#shared/domain/access.ts';
 import { AppError } from '#shared/errors.ts';
-import { objectSchema, parseArguments, type Tool, type ToolContext, type ToolResult } from './define-tool.ts';
+import { admit, type Tool, type ToolContext, type ToolResult } from './define-tool.ts';
+import { objectSchema, parseArguments } from './tool-arguments.ts';
 
 export type Action = {
+  readonly needs: Need;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
   readonly run: (input: unknown, context: ToolContext) => Promise<ToolResult>;
 };
 
 export const defineAction = <Input extends z.ZodObject, Output extends z.ZodObject>(definition: {
+  readonly needs: Need;
   readonly input: Input;
   readonly output: Output;
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<z.output<Output>>;
@@ -32,11 +36,13 @@ export const defineActionTool = (definition: {
   return {
     name,
     description: `${description} ${describeActions(actions)}`,
+    needs: Object.fromEntries(Object.entries(actions).map(([action, { needs }]) => [action, needs])),
     inputSchema: inputSchemaOf(actions),
     outputSchema: objectSchema(z.union(Object.values(actions).map(({ output }) => output))),
     run: async (value, context) => {
       const { action: asked, ...input } = (value ?? {}) as Record<string, unknown>;
-      return actionNamed(definition, asked).run(input, context);
+      const action = actionNamed(definition, asked);
+      return action.run(input, admit(context, action.needs));
     },
   };
 };
@@ -78,7 +84,10 @@ const inputSchemaOf = (actions: Actions): Tool['inputSchema'] => {
   const fields = Object.values(actions).map(({ input }) => objectSchema(input)['properties'] as object);
   return {
     type: 'object',
-    properties: { action: { type: 'string', enum: Object.keys(actions) }, ...Object.assign({}, ...fields) },
+    properties: {
+      action: { type: 'string', enum: Object.keys(actions), description: 'What to do.' },
+      ...Object.assign({}, ...fields),
+    },
     required: ['action'],
     additionalProperties: false,
   };

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { answer, type Door } from './answer.ts';
 import { defineTool, type McpPorts, type McpSettings } from './define-tool.ts';
+import { toolServer } from './tool-server.ts';
 
 const telemetry = {
   info: () => undefined,
@@ -25,6 +26,7 @@ const door: Door = {
 const whoami = defineTool({
   name: 'whoami',
   description: 'Tells.',
+  needs: 'any',
   input: z.strictObject({}),
   output: z.object({ scope: z.string(), id: z.string() }),
   run: async (_, { principal, correlationId }) => ({ scope: principal.scope, id: correlationId }),
@@ -42,8 +44,9 @@ const eventOf = (more: Partial<APIGatewayProxyEvent> = {}) =>
   }) as APIGatewayProxyEvent;
 
 const settings = {} as McpSettings;
-const open = async () => ({ telemetry }) as unknown as McpPorts;
-const ask = (event: APIGatewayProxyEvent) => answer(door, event, { tools: [whoami], settings, open });
+const open = async () => ({ telemetry, world: systemWorld }) as unknown as McpPorts;
+const ask = (event: APIGatewayProxyEvent) =>
+  answer(door, event, { makeServer: toolServer([whoami]), settings, open });
 
 test('a known client is served under the id of its request', async () => {
   const { statusCode, headers, body } = await ask(eventOf());
@@ -76,7 +79,7 @@ test.each([
 ])('%s is told to authenticate before anything else', async (_, headers) => {
   const opened: string[] = [];
   const result = await answer(door, eventOf({ headers, body: '{' }), {
-    tools: [whoami],
+    makeServer: toolServer([whoami]),
     settings,
     open: async () => {
       opened.push('opened');
@@ -103,6 +106,23 @@ test.each([
   expect(opened).toEqual([]);
 });
 
+test.each([
+  ['a name of this machine', { host: 'localhost:4350' }, 200],
+  ['the name it was reached under', { Host: 'api.example.com' }, 200],
+  ['a page of its own', { host: '127.0.0.1:1', origin: 'http://127.0.0.1:1' }, 200],
+  ['a name that somebody else had resolve to us', { host: 'evil.example.com' }, 403],
+  ['a page of another origin', { host: 'localhost', origin: 'https://evil.example.com' }, 403],
+  ['a page without an origin', { host: 'localhost', origin: 'null' }, 403],
+])('a request for %s', async (_, more, status) => {
+  const requestContext = { requestId: 'r-1', domainName: 'api.example.com' };
+  const headers = { ...eventOf().headers, ...more };
+  const event = eventOf({
+    headers,
+    requestContext: requestContext as APIGatewayProxyEvent['requestContext'],
+  });
+  expect((await ask(event)).statusCode).toBe(status);
+});
+
 test.each(['GET', 'DELETE', 'TRACE'])('%s is not allowed', async (httpMethod) => {
   const { statusCode, headers } = await ask(eventOf({ httpMethod, body: null }));
   expect([statusCode, headers['allow']]).toEqual([405, 'POST']);
@@ -110,7 +130,7 @@ test.each(['GET', 'DELETE', 'TRACE'])('%s is not allowed', async (httpMethod) =>
 
 test('what we cannot open is our fault, in the shape of every error', async () => {
   const result = await answer(door, eventOf(), {
-    tools: [whoami],
+    makeServer: toolServer([whoami]),
     settings,
     open: () => Promise.reject(new Error('arn:secret')),
   });

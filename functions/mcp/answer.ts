@@ -7,13 +7,15 @@ import { bearerToken } from '#shared/contracts/bearer.ts';
 import { errorBody, errorStatus, isAppError } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import type { McpPorts, McpSettings, Tool } from './define-tool.ts';
+import type { McpPorts, McpSettings } from './define-tool.ts';
+import type { MakeServer } from './endpoint-context.ts';
 import { answerMcp } from './mcp-endpoint.ts';
+import { refuseForeign } from './own-host.ts';
 
 export type Door = AccessPorts & { readonly telemetry: Telemetry; readonly rateLimiter: RateLimiter };
 
 export type House = {
-  readonly tools: readonly Tool[];
+  readonly makeServer: MakeServer;
   readonly settings: McpSettings;
   /** Asked for only once a client is known. */
   readonly open: () => Promise<McpPorts>;
@@ -22,14 +24,15 @@ export type House = {
 export const answer = async (
   door: Door,
   event: APIGatewayProxyEvent,
-  { tools, settings, open }: House,
+  { makeServer, settings, open }: House,
 ): Promise<StreamedResult> => {
   const correlationId = event.requestContext.requestId;
   try {
+    refuseForeign(event);
     const principal = await authenticate(door, { token: bearerToken(event.headers) });
     await throttle(door, principal);
     const context = { ports: await open(), settings, principal, correlationId };
-    return toResult(await answerMcp(toRequest(event), tools, context));
+    return toResult(await answerMcp(toRequest(event), makeServer, context));
   } catch (error) {
     if (!isAppError(error)) door.telemetry.error('a request failed', { error });
     return failure(error, correlationId);

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { createProjectArguments, executeCodeArguments } from '#shared/contracts/mcp-tools.ts';
+import { executeCodeArguments } from '#shared/contracts/mcp-tools.ts';
+import { createProjectArguments } from '#shared/contracts/platform-tools.ts';
 import { isAppError } from '#shared/errors.ts';
-import { defineTool, parseArguments, type ToolContext } from './define-tool.ts';
+import { type CallContext, defineTool } from './define-tool.ts';
+import { parseArguments } from './tool-arguments.ts';
 
 const refusal = (run: () => unknown) => {
   try {
@@ -59,20 +61,28 @@ test('a tool shows plain object schemas and runs with parsed arguments', async (
   const tool = defineTool({
     name: 'double',
     description: 'Doubles.',
+    needs: 'own:write',
     input: z.strictObject({ value: z.number().default(2) }),
-    output: z.object({ doubled: z.number() }),
-    run: async ({ value }) => ({ doubled: value * 2 }),
+    output: z.object({ doubled: z.number(), intent: z.string() }),
+    run: async ({ value }, { intent }) => ({ doubled: value * 2, intent }),
   });
   const { run, ...shown } = tool;
   expect(shown).toEqual({
     name: 'double',
     description: 'Doubles.',
+    needs: 'own:write',
     inputSchema: {
       type: 'object',
       properties: { value: { type: 'number', default: 2 } },
       additionalProperties: false,
     },
-    outputSchema: { type: 'object', properties: { doubled: { type: 'number' } }, required: ['doubled'] },
+    outputSchema: {
+      type: 'object',
+      properties: { doubled: { type: 'number' }, intent: { type: 'string' } },
+      required: ['doubled', 'intent'],
+    },
   });
-  expect(await run({}, {} as ToolContext)).toEqual({ doubled: 4 });
+  const contextOf = (scope: string) => ({ principal: { scope } }) as unknown as CallContext;
+  expect(await run({}, contextOf('admin'))).toEqual({ doubled: 4, intent: 'write' });
+  await expect(run({ value: 'x' }, contextOf('admin:ro'))).rejects.toMatchObject({ code: 'forbidden' });
 });

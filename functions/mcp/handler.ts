@@ -6,16 +6,21 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
+import { makeSecretPointers } from '#shared/adapters/aws/dynamo/secret-pointer.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
+import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
 import { agentSessionsMax } from '#shared/domain/quota.ts';
 import { answer } from './answer.ts';
+import { toolServer } from './tool-server.ts';
 import { toolbox } from './toolbox.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
@@ -23,12 +28,21 @@ const environment = readEnvironment('mcp', process.env);
 const house = openHouse('mcp');
 const table = openTable(environment.TABLE_NAME);
 const lambda = openLambda();
+const secretPointers = makeSecretPointers(table);
+const makeServer = toolServer(toolbox);
 
 const settings = {
   defaults: {
     ...sessionDefaultsOf(environment),
     provider: chooseProvider(environment),
     places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+  },
+  limits: {
+    recursionDepthMax: environment.MAX_RECURSION_DEPTH,
+    agentsPerSessionMax: environment.MAX_AGENTS_PER_SESSION,
+    costUsdMax: environment.MAX_COST_USD,
+    stepsPerTurnMax: environment.MAX_STEPS_PER_TURN,
+    rate: rateOf(environment),
   },
   volume: {
     guestPath: environment.MSB_SHARED_VOLUME_GUEST_PATH,
@@ -41,19 +55,22 @@ const ports = {
   places: makePlaceStore(table),
   projects: makeProjectStore(table),
   tokens: makeTokenStore(table),
-  rateLimiter: makeRateLimiter(table, rateOf(environment)),
+  rateLimiter: makeRateLimiter(table, settings.limits.rate),
   auditLog: makeAuditLog(table),
+  runningCalls: makeRunningCallStore(table),
+  secretNames: async (project: ProjectId) => (await secretPointers.read(project)).names.toSorted(),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
   telemetry: house.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+  signIn: openSignIn(environment, house.telemetry),
 };
 const sandboxes = openSandboxes(environment, { table, lambda });
 
 export const handler = house.streamingHandler<APIGatewayProxyEvent>(async (event) => {
   house.follow(event.requestContext.requestId);
   const open = async () => ({ ...ports, ...(await sandboxes()) });
-  return answer(ports, event, { tools: toolbox, settings, open });
+  return answer(ports, event, { makeServer, settings, open });
 });

@@ -3,16 +3,23 @@ import { once } from 'node:events';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import { systemWorld } from '#shared/adapters/system-world.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts';
-import { answerMcp, type EndpointContext } from './mcp-endpoint.ts';
+import type { EndpointContext } from './endpoint-context.ts';
+import { answerMcp } from './mcp-endpoint.ts';
+import { toolServer } from './tool-server.ts';
 
 const logged: string[] = [];
 const note = (message: string): void => {
   logged.push(message);
 };
 const telemetry = { info: note, warn: note, error: note, count: () => undefined, duration: () => undefined };
-const context = { ports: { telemetry }, correlationId: 'r-1' } as unknown as EndpointContext;
+const context = {
+  ports: { telemetry, world: systemWorld },
+  principal: { scope: 'admin', tokenHash: 'abc' },
+  correlationId: 'r-1',
+} as unknown as EndpointContext;
 const endpoint = new URL('http://sallyport/mcp');
 
 afterEach(() => {
@@ -24,6 +31,7 @@ const toolOf = (run: (context: ToolContext) => Promise<{ answer: string }>): Too
   defineTool({
     name: 'ask',
     description: 'Asks.',
+    needs: 'any',
     input: z.strictObject({}),
     output: z.object({ answer: z.string() }),
     run: async (_, call) => run(call),
@@ -32,7 +40,8 @@ const toolOf = (run: (context: ToolContext) => Promise<{ answer: string }>): Too
 const calm = toolOf(async () => ({ answer: 'yes' }));
 
 const connected = async (tool: Tool, era: 'legacy' | 'modern') => {
-  const fetch = (url: string | URL, init?: RequestInit) => answerMcp(new Request(url, init), [tool], context);
+  const fetch = (url: string | URL, init?: RequestInit) =>
+    answerMcp(new Request(url, init), toolServer([tool]), context);
   const mode = era === 'legacy' ? ('legacy' as const) : { pin: '2026-07-28' };
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(endpoint, { fetch }));
@@ -154,7 +163,7 @@ test('a call that is silent gives a sign of life every ten seconds', async () =>
 });
 
 test.each([
-  ['legacy', {}],
+  ['legacy', {}, false],
   [
     'modern',
     {
@@ -164,8 +173,9 @@ test.each([
         'io.modelcontextprotocol/clientCapabilities': {},
       },
     },
+    true,
   ],
-])('a %s client that closes its stream aborts the call', async (era, extra) => {
+])('a %s client that closes its stream: whether that cancels the call', async (era, extra, cancels) => {
   const seen: AbortSignal[] = [];
   const started = new AbortController();
   const endless = toolOf(async ({ signal }) => {
@@ -178,16 +188,16 @@ test.each([
   const body = { ...callOf('ask'), params: { name: 'ask', ...extra } };
   const named = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'ask' };
   const headers = { accept: 'application/json, text/event-stream', ...(era === 'modern' ? named : {}) };
-  const response = await answerMcp(post(body, headers), [endless], context);
+  const response = await answerMcp(post(body, headers), toolServer([endless]), context);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   await begun;
   expect(seen[0]?.aborted).toBe(false);
   await response.body?.cancel();
-  expect(seen[0]?.aborted).toBe(true);
+  expect(seen[0]?.aborted).toBe(cancels);
 });
 
 test.each(['application/json', '*/*'])('a client that accepts %s gets JSON', async (accept) => {
-  const response = await answerMcp(post(callOf('ask'), { accept }), [calm], context);
+  const response = await answerMcp(post(callOf('ask'), { accept }), toolServer([calm]), context);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
   expect(await response.json()).toEqual({
     jsonrpc: '2.0',
@@ -206,7 +216,7 @@ test.each([
   ['arguments that are no object', { ...callOf('ask'), params: { name: 'ask', arguments: [1] } }, 200],
   ['more than 4 MiB', 'x'.repeat(4 * 1_048_576 + 1), 413],
 ])('%s is an error of JSON-RPC without a stack', async (_, body, status) => {
-  const response = await answerMcp(post(body), [calm], context);
+  const response = await answerMcp(post(body), toolServer([calm]), context);
   expect(response.status).toBe(status);
   const text = await response.text();
   expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
@@ -220,6 +230,6 @@ test('a client that wants to listen is refused at once: nothing would be said', 
 });
 
 test('any other method than POST is not allowed', async () => {
-  const response = await answerMcp(new Request(endpoint), [calm], context);
+  const response = await answerMcp(new Request(endpoint), toolServer([calm]), context);
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
 });

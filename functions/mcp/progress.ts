@@ -1,5 +1,6 @@
 /**
- * What a client that waits hears of its call: each piece of output, and now and then that it is still on.
+ * What a client that waits hears of its call: what it is at, each piece of output, and now and then that it
+ * is still on.
  *
  * Only one that sent a progress token hears anything. `message` is for a person; where a piece belongs is
  * in its `_meta`. Nothing waits for it: who does not read misses it.
@@ -12,13 +13,15 @@ export const signOfLifeMs = 10_000;
 
 export type Progress = {
   readonly onProgress: (progress: ToolProgress) => void;
+  readonly onPhase: (phase: string) => void;
   readonly stop: () => void;
 };
 
 export const openProgress = ({ _meta, notify }: ServerContext['mcpReq']): Progress => {
   const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return { onProgress: () => undefined, stop: () => undefined };
+  if (progressToken === undefined) return silent;
   let progress = 0;
+  let lastPhase: string | undefined;
   const say = (message: string, meta: Readonly<Record<string, unknown>> = {}): void => {
     progress += 1;
     const params = { progressToken, progress, message, _meta: { ...meta } };
@@ -31,6 +34,18 @@ export const openProgress = ({ _meta, notify }: ServerContext['mcpReq']): Progre
       life.refresh();
       say(text, { 'dev.sallyport/stream': stream, 'dev.sallyport/offset': offset });
     },
+    onPhase: (phase) => {
+      if (phase === lastPhase) return;
+      lastPhase = phase;
+      life.refresh();
+      say(`[${phase}]`, { 'dev.sallyport/phase': phase });
+    },
     stop: () => clearInterval(life),
   };
+};
+
+const silent: Progress = {
+  onProgress: () => undefined,
+  onPhase: () => undefined,
+  stop: () => undefined,
 };

@@ -12,7 +12,7 @@ export const runExecution = async (
   input: ExecutionArguments,
   program: Pick<Execution, 'argsFor'> & { readonly tool: ExecutionTool },
 ): Promise<ExecutionResult> => {
-  const { ports, settings, principal, correlationId, signal, onProgress } = context;
+  const { ports, settings, principal, correlationId, signal, onProgress, onPhase } = context;
   await refuseOtherProject(context, input);
   const executed = await execute(ports, {
     ...program,
@@ -23,6 +23,7 @@ export const runExecution = async (
     patience: { waitSeconds: input.wait_seconds, evictIdle: input.evict_idle, correlationId, signal },
     timeoutSeconds: input.timeout,
     onProgress,
+    onPhase,
   });
   for (const block of displayedContent(executed.content)) context.show(block);
   return toExecutionResult(executed, program.tool);
@@ -30,11 +31,11 @@ export const runExecution = async (
 
 /** A session stays in its project: who names another is told so and not run elsewhere than meant. */
 const refuseOtherProject = async (
-  { ports, principal }: ToolContext,
+  { ports, principal, intent }: ToolContext,
   { session_id: id, project_id: project }: ExecutionArguments,
 ): Promise<void> => {
   if (id === undefined || project === undefined) return;
-  const { session } = await findSession(ports.sessions, { id, principal, intent: 'write' });
+  const { session } = await findSession(ports.sessions, { id, principal, intent });
   if (session.project === project) return;
   throw new AppError('invalid_session_state', 'the session is of another project', {
     suggestions: ['Leave the project out, or make a new session.'],

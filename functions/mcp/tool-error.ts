@@ -5,16 +5,28 @@
  * AppError says nothing of itself; the id of the request is in `_meta`, for whoever reads our log.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { errorBody } from '#shared/errors.ts';
+import { type AppError, errorBody, isAppError } from '#shared/errors.ts';
 
 const requestIdMeta = 'dev.sallyport/requestId';
 
 export const toErrorResult = (cause: unknown, requestId: string): CallToolResult => {
   const { code, message, suggestions, recoveryActions } = errorBody(cause, requestId).error;
-  const error = { type: code, message, suggestions, recovery_actions: recoveryActions };
+  const error = {
+    type: code,
+    message,
+    suggestions,
+    recovery_actions: recoveryActions,
+    ...(isAppError(cause) ? factsOf(cause) : {}),
+  };
   return {
     isError: true,
     content: [{ type: 'text', text: JSON.stringify({ error }) }],
     _meta: { [requestIdMeta]: requestId },
   };
 };
+
+const factsOf = ({ details: { facts = {} } }: AppError) =>
+  Object.fromEntries(Object.entries(facts).map(([name, fact]) => [inSnakeCase(name), fact]));
+
+const inSnakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

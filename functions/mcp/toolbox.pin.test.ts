@@ -18,13 +18,54 @@ test('tools, their arguments and the fields of their results are frozen', () => 
     ['get_sessions', ['session_id'], [], ['sessions']],
     ['stop_session', ['session_id'], ['session_id'], ['session_id', 'success', 'message']],
     ['get_volume_path', ['session_id'], [], ['volume_path', 'description', 'available']],
+    ['read_file', ['session_id', 'path'], ['session_id', 'path'], ['path', 'size', 'mime_type']],
+    [
+      'write_file',
+      ['session_id', 'path', 'content', 'encoding'],
+      ['session_id', 'path', 'content'],
+      ['path', 'size', 'created', 'message'],
+    ],
+    ['list_files', ['session_id', 'path'], ['session_id'], ['path', 'files']],
     [
       'project',
-      ['action', 'name', 'description', 'flavor', 'template', 'flavors_allowed', 'project_id', 'after'],
+      [
+        'action',
+        'name',
+        'description',
+        'flavor',
+        'template',
+        'flavors_allowed',
+        'name_contains',
+        'limit',
+        'after',
+        'project_id',
+      ],
       ['action'],
       [],
     ],
     ['token', ['action', 'name', 'scope', 'expires_in_seconds', 'after', 'token_id'], ['action'], []],
+    [
+      'config_limits',
+      ['project_id', 'session_id'],
+      [],
+      [
+        'project_id',
+        'max_recursion_depth',
+        'max_agents_per_session',
+        'max_cost_usd',
+        'max_sessions',
+        'active_sessions',
+        'max_agent_sessions',
+        'max_steps_per_turn',
+        'flavors_allowed',
+        'timeout_seconds',
+        'max_wait_seconds',
+        'idle_seconds',
+        'rate_limit',
+        'max_read_file_bytes',
+        'max_write_file_bytes',
+      ],
+    ],
   ]);
 });
 
@@ -36,4 +77,39 @@ test('schemas show what values there are and name no dialect', () => {
     flavor: { type: 'string', enum: ['micro', 'small', 'medium', 'large'] },
     timeout: { type: 'number', minimum: 1, maximum: 300, default: 30 },
   });
+});
+
+test('what each tool and action takes of a token is frozen', () => {
+  expect(Object.fromEntries(toolbox.map(({ name, needs }) => [name, needs]))).toEqual({
+    execute_code: 'own:write',
+    execute_command: 'own:write',
+    get_sessions: 'own:read',
+    stop_session: 'own:write',
+    get_volume_path: 'own:read',
+    read_file: 'own:read',
+    write_file: 'own:write',
+    list_files: 'own:read',
+    project: { create: 'global:write', list: 'own:read', get: 'own:read', options: 'global:read' },
+    token: { create: 'admin', list: 'admin', revoke: 'admin' },
+    config_limits: 'own:read',
+  });
+});
+
+test('every field of every tool is described', () => {
+  const bare = (schema: unknown, path: string): string[] => {
+    if (typeof schema !== 'object' || schema === null) return [];
+    return Object.entries(schema).flatMap(([key, value]) => {
+      if (key !== 'properties') return bare(value, `${path}/${key}`);
+      return Object.entries(value as Record<string, { description?: string }>).flatMap(([name, field]) => [
+        ...(field.description === undefined ? [`${path}.${name}`] : []),
+        ...bare(field, `${path}.${name}`),
+      ]);
+    });
+  };
+  expect(
+    toolbox.flatMap(({ name, inputSchema, outputSchema }) => [
+      ...bare(inputSchema, `${name} in`),
+      ...bare(outputSchema, `${name} out`),
+    ]),
+  ).toEqual([]);
 });

@@ -41,8 +41,7 @@ const open = async (
 ): Promise<void> => {
   const decoded = decode(connectionQuery, query);
   if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
-  const { since, model, provider, flavor, template } = decoded.value;
-  const wish = { model, provider, flavor, template };
+  const { since, sessionId: _, ...wish } = decoded.value;
   await throttle(ports, principal);
   await openConnection(
     ports,

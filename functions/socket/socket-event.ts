@@ -3,9 +3,9 @@ import type {
   APIGatewayEventWebsocketRequestContextV2,
   APIGatewayProxyWebsocketEventV2WithRequestContext,
 } from 'aws-lambda';
+import { contextPrincipal } from '#shared/contracts/authorizer-context.ts';
 import { offeredSubprotocols } from '#shared/contracts/bearer.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { principalRecord } from '#shared/contracts/stored-records.ts';
 import type { ConnectionId } from '#shared/domain/ids.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 
@@ -36,7 +36,7 @@ export const decodeSocketEvent = (event: SocketEvent): SocketRequest => {
   const { connectionId, authorizer, requestTimeEpoch, requestId } = event.requestContext;
   return {
     connectionId: connectionId as ConnectionId,
-    principal: decodeStored(principalRecord, authorizer),
+    principal: decodeStored(contextPrincipal, authorizer),
     sessionId: String(authorizer?.['sessionId']),
     query: event.queryStringParameters ?? {},
     subprotocols: offeredSubprotocols(event.headers ?? null),

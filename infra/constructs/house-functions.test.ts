@@ -5,7 +5,9 @@ import { named, ofType, type Resource, synthesise } from '../synthesise.ts';
 
 const names = Object.keys(environments) as FunctionName[];
 const secretArn = (name: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:${name}-AbCdEf`;
+const keyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0f3e4b6a-0000-4000-8000-000000000000';
 const everySetting: Partial<Settings> = {
+  projectSecretsKeyArn: keyArn,
   providerKeyArns: {
     ANTHROPIC_API_KEY: secretArn('anthropic'),
     OPENAI_API_KEY: secretArn('openai'),
@@ -31,13 +33,21 @@ const everySetting: Partial<Settings> = {
     OPENAI_BASE_URL: 'https://models.example.com/openai',
     GOOGLE_GEMINI_BASE_URL: 'https://models.example.com/gemini',
     MAX_COST_USD: '25',
+    MAX_RECURSION_DEPTH: '3',
+    MAX_AGENTS_PER_SESSION: '50',
     TURN_LEASE_SECONDS: '30',
     MODEL_PRICES: '{}',
     ENABLE_CONVERSATION_COMPRESSION: 'true',
     RATE_LIMIT_PER_SECOND: '10',
     RATE_LIMIT_BURST: '20',
+    OIDC_ISSUER: 'https://id.example.com',
+    OIDC_AUDIENCE: 'sallyport',
+    OIDC_SCOPE_CLAIM: 'scope',
+    OIDC_DEFAULT_SCOPE: 'admin:ro',
     MSB_SHARED_VOLUME_PATH: '/srv/shared',
     MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
+    MCP_ALLOWED_PRIVATE_HOSTS: 'mcp.internal:8080',
+    MCP_CHECK_SECONDS: '60',
   },
 };
 const { compute } = synthesise();
@@ -103,6 +113,22 @@ test('whoever starts sandboxes and reaches into them knows that a shared volume 
     (name) => functionOf(name, full).Properties.Environment.Variables.SHARED_VOLUME === 'bucket',
   );
   expect(told).toEqual(['turn', 'janitor', 'api', 'mcp']);
+});
+
+test('whoever meets credentials knows the OIDC issuer, and nobody else does', () => {
+  const oidc = ['OIDC_AUDIENCE', 'OIDC_DEFAULT_SCOPE', 'OIDC_ISSUER', 'OIDC_SCOPE_CLAIM'];
+  const told = names.flatMap((name) => {
+    const variables = Object.keys(functionOf(name, full).Properties.Environment.Variables);
+    const known = variables.filter((variable) => variable.startsWith('OIDC_')).sort();
+    return known.length === 0 ? [] : [[name, known]];
+  });
+  expect(told).toEqual([
+    ['authorizer', oidc],
+    ['api', oidc],
+    ['mcp', oidc],
+  ]);
+  const untold = JSON.stringify(names.map((name) => functionOf(name).Properties.Environment));
+  expect(untold).not.toContain('OIDC_');
 });
 
 const isOfS3 = ({ Action }: Statement): boolean => [Action].flat().some((action) => action.startsWith('s3:'));
@@ -267,8 +293,66 @@ describe('rights', () => {
     expect(reading.flatMap(({ Resource }) => Resource)).toEqual(expect.arrayContaining(keys));
   });
 
+  const projectSecrets = {
+    'Fn::Join': [
+      '',
+      [
+        'arn:',
+        { Ref: 'AWS::Partition' },
+        ':secretsmanager:',
+        { Ref: 'AWS::Region' },
+        ':',
+        { Ref: 'AWS::AccountId' },
+        ':secret:sallyport/sallyport/*',
+      ],
+    ],
+  };
+  /** Statements of the same actions come out as one. */
+  const secretActionsOn = (name: FunctionName, resource: string): readonly string[] =>
+    statementsOf(name)
+      .filter(({ Resource }) => [Resource].flat().some((one) => JSON.stringify(one).includes(resource)))
+      .flatMap(({ Action }) => Action);
+
+  test('projects’ secrets are made and deleted by the API, read by it and whoever reaches registered servers', () => {
+    const told = names.filter(
+      (name) => functionOf(name).Properties.Environment.Variables.PROJECT_SECRETS_PREFIX !== undefined,
+    );
+    expect(told).toEqual(['turn', 'janitor', 'api']);
+    const reading = 'secretsmanager:GetSecretValue';
+    const making = ['secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret', reading];
+    const own = ':secret:sallyport/sallyport/*';
+    expect(Object.fromEntries(names.map((name) => [name, secretActionsOn(name, own)]))).toEqual({
+      ...Object.fromEntries(names.map((name) => [name, []])),
+      turn: [reading],
+      janitor: [reading],
+      api: making,
+    });
+    const resources = names.flatMap((name) => statementsOf(name).flatMap(({ Resource }) => Resource));
+    const onSecrets = resources.filter((one) => JSON.stringify(one).includes(':secretsmanager:'));
+    expect(onSecrets).toEqual([projectSecrets, projectSecrets, projectSecrets]);
+  });
+
+  test('a key of the operator’s own is used through Secrets Manager, for projects’ secrets alone', () => {
+    const users = names.flatMap((name) =>
+      statementsOf(name, full).flatMap(({ Resource, Action, Condition }) =>
+        Resource === keyArn ? [{ name, Action, Condition }] : [],
+      ),
+    );
+    const Condition = {
+      StringEquals: {
+        'kms:ViaService': { 'Fn::Join': ['', ['secretsmanager.', { Ref: 'AWS::Region' }, '.amazonaws.com']] },
+      },
+      ArnLike: { 'kms:EncryptionContext:SecretARN': projectSecrets },
+    };
+    expect(users).toEqual([
+      { name: 'turn', Action: 'kms:Decrypt', Condition },
+      { name: 'janitor', Action: 'kms:Decrypt', Condition },
+      { name: 'api', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Condition },
+    ]);
+  });
+
   test('the secret of the sandboxes is read by those who reach into them', () => {
-    const readers = names.filter((name) => actionsOf(name, 'secretsmanager').length > 0);
+    const readers = names.filter((name) => secretActionsOn(name, 'SandboxSecret').length > 0);
     expect(readers).toEqual(['turn', 'janitor', 'api', 'mcp']);
   });
 

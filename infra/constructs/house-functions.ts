@@ -13,6 +13,7 @@ import type { EnvironmentFor, FunctionName } from '#shared/config/environment.ts
 import type { Variables } from '#shared/config/settings.ts';
 import { HouseFunction, type HouseFunctionProps } from './house-function.ts';
 import { all, beingInVpc, invoking, knowing, type Need } from './need.ts';
+import { keepingProjectSecrets, readingProjectSecrets } from './project-secrets-need.ts';
 import { type SharedNeedsProps, sharedNeeds, turnTarget } from './shared-needs.ts';
 import { checkingCredentials, deletingMany, readingFrom, workingOn, workingOnIndexed } from './table-need.ts';
 import { forgettingWorkspaces, savingWorkspaces } from './workspace-need.ts';
@@ -50,17 +51,18 @@ export class HouseFunctions extends Construct {
     super(scope, id);
     // Whether a provider has a key is known to all who choose one; the turn and the model list may read it.
     this.settings = { ...props.settings.variables, ...props.settings.providerKeyArns };
-    const { table, tasks, door, workspaces } = props;
+    const { table, tasks, door, workspaces, settings } = props;
     const { access, turns, work, models, sandboxesBy } = sharedNeeds(Stack.of(this), props);
     this['sandbox-link'] = this.addLink(props);
     const sandboxes = sandboxesBy(this['sandbox-link'].lambda);
-    const sweeping = all(tasks.sweeping, forgettingWorkspaces(workspaces));
+    const secrets = readingProjectSecrets(Stack.of(this), settings);
+    const sweeping = all(tasks.sweeping, forgettingWorkspaces(workspaces), secrets);
     this.janitor = this.addJanitor(
       props,
       all(workingOnIndexed(table, 'due'), deletingMany(table), door.posting, turns, sandboxes, sweeping),
     );
     const cleaning = invoking('JANITOR_FUNCTION', this.janitor.lambda);
-    this.turn = this.addTurn(props, all(work, models, sandboxes, cleaning));
+    this.turn = this.addTurn(props, all(work, models, sandboxes, cleaning, secrets));
     this.authorizer = this.add({
       name: 'authorizer',
       needs: all(checkingCredentials(table), access),
@@ -88,7 +90,8 @@ export class HouseFunctions extends Construct {
       onFailure: new SqsDestination(props.lostEvents),
     });
     const requests = all(workingOnIndexed(table, 'owner'), door.posting, turns, sandboxes, cleaning);
-    this.api = this.add({ name: 'api', needs: all(requests, access, models), timeout: longest });
+    const keeping = keepingProjectSecrets(Stack.of(this), settings);
+    this.api = this.add({ name: 'api', needs: all(requests, access, models, keeping), timeout: longest });
     this.mcp = this.add({ name: 'mcp', needs: all(requests, access), timeout: longest });
   }
 

@@ -58,7 +58,7 @@ const ownRows = (): readonly Row[] => [
   [
     counts('Leases', 'LeasesLost', 'LeasesContended'),
     counts('Sweep', 'SweepsDone', 'SweepDue'),
-    counts('Sockets gone', 'SocketsGone'),
+    counts('Sockets and MCP servers gone', 'SocketsGone', 'McpChecksFailed', 'McpServersLost'),
   ],
 ];
 

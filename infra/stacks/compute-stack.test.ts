@@ -43,11 +43,12 @@ describe('what wakes functions', () => {
 
   const sweeps = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
 
-  test('the janitor sweeps what is due every minute, places every five, orphans every ten', () => {
+  test('the janitor sweeps what is due every minute, places every five, orphans every ten, and stays for lost MCP servers', () => {
     expect(sweeps.map(({ ScheduleExpression, Targets }) => [ScheduleExpression, Targets[0].Input])).toEqual([
       ['rate(1 minute)', '{"sweep":"due"}'],
       ['rate(5 minutes)', '{"sweep":"places"}'],
       ['rate(10 minutes)', '{"sweep":"orphans"}'],
+      ['rate(1 minute)', '{"sweep":"mcp","forSeconds":50}'],
     ]);
     for (const { Targets } of sweeps)
       expect(Targets).toEqual([

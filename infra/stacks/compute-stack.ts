@@ -26,13 +26,19 @@ export type ComputeStackProps = {
 /** The longest SQS keeps a message. */
 const lostDaysMax = 14;
 
-type Sweep = { readonly sweep: string; readonly minutes: number };
+type Sweep = {
+  readonly sweep: string;
+  readonly minutes: number;
+  /** How long it stays for what becomes due: less than until the next. */
+  readonly forSeconds?: number;
+};
 
 /** What the janitor looks at, and how often (`shared/contracts/janitor-task.ts`). */
 const sweeps: readonly Sweep[] = [
   { sweep: 'due', minutes: 1 },
   { sweep: 'places', minutes: 5 },
   { sweep: 'orphans', minutes: 10 },
+  { sweep: 'mcp', minutes: 1, forSeconds: 50 },
 ];
 
 export class ComputeStack extends Stack {
@@ -94,14 +100,14 @@ export class ComputeStack extends Stack {
     return queue;
   }
 
-  private addSweep({ sweep, minutes }: Sweep): void {
+  private addSweep({ minutes, ...task }: Sweep): void {
     const target = new LambdaFunction(this.functions.janitor.lambda, {
-      event: RuleTargetInput.fromObject({ sweep }),
+      event: RuleTargetInput.fromObject(task),
       // The next one is the retry.
       retryAttempts: 0,
     });
-    new Rule(this, `Sweep-${sweep}`, {
-      description: `The sweep of ${sweep}`,
+    new Rule(this, `Sweep-${task.sweep}`, {
+      description: `The sweep of ${task.sweep}`,
       schedule: Schedule.rate(Duration.minutes(minutes)),
       targets: [target],
     });

@@ -1,7 +1,8 @@
 /**
  * One REST request, carried to a Lambda function and its answer streamed back.
  *
- * A client that goes away does not stop the function: what it still writes is dropped. A function that
+ * A client that goes away does not stop the function: its stream is closed, which AWS does not do
+ * (docs/spec/aws.md, "Where the embedded cloud is not AWS"), and what it still writes is dropped. A function that
  * fails before its head is 502; one that fails later can only be told by cutting the connection (A13 to A16).
  */
 import { randomUUID } from 'node:crypto';
@@ -58,12 +59,17 @@ const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
   const giveUp = (): void => refuse(response, 504, 'Endpoint request timed out');
   const idle = setTimeout(giveUp, limits.idleMsMax);
   const total = setTimeout(giveUp, limits.totalMsMax);
+  const abandoned = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) abandoned.abort();
+  });
   const stopClocks = (): void => {
     clearTimeout(idle);
     clearTimeout(total);
   };
   return {
     stopClocks,
+    abandoned: abandoned.signal,
     began: () => undefined,
     chunk: async (bytes: Uint8Array): Promise<void> => {
       if (response.destroyed || response.writableEnded) return;

@@ -56,6 +56,8 @@ export const trackCalls = ({ send, onTimeout }: CallsInFlightOptions): CallsInFl
         const running: Running = { call, sink, settle, timer, delivered: Promise.resolve() };
         calls.set(call.callId, running);
         send({ type: 'call', call });
+        const abandon = (): void => send({ type: 'abandon', callId: call.callId });
+        sink.abandoned?.addEventListener('abort', abandon, { once: true });
         return undefined;
       }),
     receive: (message) => {

@@ -21,6 +21,8 @@ export type Outcome =
 export interface ResponseSink {
   began(contentType: string): void;
   chunk(bytes: Uint8Array): Promise<void> | void;
+  /** Aborted when nobody reads any more. */
+  readonly abandoned?: AbortSignal;
 }
 
 export type Buffered = { readonly outcome: Outcome; readonly payload: string };

@@ -20,18 +20,22 @@ const turn = {
   SANDBOX_SECURITY_GROUP: 'sg-1',
   SANDBOX_LINK_FUNCTION: 'link',
   SANDBOX_SECRET: 's'.repeat(32),
+  PROJECT_SECRETS_PREFIX: 'sallyport/prod/',
 };
 
 test('a function gets its own variables, and none of the others', () => {
-  expect(readEnvironment('authorizer', { ...authorizer, HOME: '/root', TURN_FUNCTION: 'turn' })).toEqual(
-    authorizer,
-  );
+  expect(readEnvironment('authorizer', { ...authorizer, HOME: '/root', TURN_FUNCTION: 'turn' })).toEqual({
+    ...authorizer,
+    OIDC_SCOPE_CLAIM: 'sallyport_scope',
+  });
 });
 
 test('settings that are not set have their defaults', () => {
   expect(readEnvironment('turn', turn)).toEqual({
     ...turn,
     MAX_OUTPUT_TOKENS: 8192,
+    MCP_ALLOWED_PRIVATE_HOSTS: [],
+    MCP_CHECK_SECONDS: 60,
     MAX_HISTORY_TOKENS: 30_000,
     MAX_HISTORY_MESSAGES: 50,
     MAX_STEPS_PER_TURN: 50,
@@ -96,6 +100,17 @@ describe('a function does not start', () => {
       );
     },
   );
+});
+
+test('a function that authenticates does not start with half an issuer', () => {
+  for (const name of ['authorizer', 'api', 'mcp'] as const)
+    expect(() =>
+      readEnvironment(name, { ...turn, ...authorizer, OIDC_ISSUER: 'https://id.example.com' }),
+    ).toThrow(
+      new Error(
+        `${name} cannot start: OIDC_AUDIENCE is required with OIDC_ISSUER: set it to a text of 1 to 2048 characters`,
+      ),
+    );
 });
 
 test('the longest name of a deployment and the shortest secret are taken', () => {

@@ -6,15 +6,18 @@
  * own variables (AWS_ENDPOINT_URL_*), which is how the same code runs against the embedded cloud.
  */
 import * as z from 'zod';
+import { oidcSettings } from './oidc-settings.ts';
 import {
   historySettings,
   lifetimeSettings,
+  mcpSettings,
   modelSettings,
   poolSettings,
   quotaSettings,
   rateSettings,
   readVariables,
   sandboxSettings,
+  treeSettings,
   turnSettings,
   type Variables,
   volumeSettings,
@@ -30,6 +33,8 @@ const access = z.object({
     .regex(/^[0-9a-f]{64}$/)
     .describe('64 hexadecimal digits'),
 });
+/** Whoever meets credentials asks the issuer; a socket that is open asks only when they end. */
+const credentials = z.object({ ...access.shape, ...oidcSettings.shape });
 /** The @connections endpoint of the WebSocket API, with its stage. */
 const sockets = z.object({ CONNECTIONS_URL: z.url().describe('a URL') });
 const turns = z.object({ TURN_FUNCTION: name });
@@ -59,6 +64,8 @@ const sandboxes = z.object({
   SHARED_VOLUME: z.enum(['bucket', 'mounted']).optional().describe('bucket or mounted'),
   ...poolSettings.shape,
 });
+/** What the names of projects' secrets in Secrets Manager start with. */
+const projectSecrets = z.object({ PROJECT_SECRETS_PREFIX: name });
 /** The limits of a turn that a decision may meet. */
 const decisions = z.object({
   MAX_STEPS_PER_TURN: turnSettings.shape.MAX_STEPS_PER_TURN,
@@ -73,7 +80,7 @@ const sessions = z.object({
 });
 
 export const environments = {
-  authorizer: z.object({ ...table.shape, ...access.shape }),
+  authorizer: z.object({ ...table.shape, ...credentials.shape }),
   socket: z.object({
     ...table.shape,
     ...access.shape,
@@ -96,6 +103,8 @@ export const environments = {
     ...turnSettings.shape,
     ...historySettings.shape,
     ...lifetimeSettings.shape,
+    ...mcpSettings.shape,
+    ...projectSecrets.shape,
   }),
   'sandbox-link': z.object({
     /** The only addresses it may open a connection to, as an IPv4 CIDR block. */
@@ -110,10 +119,13 @@ export const environments = {
     ...sandboxes.shape,
     ...lifetimeSettings.shape,
     ...sandboxSettings.shape,
+    ...quotaSettings.shape,
+    ...mcpSettings.shape,
+    ...projectSecrets.shape,
   }),
   api: z.object({
     ...table.shape,
-    ...access.shape,
+    ...credentials.shape,
     ...rateSettings.shape,
     ...sockets.shape,
     ...turns.shape,
@@ -126,15 +138,21 @@ export const environments = {
       .describe('enforced or best effort'),
     ...decisions.shape,
     ...sessions.shape,
+    ...mcpSettings.shape,
+    ...projectSecrets.shape,
+    /** The key they are encrypted under when they are made; absent: the one AWS manages. */
+    PROJECT_SECRETS_KEY: z.string().startsWith('arn:').optional().describe('the ARN of a KMS key'),
   }),
   mcp: z.object({
     ...table.shape,
-    ...access.shape,
+    ...credentials.shape,
     ...rateSettings.shape,
     ...sockets.shape,
     ...turns.shape,
     ...janitor.shape,
     ...sandboxes.shape,
+    ...decisions.shape,
+    ...treeSettings.shape,
     ...sessions.shape,
     ...volumeSettings.shape,
   }),
@@ -169,10 +187,11 @@ export const lifetimesOf = (variables: LifetimeVariables) => ({
   historyMs: variables.HISTORY_TTL_SECONDS * 1000,
 });
 
-type SessionVariables = z.output<typeof sessions>;
+type DefaultVariables = z.output<typeof sandboxSettings> &
+  z.output<typeof lifetimeSettings> & { readonly MODEL?: string | undefined };
 
 /** What a session is made with when its maker leaves it open. */
-export const sessionDefaultsOf = (variables: SessionVariables) => ({
+export const sessionDefaultsOf = (variables: DefaultVariables) => ({
   flavor: variables.MSB_DEFAULT_FLAVOR,
   template: variables.MSB_DEFAULT_TEMPLATE,
   lifetimes: lifetimesOf(variables),

@@ -15,6 +15,8 @@ const defaults = {
   MAX_HISTORY_MESSAGES: 50,
   MAX_STEPS_PER_TURN: 50,
   MAX_COST_USD: 10,
+  MAX_RECURSION_DEPTH: 3,
+  MAX_AGENTS_PER_SESSION: 50,
   TURN_LEASE_SECONDS: 30,
   RATE_LIMIT_PER_SECOND: 10,
   RATE_LIMIT_BURST: 20,
@@ -26,8 +28,11 @@ const defaults = {
   MSB_DEFAULT_FLAVOR: 'small',
   MSB_DEFAULT_TEMPLATE: 'python',
   MSB_MAX_SESSIONS: 10,
+  OIDC_SCOPE_CLAIM: 'sallyport_scope',
   POOL_SIZE: 0,
   MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
+  MCP_ALLOWED_PRIVATE_HOSTS: [],
+  MCP_CHECK_SECONDS: 60,
 };
 
 test('with nothing set the defaults hold', () => {
@@ -46,7 +51,10 @@ describe('numbers', () => {
     ['MAX_HISTORY_TOKENS', { min: 1000, max: 1_000_000 }],
     ['MAX_HISTORY_MESSAGES', { min: 2, max: 1000 }],
     ['MAX_STEPS_PER_TURN', { min: 1, max: 500 }],
+    ['MAX_RECURSION_DEPTH', { min: 0, max: 10 }],
+    ['MAX_AGENTS_PER_SESSION', { min: 1, max: 1000 }],
     ['TURN_LEASE_SECONDS', { min: 3, max: 300 }],
+    ['MCP_CHECK_SECONDS', { min: 1, max: 3600 }],
     ['RATE_LIMIT_PER_SECOND', { min: 1, max: 10_000 }],
     ['RATE_LIMIT_BURST', { min: 1, max: 20_000 }],
     ['HISTORY_TTL_SECONDS', { min: 60, max: 31_536_000 }],
@@ -173,6 +181,72 @@ describe('texts', () => {
   });
 });
 
+describe('an OIDC issuer', () => {
+  const both = { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'sallyport' };
+
+  test.each([
+    'https://id.example.com',
+    'https://id.example.com:8443/realms/one/',
+    'http://127.0.0.1:9000',
+    'http://localhost/x',
+    'http://[::1]:9000',
+  ])('may be %s', (issuer) => {
+    const set = { ...both, OIDC_ISSUER: issuer };
+    expect(read(set)).toEqual({ ok: true, value: { ...defaults, ...set } });
+  });
+
+  test.each([
+    'id.example.com',
+    'http://id.example.com',
+    'http://127.0.0.1.example.com',
+    'http://127.0.0.2',
+    'ftp://localhost',
+    'https://id.example.com?x=1',
+    'https://id.example.com#',
+    'https://me:secret@id.example.com',
+    'https://me@id.example.com',
+    'https://:secret@id.example.com',
+    'https://id.example.com/a b',
+    'https://id.example.com/\n',
+  ])('is not %j', (issuer) => {
+    expect(problemsOf({ ...both, OIDC_ISSUER: issuer })).toEqual([
+      `OIDC_ISSUER=${JSON.stringify(issuer)} is not allowed: set it to an https URL without query and fragment, or an http one of localhost`,
+    ]);
+  });
+
+  test('is set with its audience or not at all', () => {
+    expect(problemsOf({ OIDC_ISSUER: both.OIDC_ISSUER })).toEqual([
+      'OIDC_AUDIENCE is required with OIDC_ISSUER: set it to a text of 1 to 2048 characters',
+    ]);
+    for (const name of ['OIDC_AUDIENCE', 'OIDC_SCOPE_CLAIM', 'OIDC_DEFAULT_SCOPE'])
+      expect(problemsOf({ [name]: 'admin' })).toEqual([
+        `OIDC_ISSUER is required with ${name}: set it to an https URL without query and fragment, or an http one of localhost`,
+      ]);
+  });
+
+  const project = '11111111-2222-4333-8444-555555555555';
+  test.each(['admin', 'admin:ro', `project:${project}`, `project:${project}:ro`])(
+    'may give its people the scope %s',
+    (scope) => {
+      const set = { ...both, OIDC_SCOPE_CLAIM: 'https://example.com/scope', OIDC_DEFAULT_SCOPE: scope };
+      expect(read(set)).toEqual({ ok: true, value: { ...defaults, ...set } });
+    },
+  );
+
+  test.each([
+    'none',
+    'project:x',
+    'project:',
+    `project:${project}:rw`,
+    `project:${project.toUpperCase()}a`,
+    'Admin',
+  ])('may not give its people the scope %s', (scope) => {
+    expect(problemsOf({ ...both, OIDC_DEFAULT_SCOPE: scope })).toEqual([
+      `OIDC_DEFAULT_SCOPE="${scope}" is not allowed: set it to admin, admin:ro, project:<uuid> or project:<uuid>:ro`,
+    ]);
+  });
+});
+
 describe('what is said of a bad value', () => {
   test('a line break in a value does not break the line', () => {
     expect(problemsOf({ PORT: '80\nINFO all is well' })).toEqual([
@@ -197,5 +271,33 @@ describe('what is said of a bad value', () => {
     expect(problem).toMatch(new RegExp(`^${name}=\\(hidden\\) is not allowed: set it to `));
     expect(problem).not.toContain('secret');
     expect(others).toEqual([]);
+  });
+});
+
+describe('private hosts of MCP servers', () => {
+  test.each([
+    ['localhost', ['localhost']],
+    ['localhost:9000, 10.0.0.7', ['localhost:9000', '10.0.0.7']],
+    ['[::1]:65535,mcp_1.internal', ['[::1]:65535', 'mcp_1.internal']],
+  ])('%s is a list of hosts', (value, hosts) => {
+    expect(read({ MCP_ALLOWED_PRIVATE_HOSTS: value })).toEqual({
+      ok: true,
+      value: { ...defaults, MCP_ALLOWED_PRIVATE_HOSTS: hosts },
+    });
+  });
+
+  test.each([
+    'localhost,',
+    'http://localhost',
+    'localhost:0',
+    'localhost:65536',
+    '*',
+    '10.0.0.0/8',
+    '::1',
+    'a b',
+  ])('%j is none', (value) => {
+    expect(problemsOf({ MCP_ALLOWED_PRIVATE_HOSTS: value })).toEqual([
+      `MCP_ALLOWED_PRIVATE_HOSTS="${value}" is not allowed: set it to host or host:port, several with commas between`,
+    ]);
   });
 });

@@ -5,6 +5,7 @@
  * counts as unset. A bad one is refused with one line that names variable, value and what is allowed.
  */
 import * as z from 'zod';
+import { oidcCompanions, oidcSettings } from './oidc-settings.ts';
 
 const integer = (min: number, max: number) =>
   z
@@ -64,6 +65,12 @@ export const turnSettings = z.object({
   MODEL_PRICES: text.optional(),
 });
 
+/** How far agents may start agents: how deep, and how many in one tree. */
+export const treeSettings = z.object({
+  MAX_RECURSION_DEPTH: integer(0, 10).default(3),
+  MAX_AGENTS_PER_SESSION: integer(1, 1000).default(50),
+});
+
 export const historySettings = z.object({ ENABLE_CONVERSATION_COMPRESSION: flag.default(false) });
 
 export const lifetimeSettings = z.object({
@@ -86,6 +93,25 @@ export const rateSettings = z.object({
 
 export const poolSettings = z.object({ POOL_SIZE: integer(0, 100).default(0) });
 
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?$/;
+const isHost = (entry: string): boolean => {
+  const port = Number(hostPattern.exec(entry)?.[1] ?? 1);
+  return hostPattern.test(entry) && port >= 1 && port <= 65_535;
+};
+
+/** `host` or `host:port` that registered MCP servers may have although its address is private. */
+export const mcpSettings = z.object({
+  MCP_ALLOWED_PRIVATE_HOSTS: z
+    .string()
+    .max(2048)
+    .transform((value) => value.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries.every(isHost))
+    .describe('host or host:port, several with commas between')
+    .default([]),
+  /** How often a healthy one is checked. */
+  MCP_CHECK_SECONDS: integer(1, 3600).default(60),
+});
+
 /** A folder that every sandbox of the deployment shares; on one machine it must exist. */
 export const volumeSettings = z.object({
   MSB_SHARED_VOLUME_PATH: text.optional(),
@@ -100,13 +126,16 @@ export const volumeSettings = z.object({
 export const operatorSettings = z.object({
   ...modelSettings.shape,
   ...turnSettings.shape,
+  ...treeSettings.shape,
   ...historySettings.shape,
   ...lifetimeSettings.shape,
   ...sandboxSettings.shape,
   ...quotaSettings.shape,
   ...rateSettings.shape,
+  ...oidcSettings.shape,
   ...poolSettings.shape,
   ...volumeSettings.shape,
+  ...mcpSettings.shape,
 });
 
 /** What `npm start` takes besides. */
@@ -149,9 +178,24 @@ export const readVariables = <S extends z.ZodObject>(
     Object.keys(schema.shape).flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])),
   );
   const result = schema.safeParse(given);
-  if (result.success) return { ok: true, value: result.data };
-  const names = [...new Set(result.error.issues.map((issue) => String(issue.path[0])))];
-  return { ok: false, problems: names.map((name) => problem(schema, { name, value: given[name] })) };
+  const issues = result.success ? [] : result.error.issues;
+  const names = [...new Set(issues.map((issue) => String(issue.path[0])))];
+  const problems = [
+    ...names.map((name) => problem(schema, { name, value: given[name] })),
+    ...alone(schema, given),
+  ];
+  return result.success && problems.length === 0 ? { ok: true, value: result.data } : { ok: false, problems };
+};
+
+/** A line for each variable that is missing beside one that is set. */
+const alone = (schema: z.ZodObject, given: Variables): readonly string[] => {
+  const missing = oidcCompanions.filter(
+    ([name, other]) => given[name] !== undefined && given[other] === undefined,
+  );
+  return missing.map(
+    ([name, other]) =>
+      `${other} is required with ${name}: set it to ${descriptionOf(schema.shape[other] as z.ZodType)}`,
+  );
 };
 
 const problem = (

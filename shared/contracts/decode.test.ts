@@ -34,6 +34,19 @@ describe('decoding', () => {
   test.each(['', '{', 'undefined', '{"name": secret}'])('%j is not JSON, and is not repeated', (text) => {
     expect(decodeJson(schema, text)).toEqual({ ok: false, problem: 'the text is not JSON' });
   });
+
+  test('takes a character whole or not at all', () => {
+    const decoded = (name: string) => decodeJson(schema, `{"name":"${name}","size":1}`);
+    expect(decoded('\\ud83d\\ude00')).toEqual({ ok: true, value: { name: '😀', size: 1 } });
+    expect(decoded('\\\\uD8')).toEqual({ ok: true, value: { name: '\\uD8', size: 1 } });
+    const problem = 'the text has half of a character: a surrogate without its pair';
+    expect(decoded('\\uD83D')).toEqual({ ok: false, problem });
+    expect(decoded('\\ude00\\ud83d')).toEqual({ ok: false, problem });
+    expect(decodeJson(schema, '{"name":"a","size":1,"more":[{"\\ud83d":1}]}')).toEqual({
+      ok: false,
+      problem,
+    });
+  });
 });
 
 test('what is said of a wrong value never holds the value', () => {

@@ -17,11 +17,22 @@ export const decode = <S extends z.ZodType>(schema: S, value: unknown): Decoded<
 
 export const decodeJson = <S extends z.ZodType>(schema: S, text: string): Decoded<z.output<S>> => {
   try {
-    return decode(schema, JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    if (surrogateEscape.test(text) && !isWellFormed(value))
+      return { ok: false, problem: 'the text has half of a character: a surrogate without its pair' };
+    return decode(schema, value);
   } catch {
     return { ok: false, problem: 'the text is not JSON' };
   }
 };
+
+/** Only an escape can name half of a character (RFC 8259, 8.2); no store takes it, and no other reader has to. */
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+
+const isWellFormed = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.isWellFormed()
+    : typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWellFormed);
 
 const describeIssue = (issue: z.core.$ZodIssue): string => {
   const path = issue.path.map(String).join('.');

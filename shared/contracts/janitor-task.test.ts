@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { decode } from './decode.ts';
 import { janitorTask } from './janitor-task.ts';
 
+const project = '11111111-2222-4333-8444-555555555555';
+
 test.each([
   { sweep: 'due' },
   { sweep: 'places' },
@@ -10,6 +12,9 @@ test.each([
   { sweep: 'pool', correlationId: 'c' },
   { sweep: 'stop', workspaceId: 'w' },
   { sweep: 'stop', workspaceId: 'w', correlationId: 'c' },
+  { sweep: 'mcp' },
+  { sweep: 'mcp', forSeconds: 50 },
+  { sweep: 'mcp-server', project, name: 'n', correlationId: 'c' },
 ])('%j is a task of the janitor', (task) => {
   expect(decode(janitorTask, task)).toEqual({ ok: true, value: task });
 });
@@ -28,6 +33,11 @@ test.each([
   { sweep: 'stop', workspaceId: '' },
   { sweep: 'stop', workspaceId: 5 },
   { sweep: 'due', correlationId: 5 },
+  { sweep: 'mcp', forSeconds: 0.5 },
+  { sweep: 'mcp', forSeconds: 600 },
+  { sweep: 'mcp-server', project },
+  { sweep: 'mcp-server', project: 'p', name: 'n' },
+  { sweep: 'mcp-server', project, name: '' },
 ])('%j is none', (task) => {
   expect(decode(janitorTask, task).ok).toBe(false);
 });

@@ -1,6 +1,7 @@
-/** What the janitor is invoked with: by the rules of EventBridge, and by whoever has marked a sandbox. */
+/** What the janitor is invoked with: by the rules of EventBridge, by whoever has marked a sandbox, or changed a server. */
 import * as z from 'zod';
-import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { isUuid, type ProjectId, type WorkspaceId } from '#shared/domain/ids.ts';
+import { mcpNameCharactersMax, mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
 
 const correlationId = z.string().exactOptional();
 
@@ -12,6 +13,18 @@ export const janitorTask = z.discriminatedUnion('sweep', [
   z.object({
     sweep: z.literal('stop'),
     workspaceId: z.custom<WorkspaceId>((value) => typeof value === 'string' && value !== ''),
+    correlationId,
+  }),
+  /** Checks the registered MCP servers that are due, and stays for those that become so in these seconds. */
+  z.object({
+    sweep: z.literal('mcp'),
+    forSeconds: z.number().int().min(0).max(mcpSweepSecondsMax).exactOptional(),
+    correlationId,
+  }),
+  z.object({
+    sweep: z.literal('mcp-server'),
+    project: z.custom<ProjectId>((value) => typeof value === 'string' && isUuid(value)),
+    name: z.string().min(1).max(mcpNameCharactersMax),
     correlationId,
   }),
 ]);

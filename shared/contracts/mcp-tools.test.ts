@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { decode } from './decode.ts';
 import {
-  createProjectArguments,
   executeCodeArguments,
   executeCommandArguments,
   getVolumePathArguments,
   stopSessionArguments,
 } from './mcp-tools.ts';
+import { createProjectArguments } from './platform-tools.ts';
 
 test('what is left out has its default', () => {
   expect(decode(executeCodeArguments, { code: 'print(1)' })).toEqual({

@@ -1,7 +1,11 @@
-/** The bodies and queries of the REST API. */
+/**
+ * The bodies and queries of the REST API. Unknown fields are ignored, wrong ones refused by name; what is
+ * named by a client (a flavor, a model) is a text here, so that an unknown one gets the words of its own error.
+ */
 import * as z from 'zod';
 import { eventsPerSessionMax, placeWaitSecondsMax, tokenSecondsMax } from '#shared/domain/limits.ts';
 import { approvalModes } from '#shared/domain/session.ts';
+import { sessionStatuses } from './session-view.ts';
 
 const name = z.string().max(256);
 const approvals = z.enum(approvalModes);
@@ -35,14 +39,27 @@ export const createTokenBody = z.object({
   expiresInSeconds: z.number().int().min(1).max(tokenSecondsMax).optional(),
 });
 
-export const leaseBody = z.object({ port: z.number().int().optional() });
+export const leaseBody = z.object({
+  port: z.number().int().optional().describe('8000 to 8999; absent: the next free one.'),
+});
 
-export const pageQuery = z.object({ after: name.optional() });
+const after = name.optional().describe('The `next` of the page before.');
+
+export const pageQuery = z.object({ after });
 
 export const listQuery = z.object({
-  after: name.optional(),
-  status: name.optional(),
+  after,
+  status: z.enum(sessionStatuses).optional(),
   project: z.uuid().optional(),
+});
+
+export const modelsQuery = z.object({
+  provider: name.optional().describe("anthropic, openai, gemini or demo; absent: the operator's."),
+});
+
+export const modelChecksQuery = z.object({
+  ...modelsQuery.shape,
+  models: z.string().max(4096).optional().describe('Ids with commas between; absent: the default.'),
 });
 
 export const eventsQuery = z.object({
@@ -50,4 +67,10 @@ export const eventsQuery = z.object({
   max_events: z.coerce.number().int().min(1).max(eventsPerSessionMax).default(eventsPerSessionMax),
 });
 
-export const filesQuery = z.object({ path: z.string().max(4096).default('.') });
+export const filesQuery = z.object({
+  path: z.string().max(4096).default('.').describe('A folder, relative to /workspace.'),
+});
+
+export const partHeaders = z.object({
+  'content-range': z.string().optional().describe('bytes a-b/total, for a file that comes in parts.'),
+});

@@ -1,6 +1,8 @@
 /** A session as REST shows it. */
+import * as z from 'zod';
+import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
-import type { Session } from '#shared/domain/session.ts';
+import { approvalModes, type Session, type SessionStatus } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/calls.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 
@@ -11,9 +13,73 @@ type Seen = {
   readonly idleMs: number;
 };
 
+export const sessionStatuses = [
+  'created',
+  'running',
+  'idle',
+  'completed',
+  'failed',
+  'creating',
+  'ready',
+  'error',
+  'stopped',
+] as const satisfies readonly SessionStatus[];
+
+export const flavorName = z.enum(Object.keys(flavors) as [Flavor, ...Flavor[]]);
+export const templateName = z.enum(templates);
+
+const count = z.number().int().min(0);
+
+const sandbox = z.object({
+  state: z.enum(['starting', 'ready', 'stopping', 'stopped']),
+  source: z.enum(['cold', 'pool']),
+  startMs: z.number().optional(),
+  reason: z.string().optional().describe('Why it stopped.'),
+});
+
+const pendingApproval = z.object({
+  callId: z.string(),
+  name: z.string(),
+  args: z.record(z.string(), z.unknown()),
+  queuePosition: count.describe('From 1.'),
+  totalInQueue: count,
+});
+
+export const sessionAnswer = z
+  .object({
+    id: z.uuid(),
+    kind: z.enum(['agent', 'execution']),
+    status: z.enum(sessionStatuses),
+    project: z.uuid(),
+    workspace: z.uuid(),
+    flavor: flavorName,
+    template: templateName,
+    provider: z.enum(['anthropic', 'openai', 'gemini', 'demo']),
+    model: z.string(),
+    approvals: z.enum(approvalModes),
+    createdAt: z.iso.datetime(),
+    lastActiveAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+    uptimeSeconds: count,
+    depth: count,
+    sandbox: sandbox.nullable(),
+    usage: z.object({
+      inputTokens: count,
+      outputTokens: count,
+      cachedInputTokens: count.optional(),
+      cacheWriteInputTokens: count.optional(),
+    }),
+    pendingApprovals: z.array(pendingApproval),
+  })
+  .meta({ id: 'Session' });
+
+export const sessionsAnswer = z.object({ sessions: z.array(sessionAnswer), next: z.string().optional() });
+
+type SessionAnswer = z.output<typeof sessionAnswer>;
+
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
-export const sessionView = (session: Session, { turn, workspace, now, idleMs }: Seen) => ({
+export const sessionView = (session: Session, { turn, workspace, now, idleMs }: Seen): SessionAnswer => ({
   id: session.id,
   kind: session.kind,
   status: session.status,
@@ -34,7 +100,7 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   pendingApprovals: pendingApprovals(turn),
 });
 
-const sandboxView = (workspace: Workspace | undefined) => {
+const sandboxView = (workspace: Workspace | undefined): SessionAnswer['sandbox'] => {
   const sandbox = workspace?.sandbox;
   if (sandbox === undefined) return null;
   const { state, source, readyAt, requestedAt, stoppedReason } = sandbox;
@@ -46,7 +112,7 @@ const sandboxView = (workspace: Workspace | undefined) => {
   };
 };
 
-const pendingApprovals = (turn: TurnRecord | undefined) => {
+const pendingApprovals = (turn: TurnRecord | undefined): SessionAnswer['pendingApprovals'] => {
   if (turn?.state.kind !== 'deciding') return [];
   const { calls } = turn.state;
   return calls.filter(({ status }) => status === 'pending').map((call) => approvalRequest(call, calls).data);

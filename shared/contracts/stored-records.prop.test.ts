@@ -170,6 +170,8 @@ const sandbox = fc.record(
     stoppedReason: fc.string(),
     lost: fc.string(),
     restoringUntil: count,
+    savingUntil: count,
+    stopAskedAt: count,
     ports: fc.array(fc.integer({ min: 8000, max: 8999 }), { maxLength: 5 }),
     logsSeen: count,
   },
@@ -203,7 +205,10 @@ const scope = fc.oneof(
   fc.uuid().map((project) => `project:${project}`),
   fc.uuid().map((project) => `project:${project}:ro`),
 );
-const principal = fc.record({ owner: id, scope, tokenHash: id });
+const principal = fc.record(
+  { owner: id, scope, tokenHash: id, isPerson: fc.constant(true), expiresAt: count },
+  { requiredKeys: ['owner', 'scope', 'tokenHash'] },
+);
 const connection = fc.record(
   { id, sessionId: id, principal, connectedAt: count, since: fc.integer({ min: -1 }) },
   { requiredKeys: ['id', 'sessionId', 'principal', 'connectedAt'] },

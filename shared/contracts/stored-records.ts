@@ -17,6 +17,7 @@ import type {
   WorkspaceId,
 } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import { namespacings } from '#shared/domain/mcp/naming.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
@@ -38,6 +39,19 @@ const usage = z.object({
 });
 const approvals = z.enum(approvalModes);
 const usd = z.number().min(0);
+const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
+/** What a project says, and a session keeps, of its agents. */
+const agentSettings = {
+  limits: z
+    .object({
+      recursionDepthMax: count.exactOptional(),
+      agentsPerSessionMax: count.exactOptional(),
+      costUsdMax: usd.exactOptional(),
+    })
+    .exactOptional(),
+  disabledTools: z.array(z.string()).exactOptional(),
+  mcpNamespacing: z.enum(namespacings).exactOptional(),
+};
 
 export const sessionRecord = z.object({
   id: id<SessionId>(),
@@ -58,10 +72,12 @@ export const sessionRecord = z.object({
   ]),
   flavor,
   template,
-  provider: z.enum(['anthropic', 'openai', 'gemini', 'demo']),
+  provider,
   model: z.string(),
   approvals,
   rememberedTools: z.array(z.string()),
+  ...agentSettings,
+  allowedTools: z.array(z.string()).exactOptional(),
   usage,
   costUsd: usd.default(0),
   depth: count,
@@ -89,6 +105,8 @@ export const sandboxRecord = z.object({
   address: z.string().exactOptional(),
   readyAt: epochMs.exactOptional(),
   stopRequestedAt: epochMs.exactOptional(),
+  savingUntil: epochMs.exactOptional(),
+  stopAskedAt: epochMs.exactOptional(),
   stoppedAt: epochMs.exactOptional(),
   stoppedReason: z.string().exactOptional(),
   lost: z.string().exactOptional(),
@@ -112,6 +130,12 @@ export const workspaceRecord = z.object({
   project: id<ProjectId>(),
   createdAt: epochMs,
   users: z.array(id<SessionId>()),
+  isNamed: z.literal(true).exactOptional(),
+  isDefault: z.literal(true).exactOptional(),
+  externalId: z.string().exactOptional(),
+  source: z.string().exactOptional(),
+  latestAgent: id<SessionId>().exactOptional(),
+  deletedAt: epochMs.exactOptional(),
   sandbox: sandboxRecord.exactOptional(),
   checkpoint: checkpointRecord.exactOptional(),
 });
@@ -125,6 +149,9 @@ export const projectRecord = z.object({
   template: template.exactOptional(),
   approvals: approvals.exactOptional(),
   flavorsAllowed: z.array(flavor).exactOptional(),
+  provider: provider.exactOptional(),
+  model: z.string().exactOptional(),
+  ...agentSettings,
   createdAt: epochMs,
 });
 
@@ -136,8 +163,11 @@ export const sandboxLogRecord = z.object({
 
 const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
 
+const toolRoute = z.object({ kind: z.enum(['remote', 'stdio']), server: z.string(), tool: z.string() });
+
 const toolCall = z.object({
   ...askedCall.shape,
+  route: toolRoute.exactOptional(),
   status: z.enum(['pending', 'approved', 'rejected', 'executing', 'completed', 'failed']),
   askedHuman: z.boolean(),
   generation: count.exactOptional(),
@@ -213,6 +243,8 @@ export const principalRecord = z.object({
   owner: id<OwnerId>(),
   scope,
   tokenHash: z.string().min(1),
+  isPerson: z.literal(true).exactOptional(),
+  expiresAt: epochMs.exactOptional(),
 });
 
 export const connectionRecord = z.object({

@@ -1,9 +1,36 @@
-/** A token as it is listed: never its text, never its hash. */
+/** A token as it is listed: never its text, never its hash. The text of a new one is told once, a ticket's too. */
+import * as z from 'zod';
 import type { AccessToken } from '#shared/domain/token.ts';
+
+const scope = z.string().describe('admin, admin:ro, project:<uuid> or project:<uuid>:ro');
+
+export const tokenAnswer = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    scope,
+    token: z.string().describe('Masked.'),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'Token' });
+
+export const tokensAnswer = z.object({ tokens: z.array(tokenAnswer), next: z.string().optional() });
+
+export const newTokenAnswer = z.object({ id: z.uuid(), token: z.string(), scope, name: z.string() });
+
+export const ticketAnswer = z.object({ ticket: z.string(), expiresInSeconds: z.number().int() });
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
-export const tokenView = ({ id, name, scope, masked, createdAt, expiresAt }: AccessToken) => ({
+export const tokenView = ({
+  id,
+  name,
+  scope,
+  masked,
+  createdAt,
+  expiresAt,
+}: AccessToken): z.output<typeof tokenAnswer> => ({
   id,
   name,
   scope,

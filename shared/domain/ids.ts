@@ -18,4 +18,19 @@ export type OwnerId = string & { readonly brand: 'OwnerId' };
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/**
+ * The id that follows from a SHA-256 in hexadecimal: whoever derives it again gets the same. A UUID of version 8
+ * (RFC 9562, 5.8).
+ */
+export const derivedUuid = (sha256: string): string => {
+  const variant = '89ab'[Number.parseInt(sha256.slice(16, 17), 16) % 4];
+  return [
+    sha256.slice(0, 8),
+    sha256.slice(8, 12),
+    `8${sha256.slice(13, 16)}`,
+    `${variant}${sha256.slice(17, 20)}`,
+    sha256.slice(20, 32),
+  ].join('-');
+};
+
 export const isUuid = (text: string): boolean => uuidPattern.test(text);

@@ -63,8 +63,14 @@ export const heartbeatMs = 5000;
 export const capacityTriesMax = 4;
 /** How long a claimed restore holds others off, in milliseconds. */
 export const restoreMsMax = 150_000;
+/** How long a claimed last save holds others off, in milliseconds: as long as a janitor may run. */
+export const lastSaveMsMax = 300_000;
 /** A live sandbox is looked at again after this long, in milliseconds. */
 export const sandboxLookMs = 3_600_000;
+/** What one save may take, in milliseconds: who waits for more of it counts as gone. */
+export const saveMsMax = 150_000;
+/** How long a sandbox that fell silent under a call is asked again, in milliseconds. */
+export const toolSilenceMsMax = 90_000;
 /** A failed last save is tried this often before the sandbox is stopped without it. */
 export const lastSaveTriesMax = 3;
 /** A ready sandbox that showed itself so recently is used without asking it, in milliseconds. */
@@ -86,3 +92,27 @@ export const logLinesMax = 2000;
 export const placeAuditMs = 300_000;
 /** Timeout of one execution, in seconds: what may be asked for. */
 export const executionSecondsMax = 300;
+
+/** A call to a registered MCP server on the network takes no longer, in milliseconds. */
+export const remoteCallMsMax = 330_000;
+/** Tools that a project or a session may turn off by name. */
+export const toolNamesMax = 200;
+/** Projects, workspaces and sessions read in one listing that filters: whoever wants more continues with `next`. */
+export const listingPagesMax = 10;
+/** Characters of a turn's request and answer where turns are shown in short. */
+export const turnTextCharactersMax = 200;
+/** How long the deletion of a workspace waits for its sandbox to stop before it is tried again, in milliseconds. */
+export const deletionWaitMsMax = 90_000;
+/** The table remembers that a project was deleted for so long, in seconds: whoever made a session in it meanwhile looks. */
+export const deletedProjectSecondsMax = 86_400;
+/** How long one request waits for the end of a turn, in milliseconds: less than a function may run. */
+export const completionWaitMsMax = 840_000;
+/** How often a log is looked at while somebody waits for it, in milliseconds: often at first. */
+export const logLookMsMin = 500;
+export const logLookMsMax = 2000;
+/** Secrets one project may have. */
+export const projectSecretsMax = 50;
+/** Bytes of one secret's value. */
+export const secretValueBytesMax = 8192;
+/** Bytes of all secrets of a project as JSON; Secrets Manager takes 65,536. */
+export const projectSecretsBytesMax = 60_000;

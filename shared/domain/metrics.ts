@@ -27,6 +27,8 @@ export const metricNames = [
   'LeasesContended',
   'SweepsDone',
   'SweepDue',
+  'McpChecksFailed',
+  'McpServersLost',
   'SocketsGone',
 ] as const;
 

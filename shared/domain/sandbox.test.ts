@@ -63,8 +63,13 @@ describe('what a caller who needs a sandbox does next', () => {
       { step: 'probe', address },
     ],
     [
-      'somebody restores into it for too long',
+      'somebody still restores into it when its time is over',
       [sandbox({ address, restoringUntil: later(200_000) }), later(180_001)],
+      { step: 'wait' },
+    ],
+    [
+      'somebody restored into it until its time was over',
+      [sandbox({ address, restoringUntil: later(200_000) }), later(200_000)],
       { step: 'give-up' },
     ],
     ['starting for 180 s', [sandbox({ address }), later(180_000)], { step: 'probe', address }],
@@ -124,6 +129,21 @@ describe('what the next sandbox says of the one before it', () => {
       undefined,
     ],
     ['it never became ready', sandbox({ state: 'stopped', stoppedReason: 'no capacity' }), undefined],
+    [
+      'it never became ready, nor could say what it was to say',
+      sandbox({ state: 'stopped', stoppedReason: 'no capacity', lost: 'OutOfMemory' }),
+      'OutOfMemory',
+    ],
+    [
+      'it was given up, and could not say what it was to say',
+      sandbox({ state: 'stopped', stopRequestedAt: 2, lost: 'OutOfMemory' }),
+      'OutOfMemory',
+    ],
+    [
+      'it has said what it was to say, and was stopped',
+      sandbox({ state: 'stopped', readyAt: 1, stopRequestedAt: 2, lost: 'OutOfMemory' }),
+      undefined,
+    ],
     [
       'it ended by itself',
       sandbox({ state: 'stopped', readyAt: 1, stoppedReason: 'OutOfMemory' }),

@@ -38,6 +38,10 @@ export type SandboxRecord = {
   readonly restoringUntil?: number;
   /** Absent in a stopped one: it ended by itself. */
   readonly stopRequestedAt?: number;
+  /** Somebody saves it for the last time until then at the latest. */
+  readonly savingUntil?: number;
+  /** ECS has taken the stop: there is nothing left to be saved. */
+  readonly stopAskedAt?: number;
   readonly stoppedAt?: number;
   readonly stoppedReason?: string;
   /** Why the one before it ended by itself, if it did: what it had not saved is gone. */
@@ -55,6 +59,18 @@ export type Workspace = {
   readonly createdAt: number;
   /** The sessions that share it; the sandbox stops when the last lets go. */
   readonly users: readonly SessionId[];
+  /** Listed with its project, and kept until somebody deletes it; any other goes with its last session. */
+  readonly isNamed?: true;
+  /** What its project falls back to: never deleted before the project. */
+  readonly isDefault?: true;
+  /** What its client calls it. */
+  readonly externalId?: string;
+  /** Where it comes from, in words of its client. */
+  readonly source?: string;
+  /** The agent session that entered it last: the one that answers in it while it is not ended. */
+  readonly latestAgent?: SessionId;
+  /** Nobody enters it any more; what is left of it is being deleted. */
+  readonly deletedAt?: number;
   readonly sandbox?: SandboxRecord;
   readonly checkpoint?: Checkpoint;
 };
@@ -96,8 +112,8 @@ export const acquireStep = (sandbox: SandboxRecord | undefined, now: number): Ac
 
 const startingStep = (sandbox: SandboxRecord, now: number): AcquireStep => {
   const age = now - sandbox.requestedAt;
-  if (age > sandboxStartMsMax) return { step: 'give-up' };
   if (sandbox.restoringUntil !== undefined && sandbox.restoringUntil > now) return { step: 'wait' };
+  if (age > sandboxStartMsMax) return { step: 'give-up' };
   if (sandbox.address !== undefined) return { step: 'probe', address: sandbox.address };
   const { taskArn, generation } = sandbox;
   if (taskArn !== undefined) return age > addressLateMs ? { step: 'locate', taskArn } : { step: 'wait' };
@@ -111,11 +127,12 @@ export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
     checkpoint?.generation === sandbox?.generation ? (checkpoint?.savedAt ?? 0) : 0,
   );
 
-/** What the next sandbox must say of the one before it. */
-export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined =>
-  sandbox?.state === 'stopped' && sandbox.readyAt !== undefined && sandbox.stopRequestedAt === undefined
-    ? (sandbox.stoppedReason ?? 'it stopped')
-    : undefined;
+/** What the next sandbox must say of the one before it; one that was never ready had told nobody what it had to say. */
+export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined => {
+  if (sandbox?.state !== 'stopped') return undefined;
+  if (sandbox.readyAt === undefined) return sandbox.lost;
+  return sandbox.stopRequestedAt === undefined ? (sandbox.stoppedReason ?? 'it stopped') : undefined;
+};
 
 /** The next port for preview, in rounds; undefined when all are leased. */
 export const nextPort = (leased: readonly number[]): number | undefined => {

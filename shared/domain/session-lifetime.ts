@@ -45,6 +45,12 @@ export const sweepStep = (
   return { step: 'rest', next: Math.max(forgetAt, now + 1) };
 };
 
+/** Whether nothing came to it, and it showed no sign of life, between the two reads. */
+export const isAsRead = (
+  one: Pick<Session, 'workSeq' | 'lastActiveAt'>,
+  other: Pick<Session, 'workSeq' | 'lastActiveAt'>,
+): boolean => one.workSeq === other.workSeq && one.lastActiveAt === other.lastActiveAt;
+
 /** Whether its sandbox may be taken away now. */
 export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean => {
   if (isEnded(session.status)) return true;

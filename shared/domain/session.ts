@@ -5,7 +5,9 @@
  */
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
+import type { Namespacing } from './mcp/naming.ts';
 import type { ProviderName, TokenUsage } from './model.ts';
+import type { TreeLimits } from './tree-limits.ts';
 
 export type SessionKind = 'agent' | 'execution';
 
@@ -51,6 +53,14 @@ export type Session = {
   readonly approvals: ApprovalMode;
   /** Tools a human allowed for the rest of the session. */
   readonly rememberedTools: readonly string[];
+  /** What its project said of money, depth and agents when it was made; what that leaves open is the operator's. */
+  readonly limits?: TreeLimits;
+  /** Tools its agent is not offered. */
+  readonly disabledTools?: readonly string[];
+  /** The only tools its agent is offered; absent: all. */
+  readonly allowedTools?: readonly string[];
+  /** How tools of MCP servers are named in it; absent: `auto`. */
+  readonly mcpNamespacing?: Namespacing;
   readonly usage: TokenUsage;
   /** What its model calls cost, by the price table. */
   readonly costUsd: number;
@@ -96,5 +106,11 @@ export const holdsPlace = ({ kind, status }: Pick<Session, 'kind' | 'status'>): 
   kind === 'agent' ? status === 'running' || status === 'idle' : placedExecution.includes(status);
 
 const placedExecution: readonly SessionStatus[] = ['creating', 'ready', 'running'];
+
+/** Whether its agent is offered a tool of that name. */
+export const isOffered = (
+  { disabledTools = [], allowedTools }: Pick<Session, 'disabledTools' | 'allowedTools'>,
+  tool: string,
+): boolean => !disabledTools.includes(tool) && (allowedTools === undefined || allowedTools.includes(tool));
 
 export const unheldLease: Lease = { holder: '', fence: 0, until: 0 };

@@ -1,5 +1,5 @@
 /** Wakes other functions, asynchronously: at least once, possibly late, possibly twice. */
-import type { ConnectionId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { ConnectionId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 
 export interface Invoker {
   /** `hops`: how often the work was handed over already. */
@@ -8,5 +8,7 @@ export interface Invoker {
   stopSandbox(workspace: WorkspaceId, correlationId: string): Promise<void>;
   /** Has empty slots of the warm pool filled. */
   fillPool(correlationId: string): Promise<void>;
+  /** Has a registered MCP server checked now. */
+  checkMcpServer(project: ProjectId, name: string, correlationId: string): Promise<void>;
   greet(connection: ConnectionId, correlationId: string): Promise<void>;
 }

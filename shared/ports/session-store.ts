@@ -128,7 +128,7 @@ export interface SessionStore {
   getMany(ids: readonly SessionId[]): Promise<readonly Session[]>;
   /** A sign of life; brings its next look forward to `dueAt` if that is sooner. */
   touch(session: Session, at: number, dueAt: number): Promise<void>;
-  /** A call of an execution session begins; undefined when the session takes none any more. */
+  /** A call of an execution session begins: a `ready` one is `running` then. Undefined when it takes none any more. */
   beginCall(
     id: SessionId,
     call: { readonly key: string; readonly at: number; readonly until: number; readonly dueAt: number },
@@ -161,7 +161,7 @@ export interface SessionStore {
     page: { readonly since: number; readonly eventsMax: number },
   ): Promise<{ readonly events: readonly LogEvent[]; readonly hasMore: boolean }>;
   history(id: SessionId): Promise<readonly HistoryMessage[]>;
-  /** Ends it once and gives its place back; undefined when it had ended or does not exist. */
+  /** Ends it once, gives its place back and says so in its log; undefined when it had ended or does not exist. */
   end(
     session: Session,
     ending: {
@@ -170,8 +170,9 @@ export interface SessionStore {
       readonly dueAt: number;
       /** Leaves it alone when it showed a sign of life since it was read. */
       readonly unlessMoved?: boolean;
+      readonly log?: readonly LogEntry[];
     },
-  ): Promise<Session | undefined>;
+  ): Promise<{ readonly session: Session; readonly events: readonly LogEvent[] } | undefined>;
   /** Removes one that never got a message; false when it got one meanwhile. */
   removeUnused(session: Session): Promise<boolean>;
   /** Deletes all that is left of an ended session: log, history, record. */

@@ -47,8 +47,24 @@ export interface WorkspaceStore {
   markStopping(
     id: WorkspaceId,
     generation: number,
-    stop: { readonly reason: string; readonly at: number; readonly dueAt: number },
+    stop: {
+      readonly reason: string;
+      readonly at: number;
+      readonly dueAt: number;
+      /** One that still starts and into which nobody restores now: undefined for any other. */
+      readonly only?: 'starting';
+    },
   ): Promise<Workspace | undefined>;
+  /** True for the one caller who may save it for the last time now, until then; false once the stop was asked. */
+  claimLastSave(
+    id: WorkspaceId,
+    generation: number,
+    claim: { readonly at: number; readonly until: number },
+  ): Promise<boolean>;
+  /** Gives the claim back: somebody else may save. */
+  unclaimLastSave(id: WorkspaceId, generation: number): Promise<void>;
+  /** ECS has taken the stop. */
+  noteStopAsked(id: WorkspaceId, generation: number, at: number): Promise<void>;
   /** As `markStopping`, if none of its sessions moved since they were read: undefined when one did. */
   markIdle(
     workspace: Workspace,

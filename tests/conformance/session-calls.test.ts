@@ -121,6 +121,14 @@ describe('calls of an execution session', () => {
     });
   });
 
+  test('one that begins in a ready session makes it running at once', async () => {
+    const { sessions, create, read } = stores();
+    const { id } = await create(newExecution({ status: 'ready' }));
+    expect((await sessions.beginCall(id, begin('a', 2000)))?.status).toBe('running');
+    await sessions.endCall(id, finish('a', 2010));
+    expect(seen(await read(id))).toMatchObject({ status: 'ready', runningCalls: {} });
+  });
+
   test('one that ends twice does not end another', async () => {
     const { sessions, create, read } = stores();
     const { id } = await create(newExecution());

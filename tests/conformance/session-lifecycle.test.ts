@@ -194,7 +194,7 @@ describe('a session ends', () => {
     const { sessions, places, create } = stores();
     const session = await create();
     await sessions.accept(session, message('m'), placesMax);
-    expect((await sessions.end(session, completed))?.status).toBe('completed');
+    expect((await sessions.end(session, completed))?.session.status).toBe('completed');
     expect(await places.read(agentPlaces(session.project))).toMatchObject({ counted: 0, taken: [] });
   });
 
@@ -210,7 +210,7 @@ describe('a session ends', () => {
         ]);
         return [
           ['accepted', 'ended'].includes(accepted),
-          ended?.status,
+          ended?.session.status,
           (await sessions.get(session.id))?.status,
         ];
       }),
@@ -226,7 +226,7 @@ describe('a session ends', () => {
     expect(await sessions.end(session, { ...stopped, unlessMoved: true })).toBeUndefined();
     expect((await sessions.get(session.id))?.status).toBe('creating');
     const seen = (await sessions.get(session.id)) ?? session;
-    expect((await sessions.end(seen, { ...stopped, unlessMoved: true }))?.status).toBe('stopped');
+    expect((await sessions.end(seen, { ...stopped, unlessMoved: true }))?.session.status).toBe('stopped');
   });
 
   test('not over a message of the same millisecond, if that is wished', async () => {
@@ -237,6 +237,31 @@ describe('a session ends', () => {
     await sessions.accept(seen, message('2'), placesMax);
     expect(await sessions.end(seen, { ...completed, unlessMoved: true })).toBeUndefined();
     expect((await read(session.id)).status).toBe('running');
+  });
+
+  test('and says so in the same write, after whatever its log has got meanwhile', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create();
+    await sessions.append(session.id, [note('before')], 8000);
+    const ended = await sessions.end(session, { ...completed, unlessMoved: true, log: [note('over')] });
+    const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
+    expect(events).toEqual([
+      { ...note('before'), seq: 0, at: 8000 },
+      { ...note('over'), seq: 1, at: 9000 },
+    ]);
+    expect(ended).toEqual({ session: await read(session.id), events: events.slice(1) });
+  });
+
+  test('with one last word, of twenty at once, which is numbered like every other', async () => {
+    const { sessions, create } = stores();
+    const session = await create(newExecution());
+    await Promise.all([
+      atOnce(20, () => sessions.end(session, { ...stopped, log: [note('over')] })),
+      atOnce(5, () => sessions.append(session.id, [note('meanwhile')], 8000)),
+    ]);
+    const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 50 });
+    expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(events.filter(({ data }) => 'text' in data && data.text === 'over')).toHaveLength(1);
   });
 
   test('not when it never was', async () => {

@@ -173,7 +173,10 @@ test('an ended session takes no message and no commit, and stays ended', async (
   const { sessions } = stores();
   const session = await leased((await created()).id);
   const ended = await sessions.end(session, { status: 'completed', at: 50, dueAt: 90_000 });
-  expect(ended).toEqual({ ...session, status: 'completed', lastActiveAt: 50, dueAt: 90_000 });
+  expect(ended).toEqual({
+    session: { ...session, status: 'completed', lastActiveAt: 50, dueAt: 90_000 },
+    events: [],
+  });
   expect(await sessions.end(session, { status: 'failed', at: 60, dueAt: 90_000 })).toBeUndefined();
   expect(await sessions.accept(session, message('m'), placesMax)).toBe('ended');
   expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });

@@ -83,8 +83,12 @@ test('both protocols list the same tools', async () => {
     'get_sessions',
     'stop_session',
     'get_volume_path',
+    'read_file',
+    'write_file',
+    'list_files',
     'project',
     'token',
+    'config_limits',
   ];
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(names);
@@ -164,8 +168,14 @@ test('output is heard while the program runs', async () => {
   const onprogress: ProgressCallback = ({ message }) => heard.push(message);
   const command = 'for i in 1 2 3; do echo line $i; sleep 0.3; done';
   const result = await client.callTool({ name: 'execute_command', arguments: { command } }, { onprogress });
-  expect(heard.length).toBeGreaterThan(1);
-  expect(heard.join('')).toBe('line 1\nline 2\nline 3\n');
+  const phases = heard.filter((message) => message?.startsWith('['));
+  expect(phases).toEqual([
+    '[starting the sandbox]',
+    expect.stringMatching(/^\[the sandbox is ready after \d+ ms/),
+  ]);
+  const output = heard.slice(phases.length);
+  expect(output.length).toBeGreaterThan(1);
+  expect(output.join('')).toBe('line 1\nline 2\nline 3\n');
   const { session_id } = result.structuredContent as Fields;
   await call(client, 'stop_session', { session_id });
 });
@@ -293,10 +303,10 @@ test('projects are made, shown and listed, and hold the sizes they allow', async
   expect((await refusal(client, 'execute_code', { code: '1', ...nowhere })).type).toBe('project_not_found');
   expect((await refusal(client, 'project', { action: 'get', ...nowhere })).type).toBe('project_not_found');
   expect((await refusal(client, 'project', { action: 'x' })).message).toBe(
-    "unknown action 'x' for project tool; valid actions: create, get, list",
+    "unknown action 'x' for project tool; valid actions: create, list, get, options",
   );
   expect((await refusal(client, 'project')).message).toBe(
-    'action parameter is required for project tool; valid actions: create, get, list',
+    'action parameter is required for project tool; valid actions: create, list, get, options',
   );
 });
 

@@ -51,6 +51,7 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
     invoker: {
       runTurn: () => Promise.resolve(),
       fillPool: () => Promise.resolve(),
+      checkMcpServer: () => Promise.resolve(),
       greet: () => Promise.resolve(),
       stopSandbox: async (workspaceId) => {
         await cloud.janitor({ sweep: 'stop', workspaceId });

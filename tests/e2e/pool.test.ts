@@ -168,6 +168,7 @@ test('a pool that becomes smaller gives up its last slot', async () => {
     invoker: {
       runTurn: () => Promise.resolve(),
       fillPool: () => Promise.resolve(),
+      checkMcpServer: () => Promise.resolve(),
       greet: () => Promise.resolve(),
       stopSandbox: async (workspaceId: string) => {
         await cloud.janitor({ sweep: 'stop', workspaceId });

@@ -1,18 +1,23 @@
 /**
- * The servers of the sandboxes of one data folder, found among all processes of this machine by what is
- * mounted in them: tests kill one of their own and count what is left, beside other clouds.
+ * The processes of the sandboxes of one data folder, found among all of this machine by what is mounted in them
+ * or by their control group: tests kill one of their own and count what is left, beside other clouds.
+ *
+ * Without control groups a process is found once its wall stands: the mount is then all that names its sandbox.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 export type SandboxProcess = { readonly pid: number; readonly taskId: string };
 
-/** Every process inside a sandbox of this data folder, the server, runners and user code alike. */
+/** Every process of a sandbox of this data folder: its walls, the server, runners and user code. */
 export const sandboxProcesses = (home: string): readonly SandboxProcess[] => {
   const run = createHash('sha256').update(home).digest('hex').slice(0, 12);
-  const workspace = new RegExp(`/sallyport-run-${run}/tasks/([^/]+)/workspace /workspace `);
+  const workspace = new RegExp(`/sallyport-run-${run}/tasks/([^/]+)/workspace `);
+  const group = new RegExp(`/sallyport/${run}-([0-9a-f]+)$`, 'm');
   return readdirSync('/proc').flatMap((name) => {
-    const taskId = /^\d+$/.test(name) ? workspace.exec(readProcess(name, 'mountinfo'))?.[1] : undefined;
+    if (!/^\d+$/.test(name) || hasEnded(name)) return [];
+    const taskId =
+      group.exec(readProcess(name, 'cgroup'))?.[1] ?? workspace.exec(readProcess(name, 'mountinfo'))?.[1];
     return taskId === undefined ? [] : [{ pid: Number(name), taskId }];
   });
 };
@@ -31,6 +36,22 @@ export const serverOf = (home: string, taskArn: string): SandboxProcess | undefi
     (one) => one.taskId === taskId && isServer(readProcess(one.pid, 'cmdline')),
   );
 };
+
+/** What stands around a server: the process that started the sandbox, outside it. */
+export const wallOf = ({ pid, taskId }: SandboxProcess): SandboxProcess => ({
+  // Between the two is the first process of the sandbox's own process namespace.
+  pid: parentOf(parentOf(pid)),
+  taskId,
+});
+
+const parentOf = (pid: number): number => {
+  const parent = /^PPid:\t(\d+)$/m.exec(readProcess(pid, 'status'))?.[1];
+  if (parent === undefined || Number(parent) <= 1) throw new Error(`process ${pid} has no parent of ours`);
+  return Number(parent);
+};
+
+/** It waits to be reaped, or is gone: it has no memory any more. */
+const hasEnded = (name: string): boolean => readProcess(name, 'cmdline') === '';
 
 const isServer = (command: string): boolean =>
   command.startsWith('/opt/sallyport/bin/node\0') && command.includes('\0/opt/sallyport/server.mjs');

@@ -7,8 +7,10 @@ export const executeCode = defineTool({
   name: 'execute_code',
   description:
     'Runs Python or Node.js code in an isolated sandbox without network and gives what it printed. Without session_id a new session is made; name its id in later calls to find its variables, imports and files (in /workspace) again. plt.show() and display(mime_type, data) give images.',
+  needs: 'own:write',
   input: executeCodeArguments,
   output: executionResult,
+  annotations: { title: 'Run code', destructiveHint: false, openWorldHint: false },
   run: ({ code, ...input }, context) =>
     runExecution(context, input, {
       tool: 'execute_code',

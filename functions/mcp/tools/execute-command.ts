@@ -7,8 +7,10 @@ export const executeCommand = defineTool({
   name: 'execute_command',
   description:
     'Runs a command in /workspace of an isolated sandbox without network: a bash line, or with args one program without a shell. Without session_id a new session is made; name its id in later calls to find its files again.',
+  needs: 'own:write',
   input: executeCommandArguments,
   output: executionResult,
+  annotations: { title: 'Run a command', openWorldHint: false },
   run: ({ command, args, ...input }, context) =>
     runExecution(context, input, {
       tool: 'execute_command',

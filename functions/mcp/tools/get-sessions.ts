@@ -8,14 +8,15 @@ import { defineTool } from '../define-tool.ts';
 export const getSessions = defineTool({
   name: 'get_sessions',
   description: 'Lists the execution sessions that are not stopped, or shows one of them.',
+  needs: 'own:read',
   input: getSessionsArguments,
   output: getSessionsResult,
-  annotations: { readOnlyHint: true },
-  run: async ({ session_id: id }, { ports, principal }) => {
+  annotations: { title: 'List sessions', readOnlyHint: true, openWorldHint: false },
+  run: async ({ session_id: id }, { ports, principal, intent }) => {
     const sessions =
       id === undefined
         ? await listExecutions(ports, principal)
-        : [(await findSession(ports.sessions, { id, principal, intent: 'read' })).session];
+        : [(await findSession(ports.sessions, { id, principal, intent })).session];
     const now = ports.world.now();
     return { sessions: sessions.filter(isShown).map((session) => view(session, now)) };
   },

@@ -4,6 +4,7 @@ import { getVolumePath } from './get-volume-path.ts';
 
 const contextOf = (isAvailable: boolean) =>
   ({
+    principal: { scope: 'admin:ro' },
     settings: { volume: { guestPath: '/shared', isAvailable } },
     ports: { sessions: { getWithTurn: async () => undefined } },
   }) as unknown as ToolContext;

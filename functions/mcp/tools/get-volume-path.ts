@@ -6,11 +6,12 @@ import { defineTool } from '../define-tool.ts';
 export const getVolumePath = defineTool({
   name: 'get_volume_path',
   description: 'Says where in a sandbox the shared folder is, and whether this deployment has one.',
+  needs: 'own:read',
   input: getVolumePathArguments,
   output: getVolumePathResult,
-  annotations: { readOnlyHint: true },
-  run: async ({ session_id: id }, { ports, principal, settings }) => {
-    if (id !== undefined) await findSession(ports.sessions, { id, principal, intent: 'read' });
+  annotations: { title: 'Find the shared folder', readOnlyHint: true, openWorldHint: false },
+  run: async ({ session_id: id }, { ports, principal, settings, intent }) => {
+    if (id !== undefined) await findSession(ports.sessions, { id, principal, intent });
     const { guestPath, isAvailable } = settings.volume;
     const description = isAvailable
       ? 'A folder that outlives sessions; in a sandbox its path is also in SHARED_VOLUME_PATH.'

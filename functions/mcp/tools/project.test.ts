@@ -17,7 +17,13 @@ const contextOf = (scope: Scope = 'admin') => {
   };
   const world = { uuid: () => id, now: () => 1_000 };
   const principal = { owner: 'deployment', scope, tokenHash: '' };
-  return { ports: { projects, world }, principal } as unknown as ToolContext;
+  const audited = { auditLog: { append: async () => undefined }, telemetry: { info: () => undefined } };
+  const settings = {
+    defaults: { provider: 'demo', model: 'a-model', flavor: 'small', template: 'python' },
+    limits: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
+  };
+  const ports = { projects, world, ...audited, secretNames: async () => ['A_KEY'] };
+  return { ports, principal, settings } as unknown as ToolContext;
 };
 
 const shown = {
@@ -41,12 +47,39 @@ test('a project is made, shown and listed', async () => {
   };
   expect(await project.run({ action: 'create', ...wish }, context)).toEqual(shown);
   expect(await project.run({ action: 'get', project_id: id }, context)).toEqual(shown);
-  expect(await project.run({ action: 'list' }, context)).toEqual({ projects: [shown], next: 'more' });
+  expect(await project.run({ action: 'list', limit: 1 }, context)).toEqual({
+    projects: [shown],
+    next: 'more',
+  });
   expect(await project.run({ action: 'list', after: 'more' }, context)).toEqual({
     projects: [
       { id: '00000000-0000-4000-8000-000000000000', name: 'default', created_at: '1970-01-01T00:00:00.000Z' },
     ],
   });
+});
+
+test('projects are found by a part of their name, over pages', async () => {
+  const context = contextOf();
+  await project.run({ action: 'create', name: 'Mine' }, context);
+  const named = async (text: string) => {
+    const { projects } = await project.run({ action: 'list', name_contains: text }, context);
+    return (projects as { name: string }[]).map(({ name }) => name);
+  };
+  expect([await named('MIN'), await named('fault'), await named('x')]).toEqual([['Mine'], ['default'], []]);
+});
+
+test('the options say what there is, and of secrets only the names', async () => {
+  const context = contextOf();
+  await project.run({ action: 'create', name: 'mine' }, context);
+  const options = await project.run({ action: 'options', project_id: id }, context);
+  expect(options).toMatchObject({
+    defaults: { model: 'a-model', flavor: 'small', template: 'python', max_recursion_depth: 3 },
+    templates: ['python', 'node'],
+    token_scopes: ['admin', 'admin:ro', 'project:<uuid>', 'project:<uuid>:ro'],
+    secrets: ['A_KEY'],
+  });
+  expect((options['flavors'] as object[])[0]).toEqual({ name: 'micro', cpus: 0.5, memory_mb: 512 });
+  expect(await project.run({ action: 'options' }, context)).toMatchObject({ secrets: [] });
 });
 
 test.each([
@@ -56,6 +89,8 @@ test.each([
   [{ action: 'get' }, 'invalid_request'],
   [{ action: 'get', project_id: 'none' }, 'project_not_found'],
   [{ action: 'list', name: 'x' }, 'invalid_request'],
+  [{ action: 'list', limit: 0 }, 'invalid_request'],
+  [{ action: 'options', project_id: 'none' }, 'project_not_found'],
 ])('%j is refused', async (input, code) => {
   await expect(project.run(input, contextOf())).rejects.toMatchObject({ code });
 });

@@ -7,11 +7,17 @@ import { defineTool } from '../define-tool.ts';
 export const stopSession = defineTool({
   name: 'stop_session',
   description: 'Stops a session and its sandbox, with everything that runs in it, and frees its place.',
+  needs: 'own:write',
   input: stopSessionArguments,
   output: stopSessionResult,
-  annotations: { destructiveHint: true, idempotentHint: true },
-  run: async ({ session_id: id }, { ports, principal, correlationId }) => {
-    const { session } = await findSession(ports.sessions, { id, principal, intent: 'write' });
+  annotations: {
+    title: 'Stop a session',
+    destructiveHint: true,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+  run: async ({ session_id: id }, { ports, principal, correlationId, intent }) => {
+    const { session } = await findSession(ports.sessions, { id, principal, intent });
     const isStopped = await endSession(ports, session, { reason: 'stopped by its client', correlationId });
     const message = isStopped ? 'the session is stopped' : 'the session was stopped before';
     return { session_id: session.id, success: true, message };

@@ -7,12 +7,13 @@ import {
   listTokensResult,
   revokeTokenArguments,
   tokenResult,
-} from '#shared/contracts/mcp-tools.ts';
+} from '#shared/contracts/platform-tools.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { AccessToken } from '#shared/domain/token.ts';
 import { defineAction, defineActionTool } from '../action-tool.ts';
 
 const create = defineAction({
+  needs: 'admin',
   input: createTokenArguments,
   output: createTokenResult,
   run: async ({ name, scope, expires_in_seconds: expiresInSeconds }, { ports, principal }) => {
@@ -22,16 +23,18 @@ const create = defineAction({
 });
 
 const list = defineAction({
+  needs: 'admin',
   input: listTokensArguments,
   output: listTokensResult,
-  run: async ({ after }, { ports, principal }) => {
+  run: async ({ after }, { ports }) => {
     const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
-    const { tokens, next } = await listTokens(ports, principal, page);
+    const { tokens, next } = await listTokens(ports, page);
     return { tokens: tokens.map(view), ...(next === undefined ? {} : { next }) };
   },
 });
 
 const revoke = defineAction({
+  needs: 'admin',
   input: revokeTokenArguments,
   output: tokenResult,
   run: async ({ token_id: id }, { ports, principal }) => view(await revokeToken(ports, principal, id)),

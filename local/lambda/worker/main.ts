@@ -31,6 +31,9 @@ const receive = (message: ToWorker): void => {
     case 'consumed':
       open.get(message.callId)?.consumed(message.bytes);
       return;
+    case 'abandon':
+      open.get(message.callId)?.writable.destroy();
+      return;
     case 'ping':
       send({ type: 'pong' });
       return;

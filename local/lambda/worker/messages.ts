@@ -23,6 +23,8 @@ export type ToWorker =
   | { readonly type: 'call'; readonly call: Call }
   | { readonly type: 'preload'; readonly entry: string; readonly environment: number | undefined }
   | { readonly type: 'consumed'; readonly callId: number; readonly bytes: number }
+  /** Nobody reads the answer any more. */
+  | { readonly type: 'abandon'; readonly callId: number }
   | { readonly type: 'ping' };
 
 export type FromWorker =

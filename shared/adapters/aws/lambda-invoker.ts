@@ -25,6 +25,8 @@ export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): 
     stopSandbox: (workspaceId, correlationId) =>
       invoke('janitor', { sweep: 'stop', workspaceId, correlationId }),
     fillPool: (correlationId) => invoke('janitor', { sweep: 'pool', correlationId }),
+    checkMcpServer: (project, name, correlationId) =>
+      invoke('janitor', { sweep: 'mcp-server', project, name, correlationId }),
     greet: (connectionId, correlationId) => invoke('greeter', { connectionId, correlationId }),
   };
 };

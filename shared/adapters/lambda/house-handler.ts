@@ -3,6 +3,8 @@
  *
  * A handler file reads its environment, builds its adapters and hands its function to `house.handler`.
  */
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
@@ -60,11 +62,15 @@ export const openHouse = (serviceName: string): House => {
   };
 };
 
-/** What a stream does after its head was given back is part of the invocation: it ends with the stream. */
+/**
+ * What a stream does after its head was given back is part of the invocation: it ends with the stream. Piped as
+ * a stream of Node it is cancelled as soon as nobody reads it, a web stream only with its next bytes.
+ */
 const untilItsEnd = (result: StreamedResult, atEnd: () => void): StreamedResult => {
   if (typeof result.body !== 'string') {
     const ends = new TransformStream({ flush: atEnd, cancel: atEnd });
-    return { ...result, body: result.body.pipeThrough(ends) };
+    const body = Readable.fromWeb(result.body.pipeThrough(ends) as NodeReadableStream);
+    return { ...result, body: body as unknown as ReadableStream };
   }
   atEnd();
   return result;

@@ -58,22 +58,27 @@ export const touch =
     await change(table, id, { when: notEnded.when, set: 'SET #lastActiveAt = :at', values });
   };
 
+/** Two tries: what an update sets cannot follow from what it finds. One that is `creating` waits for its sandbox. */
 export const beginCall =
   (table: Table): SessionStore['beginCall'] =>
-  (id, { key, at, until, dueAt }) =>
-    change(table, id, {
-      when: '#status IN (:creating, :ready, :running)',
-      set: 'SET #lastActiveAt = :at, #runningCalls.#call = :until, #duePk = :duePk, #dueAt = :dueAt',
-      values: {
-        ':creating': 'creating',
-        ':ready': 'ready',
-        ':running': 'running',
-        ':at': at,
-        ':until': until,
-        ...sessionDue(id, dueAt),
-      },
-      names: { '#call': key },
-    });
+  async (id, call) =>
+    (await beginIn(table, id, { ...call, isCreating: false })) ??
+    (await beginIn(table, id, { ...call, isCreating: true }));
+
+type Beginning = Parameters<SessionStore['beginCall']>[1] & { readonly isCreating: boolean };
+
+const beginIn = (table: Table, id: SessionId, { key, at, until, dueAt, isCreating }: Beginning) =>
+  change(table, id, {
+    when: isCreating ? '#status = :creating' : '#status IN (:ready, :running)',
+    set: `SET ${isCreating ? '' : '#status = :running, '}#lastActiveAt = :at, #runningCalls.#call = :until, #duePk = :duePk, #dueAt = :dueAt`,
+    values: {
+      ...(isCreating ? { ':creating': 'creating' } : { ':ready': 'ready', ':running': 'running' }),
+      ':at': at,
+      ':until': until,
+      ...sessionDue(id, dueAt),
+    },
+    names: { '#call': key },
+  });
 
 export const noteRunning =
   (table: Table): SessionStore['noteRunning'] =>

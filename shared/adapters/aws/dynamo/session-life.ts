@@ -8,19 +8,22 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import { holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
+import { isAsRead } from '#shared/domain/session-lifetime.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchDelete } from './batch.ts';
 import { givePlaceBack, takePlace } from './places.ts';
 import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
 import { type Cancellation, isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
+import { logActions } from './turn-commit.ts';
 import { workspaceItem } from './workspace-items.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** A session changes its status under whoever ends it only so often. */
-const racesMax = 20;
+/** Each lost race is another writer's word in the log, or a change of status. */
+const racesMax = 50;
 
 export const create =
   (table: Table): SessionStore['create'] =>
@@ -45,15 +48,23 @@ export const end =
     let current = session;
     for (let race = 0; race < racesMax; race += 1) {
       if (isEnded(current.status)) return undefined;
-      const result = await sendWithRetry(table, endingOf(table.name, current, ending));
-      if (result === 'done')
-        return { ...current, status: ending.status, lastActiveAt: ending.at, dueAt: ending.dueAt };
+      const { status, at, dueAt, log = [] } = ending;
+      const events = numberEntries(log, { firstSeq: current.lastSeq + 1, at });
+      const result = await sendWithRetry(table, endingOf(table.name, current, { ...ending, events }));
+      if (result === 'done') {
+        const lastSeq = current.lastSeq + events.length;
+        return { session: { ...current, status, lastActiveAt: at, dueAt, lastSeq }, events };
+      }
       const moved = movedTo(session, result[0]);
-      if (moved === undefined || ending.unlessMoved) return undefined;
+      if (moved === undefined || (ending.unlessMoved && !isSpokenOf(moved, current))) return undefined;
       current = moved;
     }
     throw new Error(`session ${session.id}: it moved ${racesMax} times while it was ended`);
   };
+
+/** Its log grew, and nothing else happened to it. */
+const isSpokenOf = (now: Session, before: Session): boolean =>
+  isAsRead(now, before) && now.status === before.status;
 
 /** Undefined when it is gone. */
 const movedTo = ({ id }: Session, refused: Cancellation | undefined): Session | undefined => {
@@ -62,33 +73,41 @@ const movedTo = ({ id }: Session, refused: Cancellation | undefined): Session | 
   return refused.item && sessionFrom(refused.item);
 };
 
+type Ending = Parameters<SessionStore['end']>[1] & { readonly events: readonly LogEvent[] };
+
 const endingOf = (
   TableName: string,
   session: Session,
-  { status, at, dueAt, unlessMoved }: Parameters<SessionStore['end']>[1],
-): TransactWriteCommand =>
-  new TransactWriteCommand({
+  { status, at, dueAt, unlessMoved, events }: Ending,
+): TransactWriteCommand => {
+  const conditions = ['attribute_exists(pk)', '#status = :before', 'lastSeq = :lastSeq'];
+  if (unlessMoved) conditions.push('lastActiveAt = :lastActiveAt', 'workSeq = :workSeq');
+  const update = {
+    TableName,
+    Key: keys.session(session.id),
+    ConditionExpression: conditions.join(' AND '),
+    UpdateExpression:
+      'SET #status = :status, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ':before': session.status,
+      ':lastSeq': session.lastSeq,
+      ...(unlessMoved ? { ':lastActiveAt': session.lastActiveAt, ':workSeq': session.workSeq } : {}),
+      ':status': status,
+      ':at': at,
+      ':newSeq': session.lastSeq + events.length,
+      ...sessionDue(session.id, dueAt),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  };
+  return new TransactWriteCommand({
     TransactItems: [
-      {
-        Update: {
-          TableName,
-          Key: keys.session(session.id),
-          ConditionExpression: `attribute_exists(pk) AND #status = :before${unlessMoved ? ' AND lastActiveAt = :lastActiveAt AND workSeq = :workSeq' : ''}`,
-          UpdateExpression: 'SET #status = :status, lastActiveAt = :at, duePk = :duePk, dueAt = :dueAt',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: {
-            ':before': session.status,
-            ...(unlessMoved ? { ':lastActiveAt': session.lastActiveAt, ':workSeq': session.workSeq } : {}),
-            ':status': status,
-            ':at': at,
-            ...sessionDue(session.id, dueAt),
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        },
-      },
+      { Update: update },
       ...(holdsPlace(session) ? givePlaceBack(TableName, session, at) : []),
+      ...logActions(TableName, session.id, events),
     ],
   });
+};
 
 export const removeUnused =
   (table: Table): SessionStore['removeUnused'] =>

@@ -36,9 +36,20 @@ export const keys = {
   places: (holder: string) => ({ pk: `PLACES#${holder}`, sk: 'COUNTER' }),
   place: (holder: string, session: string) => ({ pk: `PLACES#${holder}`, sk: `PLACE#${session}` }),
   project: (id: string) => ({ pk: `PROJECT#${id}`, sk: 'META' }),
+  secrets: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'SECRETS' }),
+  mcpServer: (project: string, server: string) => ({ pk: `PROJECT#${project}`, sk: `MCP#${server}` }),
+  mcpServerCount: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'MCP' }),
+  schedule: (id: string) => ({ pk: `SCHEDULE#${id}`, sk: 'META' }),
+  scheduleOf: (project: string, id: string) => ({ pk: `PROJECT#${project}`, sk: `SCHEDULE#${id}` }),
+  scheduleCount: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'SCHEDULE' }),
+  openRun: (id: string, run: string) => ({ pk: `SCHEDULE#${id}`, sk: `OPEN#${run}` }),
+  schedulePin: (id: string, target: string) => ({ pk: `SCHEDULE#${id}`, sk: `PIN#${target}` }),
+  schedulePrompt: (id: string) => ({ pk: `SCHEDULE#${id}`, sk: 'PROMPT' }),
+  endedRun: (id: string, run: string) => ({ pk: `SCHEDULE#${id}`, sk: `RUN#${run}` }),
   token: (hash: string) => ({ pk: `TOKEN#${hash}`, sk: 'META' }),
   tokenId: (id: string) => ({ pk: `TOKENID#${id}`, sk: 'META' }),
   rate: (key: string) => ({ pk: `RATE#${key}`, sk: 'BUCKET' }),
+  runningCall: (caller: string, id: string) => ({ pk: `CALL#${caller}`, sk: `RUN#${id}` }),
   audit: (at: number, part: string) => ({
     pk: `AUDIT#${new Date(at).toISOString().slice(0, 10)}`,
     sk: `${digits(at, 13)}#${part}`,
@@ -53,7 +64,7 @@ export const workFrom = 'INBOX#';
 /** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
 export const dueShards = 4;
 
-export type DueKind = 'session' | 'workspace' | 'places';
+export type DueKind = 'session' | 'workspace' | 'places' | 'mcp' | 'schedule';
 
 export const duePartition = (kind: DueKind, shard: number): string => `DUE#${kind}#${shard}`;
 

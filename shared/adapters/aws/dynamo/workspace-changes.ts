@@ -6,6 +6,7 @@ import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { sandboxLookMs } from '#shared/domain/limits.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
+import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { keys, namesIn } from './table.ts';
 import { workspaceDue } from './workspace-items.ts';
 
@@ -28,8 +29,10 @@ export const workspaceUpdate = (TableName: string, id: WorkspaceId, { when, set,
 });
 
 type Stop = { readonly reason: string; readonly at: number };
+type MarkedStop = Parameters<WorkspaceStore['markStopping']>[2];
 
 const isGeneration = '#sandbox.generation = :generation';
+const isUnused = 'attribute_not_exists(#sandbox.restoringUntil) OR #sandbox.restoringUntil <= :at';
 const isStarting = `${isGeneration} AND #sandbox.#state = :starting`;
 const startingValues = (generation: number) => ({ ':generation': generation, ':starting': 'starting' });
 
@@ -61,7 +64,7 @@ export const restoreClaimed = (
   generation: number,
   { at, until }: { readonly at: number; readonly until: number },
 ): Change => ({
-  when: `${isStarting} AND (attribute_not_exists(#sandbox.restoringUntil) OR #sandbox.restoringUntil <= :at)`,
+  when: `${isStarting} AND (${isUnused})`,
   set: 'SET #sandbox.restoringUntil = :until',
   values: { ...startingValues(generation), ':at': at, ':until': until },
 });
@@ -85,21 +88,45 @@ export const restoreGivenBack = (generation: number): Change => ({
 });
 
 /** The first reason and the first moment stay. */
-export const stopping = (
-  id: WorkspaceId,
-  generation: number,
-  { reason, at, dueAt }: Stop & { readonly dueAt: number },
-) => ({
-  when: `${isGeneration} AND #sandbox.#state IN (:starting, :ready, :stopping)`,
+export const stopping = (id: WorkspaceId, generation: number, { reason, at, dueAt, only }: MarkedStop) => ({
+  when:
+    only === 'starting'
+      ? `${isStarting} AND (${isUnused})`
+      : `${isGeneration} AND #sandbox.#state IN (:starting, :ready, :stopping)`,
   set: 'SET #sandbox.#state = :stopping, #sandbox.stopRequestedAt = if_not_exists(#sandbox.stopRequestedAt, :at), #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), duePk = :duePk, dueAt = :dueAt',
   values: {
     ...startingValues(generation),
-    ':ready': 'ready',
+    ...(only === 'starting' ? {} : { ':ready': 'ready' }),
     ':stopping': 'stopping',
     ':at': at,
     ':reason': reason,
     ...workspaceDue(id, dueAt),
   },
+});
+
+const isStopping = `${isGeneration} AND #sandbox.#state = :stopping`;
+const stoppingValues = (generation: number) => ({ ':generation': generation, ':stopping': 'stopping' });
+
+/** Not once ECS has taken the stop: what is gone cannot be saved. */
+export const lastSaveClaimed = (
+  generation: number,
+  { at, until }: { readonly at: number; readonly until: number },
+): Change => ({
+  when: `${isStopping} AND attribute_not_exists(#sandbox.stopAskedAt) AND (attribute_not_exists(#sandbox.savingUntil) OR #sandbox.savingUntil <= :at)`,
+  set: 'SET #sandbox.savingUntil = :until',
+  values: { ...stoppingValues(generation), ':at': at, ':until': until },
+});
+
+export const lastSaveGivenBack = (generation: number): Change => ({
+  when: isStopping,
+  set: 'REMOVE #sandbox.savingUntil',
+  values: stoppingValues(generation),
+});
+
+export const stopAsked = (generation: number, at: number): Change => ({
+  when: isStopping,
+  set: 'SET #sandbox.stopAskedAt = if_not_exists(#sandbox.stopAskedAt, :at) REMOVE #sandbox.savingUntil',
+  values: { ...stoppingValues(generation), ':at': at },
 });
 
 export const stopped = (generation: number, { reason, at }: Stop): Change => ({

@@ -17,11 +17,14 @@ import {
   canStart,
   checkpointed,
   isReady,
+  lastSaveClaimed,
+  lastSaveGivenBack,
   logsSeen,
   lookedAt,
   portLeased,
   restoreClaimed,
   restoreGivenBack,
+  stopAsked,
   stopped,
   stopping,
   taskNoted,
@@ -53,6 +56,13 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     markReady: (id, generation, at) => isChanged(id, isReady(id, generation, at)),
     markStopping: (id, generation, stop) => change(id, stopping(id, generation, stop)),
     markIdle: markIdle(table),
+    claimLastSave: (id, generation, claim) => isChanged(id, lastSaveClaimed(generation, claim)),
+    unclaimLastSave: async (id, generation) => {
+      await change(id, lastSaveGivenBack(generation));
+    },
+    noteStopAsked: async (id, generation, at) => {
+      await change(id, stopAsked(generation, at));
+    },
     markStopped: (id, generation, stop) => change(id, stopped(generation, stop)),
     noteCheckpoint: (id, checkpoint, base) => isChanged(id, checkpointed(checkpoint, base)),
     noteLogsSeen: async (id, generation, lines) => {

@@ -1,0 +1,15 @@
+/** `/openapi.json`: the contract of this API, as `npm run openapi` wrote it beside this file. */
+import { openApiAnswer } from '#shared/contracts/deployment-view.ts';
+import { type ApiRoute, json } from './api-route.ts';
+
+export const openApiRoute: ApiRoute = {
+  method: 'GET',
+  path: '/api/openapi.json',
+  needs: 'any',
+  contract: { summary: 'Read this document', answers: { 200: openApiAnswer } },
+  handler: async () => {
+    // Only who asks pays for parsing it.
+    const { default: document } = await import('./openapi.json', { with: { type: 'json' } });
+    return json(200, document);
+  },
+};

@@ -1,0 +1,83 @@
+/**
+ * The OpenAPI document of the REST API, made of the routes and their contracts: nothing in it is said twice.
+ *
+ * Refuses to be made when two operations would have one id.
+ */
+import type { Method } from '@middy/http-router';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverrideContext,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
+import type { ApiRoute } from '../api-route.ts';
+import { previewRoute } from '../preview-contract.ts';
+import { type Api, routes } from '../routes.ts';
+import { documentedPath, operation } from './operation.ts';
+import { components } from './shared-parts.ts';
+
+type Entry = {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: ZodOpenApiOperationObject;
+};
+
+/** Those a page may answer to. */
+const previewMethods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** The routes as they are without anything behind them: their handlers are never called. */
+export const declaredRoutes = (): readonly ApiRoute[] =>
+  routes({ ports: {}, settings: {}, limits: {}, stats: {} } as unknown as Api);
+
+export const openApiDocument = (version: string) =>
+  createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Sallyport',
+        version,
+        description:
+          'Agent sandboxes in your own AWS account. `x-needs` is what a token needs (docs/spec/access.md).',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/' }],
+      security: [{ bearer: [] }],
+      paths: pathsOf([...declaredRoutes().map(entryOf), ...previewMethods.map(previewEntry)]),
+      components,
+    },
+    { override: plain },
+  );
+
+/** Bounds that only say what a number is, and patterns that only say what a format says, are left out. */
+const plain = ({ jsonSchema }: ZodOpenApiOverrideContext): void => {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+};
+
+const entryOf = (route: ApiRoute): Entry => ({
+  method: route.method,
+  path: route.path,
+  operation: operation(route.method, route),
+});
+
+const previewEntry = (method: Method): Entry => ({
+  method,
+  path: previewRoute.path,
+  operation: {
+    ...operation(method, previewRoute),
+    security: [{ bearer: [] }, { ticket: [] }, { previewCookie: [] }],
+  },
+});
+
+const pathsOf = (entries: readonly Entry[]): ZodOpenApiPathsObject => {
+  const ids = entries.map((entry) => entry.operation.operationId);
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (repeated !== undefined) throw new Error(`two operations are called ${repeated}`);
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const entry of entries) {
+    const path = documentedPath(entry.path);
+    paths[path] = { ...paths[path], [entry.method.toLowerCase()]: entry.operation };
+  }
+  return paths;
+};

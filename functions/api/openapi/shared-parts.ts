@@ -1,0 +1,58 @@
+/** The parts of the document that its operations share: headers of answers, and one answer per status of an error. */
+import { STATUS_CODES } from 'node:http';
+import type { ZodOpenApiComponentsObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { errorAnswer } from '#shared/contracts/error-view.ts';
+import { errorRules } from '#shared/errors.ts';
+import { codesOf, errorStatuses } from './documented-errors.ts';
+
+/** `Bad Request` is `BadRequest`. */
+export const errorName = (status: number): string => (STATUS_CODES[status] ?? '').replaceAll(/\W/g, '');
+
+export const reference = (kind: 'headers' | 'responses' | 'schemas', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+const requestId = { 'x-request-id': reference('headers', 'RequestId') };
+
+export const answerHeaders = requestId;
+
+const headersOf = (status: number) => ({
+  ...requestId,
+  ...(status === 401 ? { 'www-authenticate': reference('headers', 'WwwAuthenticate') } : {}),
+  ...(status === 429 || status === 503 ? { 'retry-after': reference('headers', 'RetryAfter') } : {}),
+});
+
+const errorResponse = (status: number): ZodOpenApiResponseObject => {
+  const codes = codesOf(status);
+  const described = codes.map((code) => (errorRules[code].retry === 'later' ? `${code} (try later)` : code));
+  const code = { type: 'string' as const, enum: [...codes] };
+  const error = { type: 'object' as const, properties: { code } };
+  const narrowed = { type: 'object' as const, properties: { error } };
+  return {
+    description: `${STATUS_CODES[status]}: ${described.join(', ')}.`,
+    headers: headersOf(status),
+    content: { 'application/json': { schema: { allOf: [reference('schemas', 'Error'), narrowed] } } },
+  };
+};
+
+const text = { type: 'string' as const };
+
+export const components: ZodOpenApiComponentsObject = {
+  schemas: { Error: errorAnswer },
+  headers: {
+    RequestId: { description: 'The id of this request, as errors and logs name it.', schema: text },
+    RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer' } },
+    WwwAuthenticate: { description: 'Bearer', schema: text },
+  },
+  responses: Object.fromEntries(errorStatuses.map((status) => [errorName(status), errorResponse(status)])),
+  securitySchemes: {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'A token (sp_ and 64 hexadecimal digits), or a JWT of the OIDC issuer if there is one; a JWT that names no scope is answered 403 by every operation.',
+    },
+    ticket: { type: 'apiKey', in: 'query', name: 'ticket', description: 'Of POST /api/tickets, good once.' },
+    previewCookie: { type: 'apiKey', in: 'cookie', name: 'sallyport-preview' },
+  },
+};

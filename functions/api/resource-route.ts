@@ -1,0 +1,42 @@
+/**
+ * Routes of one session or one project: it is found by the path's `id` before anything else of the request is
+ * looked at, and asked for what the route needs, so that a stranger's is answered exactly as none (AC2).
+ */
+import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import { findProject } from '#shared/application/find-project.ts';
+import { type FoundSession, findSession } from '#shared/application/find-session.ts';
+import { intentOf, type Need } from '#shared/domain/access.ts';
+import type { Project } from '#shared/domain/project.ts';
+import type { ProjectStore } from '#shared/ports/project-store.ts';
+import type { SessionStore } from '#shared/ports/session-store.ts';
+import { type ApiEvent, pathValue, principalOf } from './api-request.ts';
+import type { ApiRoute } from './api-route.ts';
+
+type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
+  readonly needs: Extract<Need, 'own:read' | 'own:write'>;
+  readonly handler: (event: ApiEvent, found: Found) => Promise<StreamedResult>;
+};
+
+const wish = (event: ApiEvent, need: Need) => ({
+  id: pathValue(event, 'id'),
+  principal: principalOf(event),
+  intent: intentOf(need),
+});
+
+export const onSession = (
+  { sessions }: { readonly sessions: SessionStore },
+  { handler, ...route }: ResourceRoute<FoundSession>,
+): ApiRoute => ({
+  ...route,
+  resource: 'session',
+  handler: async (event) => handler(event, await findSession(sessions, wish(event, route.needs))),
+});
+
+export const onProject = (
+  { projects }: { readonly projects: Pick<ProjectStore, 'get'> },
+  { handler, ...route }: ResourceRoute<Project>,
+): ApiRoute => ({
+  ...route,
+  resource: 'project',
+  handler: async (event) => handler(event, await findProject(projects, wish(event, route.needs))),
+});

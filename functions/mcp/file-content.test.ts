@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { fileContent } from './file-content.ts';
+
+const uri = 'sallyport://sessions/s/files/f';
+const hex = (digits: string) => Buffer.from(digits, 'hex');
+
+test.each([
+  ['nothing', ''],
+  ['several languages', 'né 🙂\r\n'],
+  ['a byte order mark, which stays', '\ufeffx'],
+])('text: %s', (_, text) => {
+  expect(fileContent(Buffer.from(text), uri)).toEqual({ mimeType: 'text/plain', text });
+});
+
+test.each([
+  ['image/png', '89504e470d0a1a0a0000'],
+  ['image/jpeg', 'ffd8ffe000'],
+  ['image/gif', '47494638396100ff'],
+  ['image/gif', '47494638376100ff'],
+  ['image/webp', '524946460a00ff0057454250'],
+])('a picture: %s, %s', (mimeType, digits) => {
+  const bytes = hex(digits);
+  expect(fileContent(bytes, uri)).toEqual({
+    mimeType,
+    block: { type: 'image', data: bytes.toString('base64'), mimeType },
+  });
+});
+
+test.each([
+  ['a NUL in a text', '610062'],
+  ['half a character', '61f09f99'],
+  ['a picture that is not at the beginning', '0089504e470d0a1a0a'],
+])('anything else is bytes: %s', (_, digits) => {
+  const bytes = hex(digits);
+  const mimeType = 'application/octet-stream';
+  expect(fileContent(bytes, uri)).toEqual({
+    mimeType,
+    block: { type: 'resource', resource: { uri, mimeType, blob: bytes.toString('base64') } },
+  });
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { toNotListening, withRefusalStatus } from './first-words.ts';
+
+const frame = (message: object): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+const streamOf = (pieces: readonly (readonly [afterMs: number, text: string])[]): Response => {
+  const body = new ReadableStream({
+    start: async (controller) => {
+      for (const [afterMs, text] of pieces) {
+        await new Promise((resolve) => setTimeout(resolve, afterMs));
+        controller.enqueue(new TextEncoder().encode(text));
+      }
+      controller.close();
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+};
+const refusal = { jsonrpc: '2.0', id: 1, error: { code: -32021, message: 'Missing required capability' } };
+const result = { jsonrpc: '2.0', id: 1, result: { text: 'the number -32021' } };
+
+test('a capability that is missing is in the status', async () => {
+  const response = await withRefusalStatus(streamOf([[0, frame(refusal)]]));
+  expect([response.status, await response.json()]).toEqual([400, refusal]);
+});
+
+test.each([
+  ['a result that only speaks of it', [[0, frame(result)]]],
+  [
+    'a refusal after something else',
+    [
+      [0, ': alive\n\n'],
+      [5, frame(refusal)],
+    ],
+  ],
+  ['a refusal that comes late', [[200, frame(refusal)]]],
+] as const)('%s goes out as it came', async (_, pieces) => {
+  const response = await withRefusalStatus(streamOf(pieces));
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  expect(await response.text()).toBe(pieces.map(([, text]) => text).join(''));
+});
+
+test('a stream that says nothing begins all the same', async () => {
+  const silent = new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+  expect((await withRefusalStatus(silent)).status).toBe(200);
+});
+
+test('who stops reading stops the stream', async () => {
+  const reasons: unknown[] = [];
+  const body = new ReadableStream({ cancel: (reason) => void reasons.push(reason) });
+  const headers = { 'content-type': 'text/event-stream' };
+  await (await withRefusalStatus(new Response(body, { headers }))).body?.cancel('gone');
+  expect(reasons).toEqual(['gone']);
+});
+
+test('listening is a method that nobody serves; a bad request for it stays one', async () => {
+  const full = Response.json({ id: 3, error: { code: -32603, message: 'Subscription limit reached' } });
+  const answer = await toNotListening(full);
+  expect([answer.status, await answer.json()]).toEqual([
+    404,
+    { jsonrpc: '2.0', id: 3, error: { code: -32601, message: 'Method not found' } },
+  ]);
+  const bad = Response.json({ id: 3, error: { code: -32020, message: 'Header mismatch' } }, { status: 400 });
+  expect(await toNotListening(bad)).toBe(bad);
+});

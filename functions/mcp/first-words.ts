@@ -1,0 +1,73 @@
+/**
+ * What must be known before a response begins: whether it is a refusal that the protocol wants to see in the
+ * HTTP status, which a stream that has begun could no longer say.
+ *
+ * Two are: a client that lacks a capability (400), and a method that nobody serves (404). Listening is one:
+ * nothing is announced here, and the SDK would call it full. A stream that says nothing at once goes out as it is.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+const missingCapability = -32021;
+const methodNotFound = -32601;
+
+/** How long a head waits for its first bytes: what is refused is refused sooner. */
+const firstBytesMsMax = 50;
+const refusalCharactersMax = 64 * 1024;
+
+export const isListening = (request: Request): boolean =>
+  request.headers.get('mcp-method') === 'subscriptions/listen';
+
+/** Of a request that the SDK found in order; one that it refused for another reason stays refused for that. */
+export const toNotListening = async (response: Response): Promise<Response> => {
+  if (!/\bjson\b/.test(response.headers.get('content-type') ?? '')) return response;
+  const body = (await response.clone().json()) as {
+    readonly id?: unknown;
+    readonly error?: { code?: number };
+  };
+  if (body.error?.code !== internalError) return response;
+  const error = { code: methodNotFound, message: 'Method not found' };
+  return Response.json({ jsonrpc: '2.0', id: body.id ?? null, error }, { status: 404 });
+};
+const internalError = -32603;
+
+export const withRefusalStatus = async (response: Response): Promise<Response> => {
+  if (response.status !== 200 || response.body === null || !isStream(response)) return response;
+  const reader = response.body.getReader();
+  const first = reader.read();
+  const early = await Promise.race([first, afterFirstBytes()]);
+  const refusal = early === undefined ? undefined : refusalIn(early.value);
+  if (refusal !== undefined) {
+    await reader.cancel();
+    return Response.json(refusal, { status: 400 });
+  }
+  return new Response(continued(first, reader), { status: response.status, headers: response.headers });
+};
+
+const isStream = ({ headers }: Response): boolean =>
+  (headers.get('content-type') ?? '').includes('text/event-stream');
+
+const afterFirstBytes = (): Promise<undefined> =>
+  new Promise((resolve) => setTimeout(() => resolve(undefined), firstBytesMsMax).unref());
+
+const refusalIn = (bytes: Uint8Array | undefined): object | undefined => {
+  const text = new TextDecoder().decode(bytes);
+  if (text.length > refusalCharactersMax || !text.includes(String(missingCapability))) return undefined;
+  const data = /^data: (.*)$/m.exec(text)?.[1];
+  const message = data === undefined ? undefined : JSON.parse(data);
+  return message?.error?.code === missingCapability ? message : undefined;
+};
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+const continued = (first: ReturnType<Reader['read']>, reader: Reader): ReadableStream<Uint8Array> => {
+  let begun: typeof first | undefined = first;
+  return new ReadableStream({
+    pull: async (controller) => {
+      const next = begun ?? reader.read();
+      begun = undefined;
+      const { done, value } = await next;
+      if (done) return controller.close();
+      controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+};

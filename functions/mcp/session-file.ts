@@ -1,0 +1,13 @@
+/** The session and the path that a file tool was given, as the use cases take them. */
+import { findSession } from '#shared/application/find-session.ts';
+import type { FileWish } from '#shared/application/session-files.ts';
+import type { ToolContext } from './define-tool.ts';
+
+export const fileWish = async (
+  { ports, principal, intent, settings, correlationId, signal, onPhase }: ToolContext,
+  { session_id: id, path }: { readonly session_id: string; readonly path: string },
+): Promise<FileWish> => {
+  const { session } = await findSession(ports.sessions, { id, principal, intent });
+  const { lifetimes } = settings.defaults;
+  return { session, path, opening: { lifetimes, correlationId, signal, onPhase } };
+};

@@ -1,0 +1,43 @@
+/** `config_limits`: the limits that hold for a project or a session, and how deep and how costly the session is. */
+import { limitsInForce } from '#shared/application/config-limits.ts';
+import { configLimitsArguments, configLimitsResult } from '#shared/contracts/config-limits-tool.ts';
+import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/file-tools.ts';
+import { timeoutSecondsDefault } from '#shared/contracts/mcp-tools.ts';
+import { executionSecondsMax, placeWaitSecondsMax } from '#shared/domain/limits.ts';
+import { defineTool } from '../define-tool.ts';
+
+export const configLimits = defineTool({
+  name: 'config_limits',
+  description:
+    'Tells the limits that hold: how deep and how many agents, money, sessions, sizes, timeouts, rates. With session_id also how deep the session is and what it has spent.',
+  needs: 'own:read',
+  input: configLimitsArguments,
+  output: configLimitsResult,
+  annotations: { title: 'Tell the limits', readOnlyHint: true, openWorldHint: false },
+  run: async ({ project_id: projectId, session_id: sessionId }, { ports, principal, settings }) => {
+    const inForce = await limitsInForce(ports, { principal, projectId, sessionId });
+    const { limits, defaults } = settings;
+    const { session } = inForce;
+    return {
+      project_id: inForce.project.id,
+      max_recursion_depth: limits.recursionDepthMax,
+      max_agents_per_session: limits.agentsPerSessionMax,
+      max_cost_usd: limits.costUsdMax,
+      ...(session === undefined ? {} : { current_depth: session.depth, current_cost_usd: session.costUsd }),
+      max_sessions: defaults.places.executionMax,
+      active_sessions: inForce.activeSessions,
+      max_agent_sessions: defaults.places.agentMax,
+      max_steps_per_turn: limits.stepsPerTurnMax,
+      flavors_allowed: [...inForce.flavorsAllowed],
+      timeout_seconds: { default: timeoutSecondsDefault, max: executionSecondsMax },
+      max_wait_seconds: placeWaitSecondsMax,
+      idle_seconds: {
+        execution: defaults.lifetimes.executionIdleMs / 1000,
+        agent: defaults.lifetimes.idleMs / 1000,
+      },
+      rate_limit: { per_second: limits.rate.perSecond, burst: limits.rate.burst },
+      max_read_file_bytes: readFileBytesMax,
+      max_write_file_bytes: writeFileBytesMax,
+    };
+  },
+});

@@ -1,0 +1,26 @@
+/** `read_file`: a file of a session's workspace, text in the result, anything else beside it. */
+import { readWorkspaceFile } from '#shared/application/session-files.ts';
+import { readFileArguments, readFileBytesMax, readFileResult } from '#shared/contracts/file-tools.ts';
+import { defineTool } from '../define-tool.ts';
+import { fileContent } from '../file-content.ts';
+import { fileWish } from '../session-file.ts';
+
+export const readFile = defineTool({
+  name: 'read_file',
+  description: `Reads a file of a session's workspace, at most ${readFileBytesMax} bytes: text as content; an image or other binary file as an image or a resource in base64 beside the result.`,
+  needs: 'own:read',
+  input: readFileArguments,
+  output: readFileResult,
+  annotations: { title: 'Read a file', readOnlyHint: true, openWorldHint: false },
+  run: async (input, context) => {
+    const wish = await fileWish(context, input);
+    const bytes = await readWorkspaceFile(context.ports, { ...wish, bytesMax: readFileBytesMax });
+    const uri = `sallyport://sessions/${wish.session.id}/files/${encodeURIComponent(input.path)}`;
+    const content = fileContent(bytes, uri);
+    const { mimeType } = content;
+    const result = { path: input.path, size: bytes.length, mime_type: mimeType };
+    if ('text' in content) return { ...result, content: content.text };
+    context.show(content.block);
+    return result;
+  },
+});

@@ -1,0 +1,225 @@
+/**
+ * `ScheduleStore` on the one table: a partition per schedule, a pointer to it in the partition of each project it runs
+ * in, beside a counter that makes the limit hard. A write is the whole item under the version that was read (J1).
+ */
+import {
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import type { ProjectId } from '#shared/domain/ids.ts';
+import { isOpen, type Run } from '#shared/domain/schedule/run.ts';
+import { type Schedule, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
+import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
+import { batchDelete, batchGet } from './batch.ts';
+import { dueItems } from './due.ts';
+import { history, partitionItems } from './schedule-reads.ts';
+import {
+  isLongPrompt,
+  listedFrom,
+  promptItem,
+  runItem,
+  runKey,
+  scheduleItem,
+  schedulesPartition,
+  stateFrom,
+} from './schedule-items.ts';
+import { isConditionFailed, keys, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+
+type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+const isNew = 'attribute_not_exists(pk)';
+
+export const makeScheduleStore = (table: Table): ScheduleStore => ({
+  create: create(table),
+  find: async (id) =>
+    stateFrom(
+      await partitionItems(table, {
+        pk: keys.schedule(id).pk,
+        from: keys.schedule(id).sk,
+        to: keys.schedulePrompt(id).sk,
+      }),
+    ),
+  listOf: listOf(table),
+  list: list(table),
+  write: write(table),
+  pin: async (id, target, pin) => {
+    const Item = { ...keys.schedulePin(id, targetKey(target)), ...pin };
+    await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  },
+  saveRun: saveRun(table),
+  history: history(table),
+  due: async (now, itemsMax) => {
+    const items = await dueItems(table, { kind: 'schedule', now, itemsMax });
+    const ids = items.map(({ pk }) => String(pk).slice(keys.schedule('').pk.length));
+    return [...new Set(ids)] as ScheduleId[];
+  },
+  clear: clear(table),
+});
+
+const projectsOf = ({ targets, isDeleted }: Schedule): readonly ProjectId[] =>
+  isDeleted ? [] : [...new Set(targets.map(({ project }) => project))];
+
+const counting = (TableName: string, project: ProjectId, step: number) => ({
+  TableName,
+  Key: keys.scheduleCount(project),
+  UpdateExpression: 'ADD schedules :step',
+  ExpressionAttributeValues: { ':step': step },
+});
+
+const enter = (TableName: string, project: ProjectId, { id, schedulesMax }: Entry): Actions => {
+  const count = counting(TableName, project, 1);
+  return [
+    { Put: { TableName, Item: { ...keys.scheduleOf(project, id) }, ConditionExpression: isNew } },
+    {
+      Update: {
+        ...count,
+        ConditionExpression: 'attribute_not_exists(schedules) OR schedules < :max',
+        ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': schedulesMax },
+      },
+    },
+  ];
+};
+
+type Entry = { readonly id: ScheduleId; readonly schedulesMax: number };
+
+const create =
+  (table: Table): ScheduleStore['create'] =>
+  async (schedule, { dueAt, schedulesMax }) => {
+    const { name: TableName } = table;
+    const { id } = schedule;
+    const actions: Actions = [
+      { Put: { TableName, Item: scheduleItem(schedule, dueAt), ConditionExpression: isNew } },
+      ...(isLongPrompt(schedule) ? [{ Put: { TableName, Item: promptItem(schedule) } }] : []),
+      ...projectsOf(schedule).flatMap((project) => enter(TableName, project, { id, schedulesMax })),
+    ];
+    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    return result === 'done' ? 'created' : 'full';
+  };
+
+const write =
+  (table: Table): ScheduleStore['write'] =>
+  async (wanted, { read, dueAt, runs = [], schedulesMax = 0 }) => {
+    const { name: TableName } = table;
+    const next = { ...wanted, version: read.version + 1 };
+    const actions: Actions = [
+      {
+        Put: {
+          TableName,
+          Item: scheduleItem(next, dueAt),
+          ConditionExpression: 'version = :version',
+          ExpressionAttributeValues: { ':version': read.version },
+        },
+      },
+      ...promptChange(TableName, read, next),
+      ...placeChange(TableName, { read, next, schedulesMax }),
+      ...runs.map((run) => ({ Put: { TableName, Item: runItem(run), ConditionExpression: isNew } })),
+    ];
+    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    if (result === 'done') return next;
+    const isFull = result.some(({ code }, index) => {
+      const counter = actions[index]?.Update;
+      return code === 'ConditionalCheckFailed' && counter !== undefined;
+    });
+    return isFull ? 'full' : 'moved';
+  };
+
+const promptChange = (TableName: string, read: Schedule, next: Schedule): Actions => {
+  if (read.prompt === next.prompt) return [];
+  if (isLongPrompt(next)) return [{ Put: { TableName, Item: promptItem(next) } }];
+  return isLongPrompt(read) ? [{ Delete: { TableName, Key: keys.schedulePrompt(next.id) } }] : [];
+};
+
+type PlaceChange = { readonly read: Schedule; readonly next: Schedule; readonly schedulesMax: number };
+
+/** Projects it enters and leaves, and pins of targets that are no more. */
+const placeChange = (TableName: string, { read, next, schedulesMax }: PlaceChange): Actions => {
+  const { id } = next;
+  const [before, after] = [projectsOf(read), projectsOf(next)];
+  const entered = after.filter((project) => !before.includes(project));
+  const left = before.filter((project) => !after.includes(project));
+  const kept = new Set(next.targets.map(targetKey));
+  const unpinned = read.targets.map(targetKey).filter((key) => !kept.has(key));
+  return [
+    ...entered.flatMap((project) => enter(TableName, project, { id, schedulesMax })),
+    ...left.flatMap((project): Actions => [
+      { Delete: { TableName, Key: keys.scheduleOf(project, id) } },
+      { Update: counting(TableName, project, -1) },
+    ]),
+    ...unpinned.map((key) => ({ Delete: { TableName, Key: keys.schedulePin(id, key) } })),
+  ];
+};
+
+/** An ended run moves from the open ones to the history in one write: it ends once (J5). */
+const saveRun =
+  (table: Table): ScheduleStore['saveRun'] =>
+  async (run) => {
+    const { client, name: TableName } = table;
+    const Item = runItem({ ...run, version: run.version + 1 });
+    const asRead = {
+      ConditionExpression: 'version = :version',
+      ExpressionAttributeValues: { ':version': run.version },
+    };
+    if (isOpen(run.state)) {
+      try {
+        await client.send(new PutCommand({ TableName, Item, ...asRead }));
+        return true;
+      } catch (error) {
+        if (isConditionFailed(error)) return false;
+        throw error;
+      }
+    }
+    const actions: Actions = [
+      { Delete: { TableName, Key: keys.openRun(run.schedule, runKey(run)), ...asRead } },
+      { Put: { TableName, Item } },
+    ];
+    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
+  };
+
+const listOf =
+  (table: Table): ScheduleStore['listOf'] =>
+  async (project) => {
+    const prefix = keys.scheduleOf(project, '');
+    const pointers = await partitionItems(table, { pk: prefix.pk, from: prefix.sk, to: `${prefix.sk}~` });
+    const ids = pointers.map(({ sk }) => String(sk).slice(prefix.sk.length));
+    const items = await batchGet(table, ids.map(keys.schedule));
+    return items
+      .map(listedFrom)
+      .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
+  };
+
+const list =
+  ({ client, name }: Table): ScheduleStore['list'] =>
+  async ({ after, itemsMax }) => {
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName: name,
+        IndexName: 'owner',
+        KeyConditionExpression: after === undefined ? 'ownerPk = :pk' : 'ownerPk = :pk AND ownerSk < :after',
+        ExpressionAttributeValues: {
+          ':pk': schedulesPartition,
+          ...(after === undefined ? {} : { ':after': after }),
+        },
+        ScanIndexForward: false,
+        Limit: itemsMax,
+      }),
+    );
+    const next = LastEvaluatedKey?.['ownerSk'];
+    const schedules = Items.map(listedFrom);
+    return { schedules, ...(next === undefined ? {} : { next: String(next) }) };
+  };
+
+/** The schedule itself goes last: who dies before it finds the rest again. */
+const clear =
+  (table: Table): ScheduleStore['clear'] =>
+  async ({ schedule, pins, open }) => {
+    const { id } = schedule;
+    await batchDelete(table, [
+      ...open.map((run) => keys.openRun(id, runKey(run))),
+      ...[...pins.keys()].map((key) => keys.schedulePin(id, key)),
+      keys.schedulePrompt(id),
+    ]);
+    await batchDelete(table, [keys.schedule(id)]);
+  };

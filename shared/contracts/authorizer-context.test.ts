@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { OwnerId } from '../domain/ids.ts';
+import type { Principal } from '../domain/principal.ts';
+import { contextPrincipal, toAuthorizerContext } from './authorizer-context.ts';
+import { decode } from './decode.ts';
+
+const program: Principal = { owner: 'deployment' as OwnerId, scope: 'admin', tokenHash: 'h' };
+const person: Principal = { ...program, isPerson: true, expiresAt: 1_700_000_000_000 };
+
+test('a principal goes through API Gateway as texts and comes out as it was', () => {
+  expect(toAuthorizerContext(person)).toEqual({
+    owner: 'deployment',
+    scope: 'admin',
+    tokenHash: 'h',
+    isPerson: 'true',
+    expiresAt: '1700000000000',
+  });
+  for (const principal of [program, person])
+    expect(decode(contextPrincipal, { ...toAuthorizerContext(principal), sessionId: 's' })).toEqual({
+      ok: true,
+      value: principal,
+    });
+});
+
+test.each([
+  { isPerson: 'false' },
+  { isPerson: '' },
+  { expiresAt: 'never' },
+  { expiresAt: '' },
+  { expiresAt: '1e99' },
+])('a context with %j is not taken for another', (more) => {
+  expect(decode(contextPrincipal, { ...toAuthorizerContext(person), ...more }).ok).toBe(false);
+});

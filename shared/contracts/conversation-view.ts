@@ -1,0 +1,64 @@
+/** What is said in a session as REST shows it: the conversation, its events, what became of a request. */
+import * as z from 'zod';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import { sessionStatuses } from './session-view.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+const logNumber = z.number().int().min(-1);
+
+const askedCall = z.object({ callId: z.string(), name: z.string(), args: jsonObject });
+
+const message = z
+  .discriminatedUnion('role', [
+    z.object({ role: z.literal('user'), messageId: z.string(), text: z.string() }),
+    z.object({
+      role: z.literal('assistant'),
+      messageId: z.string(),
+      text: z.string(),
+      calls: z.array(askedCall),
+    }),
+    z.object({
+      role: z.literal('tool'),
+      callId: z.string(),
+      name: z.string(),
+      text: z.string(),
+      outcome: z.enum(['completed', 'failed', 'rejected']),
+    }),
+  ])
+  .meta({ id: 'Message' });
+
+export const messagesAnswer = z.object({ messages: z.array(message) });
+
+export const acceptedAnswer = z.object({ messageId: z.string(), lastSeq: logNumber });
+
+export const decidedAnswer = z.object({ callId: z.string(), approved: z.boolean() });
+
+export const cancelledAnswer = z.object({});
+
+export const eventsAnswer = z.object({
+  sessionId: z.uuid(),
+  status: z.enum(sessionStatuses),
+  lastIndex: logNumber,
+  events: z.array(
+    z
+      .object({
+        index: logNumber,
+        type: z.string().describe('As of the frames at /ws.'),
+        at: z.iso.datetime(),
+        data: jsonObject,
+        sessionId: z.uuid(),
+      })
+      .meta({ id: 'Event' }),
+  ),
+  completed: z.boolean(),
+  failed: z.boolean(),
+  droppedEvents: z.number().int().min(0),
+  hasMore: z.boolean(),
+});
+
+/** Without what only a provider understands, and without where a call went. */
+export const messageView = (said: HistoryMessage): z.output<typeof message> => {
+  if (said.role !== 'assistant') return said;
+  const { role, messageId, text, calls } = said;
+  return { role, messageId, text, calls: calls.map(({ callId, name, args }) => ({ callId, name, args })) };
+};

@@ -1,0 +1,45 @@
+/** The fields that tools of `/mcp` share: each says of a bad value what is allowed, and never repeats the value. */
+import * as z from 'zod';
+import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
+import { clientIdCharactersMax } from '#shared/domain/limits.ts';
+
+export const flavorNames = Object.keys(flavors) as Flavor[];
+
+export const oneOf = <const T extends string>(values: readonly T[]) =>
+  z.enum(values as readonly [T, ...T[]], { error: `use one of ${values.join(', ')}` });
+
+export const text = (charactersMax: number) => {
+  const error = `a text of 1 to ${charactersMax} characters`;
+  return z.string({ error }).min(1, { error }).max(charactersMax, { error });
+};
+
+export const hasNoNul = (value: string): boolean => !value.includes('\0');
+export const noNul = { error: 'a text without NUL characters' };
+
+/** Lower-cased before it is compared, so that `SMALL` is `small`. */
+export const flavor = z.preprocess(
+  (value) => (typeof value === 'string' ? value.toLowerCase() : value),
+  oneOf(flavorNames),
+);
+export const template = oneOf(templates);
+export const sessionId = text(clientIdCharactersMax).describe('The id of an execution session.');
+export const projectId = text(clientIdCharactersMax).describe('The id of a project.');
+
+export const moment = z.string().describe('A time in ISO 8601, UTC.');
+export const after = (charactersMax: number) =>
+  text(charactersMax).optional().describe('What the page before gave as next.');
+export const next = z.string().optional().describe('There when there is more: give it as after.');
+
+const unknownNamedMax = 5;
+
+/** Refuses what it does not know by name, and names what it does know. */
+export const closed = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return 'an object';
+      const unknown = issue.keys
+        .slice(0, unknownNamedMax)
+        .map((key) => JSON.stringify(key.slice(0, clientIdCharactersMax)));
+      return `unknown argument ${unknown.join(', ')}; allowed: ${Object.keys(shape).join(', ')}`;
+    },
+  });

@@ -1,0 +1,94 @@
+/**
+ * The authorisation matrix: what each scope may do, as one table. Rules in docs/spec/access.md.
+ *
+ * Every route and tool names what it needs; the doors ask `mayUse` before they do anything, or, where that
+ * depends on whose a resource is, `mayRead` and `mayWrite` once it is found. A resource of somebody else is
+ * answered as one that does not exist.
+ */
+import type { OwnerId, ProjectId } from './ids.ts';
+import type { Principal, Scope } from './principal.ts';
+
+/** `any`: whoever is authenticated. `global`: of the deployment. `own`: of a project or a person. */
+export const needs = ['any', 'global:read', 'global:write', 'admin', 'own:read', 'own:write'] as const;
+export type Need = (typeof needs)[number];
+
+/** What is asked of a resource that has been found. */
+export type Intent = 'read' | 'write';
+
+/** Of a resource: what does not only read it changes it. */
+export const intentOf = (need: Need): Intent =>
+  need === 'any' || need === 'global:read' || need === 'own:read' ? 'read' : 'write';
+
+type Reach = 'none' | Intent;
+type Rights = {
+  readonly global: Reach;
+  readonly admin: boolean;
+  readonly own: Reach;
+  readonly others: Reach;
+};
+
+export const scopeKinds = ['admin', 'admin:ro', 'project', 'project:ro'] as const;
+export type ScopeKind = (typeof scopeKinds)[number];
+
+export const rights: Readonly<Record<ScopeKind, Rights>> = {
+  admin: { global: 'write', admin: true, own: 'write', others: 'write' },
+  'admin:ro': { global: 'read', admin: false, own: 'read', others: 'read' },
+  project: { global: 'read', admin: false, own: 'write', others: 'none' },
+  'project:ro': { global: 'read', admin: false, own: 'read', others: 'none' },
+};
+
+export const scopeKind = (scope: Scope): ScopeKind => {
+  if (scope === 'admin' || scope === 'admin:ro') return scope;
+  return scope.endsWith(':ro') ? 'project:ro' : 'project';
+};
+
+const kindMayUse = (kind: ScopeKind, need: Need): boolean => {
+  const { global, admin, own } = rights[kind];
+  switch (need) {
+    case 'any':
+      return true;
+    case 'global:read':
+      return global !== 'none';
+    case 'global:write':
+      return global === 'write';
+    case 'admin':
+      return admin;
+    case 'own:read':
+      return own !== 'none';
+    case 'own:write':
+      return own === 'write';
+  }
+};
+
+/** Whether a scope may use a door at all; of a resource that is found, `mayRead` or `mayWrite` is asked instead. */
+export const mayUse = ({ scope }: Pick<Principal, 'scope'>, need: Need): boolean =>
+  kindMayUse(scopeKind(scope), need);
+
+/** Which scopes would do, as they are written; a project's own stands for all of them. */
+export const scopesFor = (need: Need): readonly string[] =>
+  scopeKinds
+    .filter((kind) => kindMayUse(kind, need))
+    .map((kind) => kind.replace('project', 'project:<uuid>'));
+
+/** Whose something is; a project itself has no owner but those whose scope names it. */
+export type Owned = { readonly owner?: OwnerId; readonly project: ProjectId };
+
+/** The project a scope is bound to. */
+export const projectOf = (scope: Scope): ProjectId | undefined =>
+  /^project:([0-9a-f-]{36})(?::ro)?$/.exec(scope)?.[1] as ProjectId | undefined;
+
+/** A person's own is what they made in their project; a project token's own is all of its project. */
+const isOwn = ({ scope, owner, isPerson }: Principal, resource: Owned): boolean =>
+  projectOf(scope) === resource.project &&
+  (!isPerson || resource.owner === undefined || owner === resource.owner);
+
+const reachOf = (principal: Principal, resource: Owned): Reach => {
+  const { own, others } = rights[scopeKind(principal.scope)];
+  return isOwn(principal, resource) ? own : others;
+};
+
+export const mayRead = (principal: Principal, resource: Owned): boolean =>
+  reachOf(principal, resource) !== 'none';
+
+export const mayWrite = (principal: Principal, resource: Owned): boolean =>
+  reachOf(principal, resource) === 'write';

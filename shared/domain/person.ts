@@ -1,0 +1,77 @@
+/**
+ * A person: somebody an OIDC issuer vouches for, not a token of ours. What the issuer says becomes a principal, or a
+ * reason why it does not.
+ *
+ * A person owns what they make, whatever their scope. Their owner is a hash, since a subject may hold any characters:
+ * it is stable as long as issuer and subject are, and says nothing of either. One sign-in has one scope: whoever
+ * names two is refused, since which one was meant is not ours to guess.
+ */
+import type { OwnerId } from './ids.ts';
+import type { Principal, Scope } from './principal.ts';
+import { decodeScope } from './token.ts';
+
+/** What an issuer vouches for, by a token whose signature, issuer, audience and times are good. */
+export type Identity = {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  /** The value of the claim that names the scope, as it came; undefined when the token has no such claim. */
+  readonly scopeValue: unknown;
+};
+
+export type PersonRules = {
+  /** The claim that names a person's scope. */
+  readonly scopeClaim: string;
+  /** Of a person without that claim; absent: they may do nothing. A claim that is there is never replaced. */
+  readonly defaultScope?: Scope;
+};
+
+export type PersonDecision =
+  | { readonly kind: 'person'; readonly principal: Principal }
+  | { readonly kind: 'without scope'; readonly problem: string };
+
+/** What a person is told apart by, to be hashed. No URL holds a line break, so no two pairs give one text. */
+export const personKey = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): string =>
+  `${issuer}\n${subject}`;
+
+/** `hash`: SHA-256 of `personKey`, in hexadecimal. It also stands where a token's hash does, for rates and audit. */
+export const decidePerson = (
+  { expiresAt, scopeValue }: Identity,
+  hash: string,
+  rules: PersonRules,
+): PersonDecision => {
+  const scopes = scopeValue === undefined ? defaultOf(rules) : namedScopes(scopeValue);
+  const [scope, ...others] = scopes;
+  if (scope === undefined)
+    return refuse(`the claim ${rules.scopeClaim} of this sign-in ${without(scopeValue)}`);
+  if (others.length > 0)
+    return refuse(`the claim ${rules.scopeClaim} of this sign-in names more than one scope`);
+  const principal: Principal = {
+    owner: `person-${hash}` as OwnerId,
+    scope,
+    tokenHash: hash,
+    isPerson: true,
+    expiresAt,
+  };
+  return { kind: 'person', principal };
+};
+
+const refuse = (problem: string): PersonDecision => ({ kind: 'without scope', problem });
+
+const defaultOf = ({ defaultScope }: PersonRules): readonly Scope[] =>
+  defaultScope === undefined ? [] : [defaultScope];
+
+const without = (scopeValue: unknown): string => (scopeValue === undefined ? 'is missing' : 'names no scope');
+
+/** A list, or words with spaces between as in OAuth's `scope`; what is none of ours belongs to somebody else. */
+const namedScopes = (value: unknown): readonly Scope[] => {
+  const words = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) =>
+    typeof one === 'string' ? one.split(' ') : [],
+  );
+  return [...new Set(words.flatMap((word) => decodeScope(word) ?? []))];
+};
+
+/** Whether a person's sign-in still holds. One that does not say until when never does. */
+export const isSignedIn = ({ expiresAt }: Pick<Principal, 'expiresAt'>, now: number): boolean =>
+  expiresAt !== undefined && now < expiresAt;

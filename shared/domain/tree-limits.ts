@@ -1,0 +1,25 @@
+/** How far one tree of agents may go: how deep, how many agents, how much money. */
+export type TreeLimits = {
+  /** 0: its agent starts no other. */
+  readonly recursionDepthMax?: number;
+  readonly agentsPerSessionMax?: number;
+  /** US dollars. */
+  readonly costUsdMax?: number;
+};
+
+/** What a project may say, as an operator may (docs/spec/sessions.md). */
+export const treeLimitBounds = {
+  recursionDepthMax: { min: 0, max: 10 },
+  agentsPerSessionMax: { min: 1, max: 1000 },
+  costUsdMax: { min: 0, max: 100_000 },
+} as const satisfies Record<keyof TreeLimits, { readonly min: number; readonly max: number }>;
+
+/** What holds: a session's or project's own word, and the operator's where that says nothing. */
+export const limitsInForceFor = (
+  { limits }: { readonly limits?: TreeLimits },
+  operator: Required<TreeLimits>,
+): Required<TreeLimits> => ({
+  recursionDepthMax: limits?.recursionDepthMax ?? operator.recursionDepthMax,
+  agentsPerSessionMax: limits?.agentsPerSessionMax ?? operator.agentsPerSessionMax,
+  costUsdMax: limits?.costUsdMax ?? operator.costUsdMax,
+});

@@ -1,0 +1,63 @@
+/**
+ * Schedules, the pins of their targets, and their runs. Every write names the version it read; each says what it
+ * returns when it loses.
+ *
+ * The conformance suite is tests/conformance/schedule-store.test.ts.
+ */
+import type { ProjectId } from '../domain/ids.ts';
+import type { Run } from '../domain/schedule/run.ts';
+import type { Pin, Schedule, ScheduleId, ScheduleTarget } from '../domain/schedule/schedule.ts';
+
+/** All that a decision about a schedule needs, read at once. */
+export type ScheduleState = {
+  readonly schedule: Schedule;
+  /** By `targetKey`. */
+  readonly pins: ReadonlyMap<string, Pin>;
+  /** Runs that have not ended, oldest first. */
+  readonly open: readonly Run[];
+};
+
+/** In a listing a long prompt is cut. */
+export type ListedSchedule = Schedule & { readonly isPromptCut: boolean };
+
+export interface ScheduleStore {
+  /** `full` when one of its projects has as many as it may have. */
+  create(
+    schedule: Schedule,
+    wish: { readonly dueAt: number | undefined; readonly schedulesMax: number },
+  ): Promise<'created' | 'full'>;
+  find(id: ScheduleId): Promise<ScheduleState | undefined>;
+  /** All that run in a project, newest first. */
+  listOf(project: ProjectId): Promise<readonly ListedSchedule[]>;
+  /** All of the deployment, newest first. `after` is what the previous page gave as `next`. */
+  list(page: {
+    readonly after?: string;
+    readonly itemsMax: number;
+  }): Promise<{ readonly schedules: readonly ListedSchedule[]; readonly next?: string }>;
+  /**
+   * The schedule as it shall be over the one that was read, with runs that begin by it, all or nothing: of any number
+   * of writers who read one version one writes. Projects it leaves list it no more, and targets it leaves lose their
+   * pins. One that is deleted is listed nowhere.
+   */
+  write(
+    next: Schedule,
+    wish: {
+      readonly read: Schedule;
+      readonly dueAt: number | undefined;
+      readonly runs?: readonly Run[];
+      readonly schedulesMax?: number;
+    },
+  ): Promise<Schedule | 'moved' | 'full'>;
+  pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<void>;
+  /** An open run as it goes on, or as it ended and is history; false when somebody else moved it. */
+  saveRun(run: Run): Promise<boolean>;
+  /** Ended runs, newest first. `after` is what the previous page gave as `next`. */
+  history(
+    id: ScheduleId,
+    page: { readonly after?: string; readonly itemsMax: number; readonly now: number },
+  ): Promise<{ readonly runs: readonly Run[]; readonly next?: string }>;
+  /** Schedules that somebody has to look at: their own moment has come, or that of one of their runs. */
+  due(now: number, itemsMax: number): Promise<readonly ScheduleId[]>;
+  /** Removes what is left of a deleted schedule but its history, which expires by itself. */
+  clear(state: ScheduleState): Promise<void>;
+}

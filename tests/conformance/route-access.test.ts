@@ -1,0 +1,179 @@
+/**
+ * Another's session or project is answered as none is, by every route there is: the same status, the same words, the
+ * same calls of the table. What a sandbox would need is not there: nothing may ask for it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Context } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { scopesFor } from '#shared/domain/access.ts';
+import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
+import { deploymentOwner } from '#shared/domain/principal.ts';
+import { decodeScope } from '#shared/domain/token.ts';
+import { answerWith } from '../../functions/api/answer.ts';
+import type { ApiEvent } from '../../functions/api/api-request.ts';
+import { declaredRoutes } from '../../functions/api/openapi/document.ts';
+import { type Api, routes } from '../../functions/api/routes.ts';
+import { newSession, onTable } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+const [own, other] = [randomUUID() as ProjectId, randomUUID() as ProjectId];
+const strangers = newSession({ owner: deploymentOwner, project: other });
+const theirs = newSession({ owner: 'ann' as OwnerId, project: own });
+const tokens = { project: `sp_${'1'.repeat(64)}`, 'project:ro': `sp_${'2'.repeat(64)}` };
+
+let fixture: TableFixture;
+let calls: string[] = [];
+let table: Table;
+
+beforeAll(async () => {
+  fixture = await openTableFixture();
+  const send = (command: object) => {
+    calls.push(command.constructor.name);
+    return (fixture.table.client.send as (command: object) => Promise<unknown>)(command);
+  };
+  table = { name: fixture.table.name, client: { send } as unknown as DynamoDBDocumentClient };
+  const { create } = onTable(fixture.table);
+  await create(strangers);
+  await create(theirs);
+  const projects = makeProjectStore(fixture.table);
+  for (const id of [own, other])
+    await projects.create({ id, owner: deploymentOwner, name: 'a test', createdAt: 1 });
+  for (const [kind, token] of Object.entries(tokens)) {
+    const scope = decodeScope(`${kind.replace('project', `project:${own}`)}`);
+    if (scope === undefined) throw new Error('no such scope');
+    const hash = systemWorld.sha256(token);
+    await makeTokenStore(fixture.table).put({
+      id: randomUUID(),
+      hash,
+      name: kind,
+      scope,
+      masked: '***',
+      createdAt: 1,
+    });
+  }
+});
+afterAll(() => fixture.close());
+
+const refuse = (): never => {
+  throw new Error('nothing of a sandbox, a secret or a model is needed to say no');
+};
+const absent = new Proxy({}, { get: () => refuse });
+
+type Platform = Api & { readonly ports: Parameters<typeof answerWith>[0] };
+
+const platform = (): Platform => {
+  const ports = {
+    sessions: makeSessionStore(table),
+    connections: makeConnectionStore(table),
+    places: makePlaceStore(table),
+    projects: makeProjectStore(table),
+    tokens: makeTokenStore(table),
+    // One call or two, as the clock will have it: not what is counted here.
+    rateLimiter: { take: async () => true },
+    auditLog: makeAuditLog(table),
+    workspaces: makeWorkspaceStore(table),
+    telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
+    world: systemWorld,
+    adminTokenHash: 'of no token',
+  };
+  const all = new Proxy(ports, { get: (known, name) => Reflect.get(known, name) ?? absent });
+  const lifetimes = { idleMs: 1000, executionIdleMs: 1000, historyMs: 1000 };
+  const settings = { provider: 'demo', flavor: 'small', template: 'python', lifetimes, places: {} };
+  return { ports: all, settings, limits: {}, stats: {} } as unknown as Platform;
+};
+
+type Question = {
+  readonly method: string;
+  readonly path: string;
+  readonly body: object;
+  readonly query?: Readonly<Record<string, string>>;
+};
+type Answer = { readonly status: number; readonly text: string; readonly calls: readonly string[] };
+
+const ask = async (token: string, { method, path, body, query }: Question): Promise<Answer> => {
+  calls = [];
+  const event = {
+    httpMethod: method,
+    path,
+    headers: { authorization: `Bearer ${token}` },
+    queryStringParameters: query ?? null,
+    multiValueQueryStringParameters: null,
+    pathParameters: { proxy: path.slice('/api/'.length) },
+    body: JSON.stringify(body),
+    isBase64Encoded: false,
+    requestContext: { requestId: 'the same' },
+  } as unknown as ApiEvent;
+  const api = platform();
+  const doors = { routes: routes(api), preview: api };
+  const answer = await answerWith(api.ports, { event, context: {} as Context }, doors);
+  return { status: answer.statusCode, text: String(answer.body), calls };
+};
+
+const anything = { text: 'x', approved: true, value: 'x' };
+const pathWith = (path: string, id: string): string =>
+  path
+    .replace('{id}', id)
+    .replace('{proxy+}', 'a/file')
+    .replaceAll(/\{\w+\}/g, 'x');
+
+const resourceRoutes = declaredRoutes().filter(({ resource }) => resource !== undefined);
+const preview = { method: 'GET', path: '/api/sessions/{id}/ports/8000/', resource: 'session' } as const;
+
+test('there are routes of resources', () => {
+  expect(resourceRoutes.length).toBeGreaterThan(12);
+  expect(scopesFor('own:write')).toContain('project:<uuid>');
+});
+
+describe.each(Object.entries(tokens))('AC2: to a token of scope %s', (_, token) => {
+  test.each([...resourceRoutes, preview])('$method $path', async ({ method, path, resource }) => {
+    const id = resource === 'session' ? strangers.id : other;
+    const foreign = await ask(token, { method, path: pathWith(path, id), body: anything });
+    const none = await ask(token, { method, path: pathWith(path, randomUUID()), body: anything });
+    expect(foreign).toEqual(none);
+    expect([foreign.status, JSON.parse(foreign.text).error.code]).toEqual([404, `${resource}_not_found`]);
+    expect(foreign.calls.length).toBeGreaterThan(0);
+  });
+});
+
+const ofProjectByQuery = declaredRoutes().filter(
+  ({ resource, contract }) =>
+    resource === undefined && contract.answers[200] && contract.query?.shape['project'],
+);
+
+test.each(ofProjectByQuery)(
+  'AC2: another project in the query of $method $path says nothing',
+  async (route) => {
+    const { method, path } = route;
+    for (const token of Object.values(tokens)) {
+      const of = (project: string) =>
+        ask(token, { method, path: pathWith(path, 'x'), body: anything, query: { project } });
+      const [foreign, none] = [await of(other), await of(randomUUID())];
+      expect(foreign).toEqual(none);
+      if (path !== '/api/sessions') expect([403, 404]).toContain(foreign.status);
+    }
+  },
+);
+
+test('a session is made in no project of another', async () => {
+  const make = (project: string) =>
+    ask(tokens.project, { method: 'POST', path: '/api/sessions', body: { project } });
+  const [foreign, none] = [await make(other), await make(randomUUID())];
+  expect(foreign).toEqual(none);
+  expect([foreign.status, JSON.parse(foreign.text).error.code]).toEqual([404, 'project_not_found']);
+});
+
+test('AC3: what a person made in the project is found by a token of the project, and may only be read with `:ro`', async () => {
+  const on = (method: string) =>
+    ask(tokens['project:ro'], { method, path: `/api/sessions/${theirs.id}`, body: {} });
+  expect([(await on('GET')).status, (await on('DELETE')).status]).toEqual([200, 403]);
+});

@@ -1,0 +1,144 @@
+/** Who may do what through `/mcp`, black-box: every scope, every tool, on what is their own, another's or nobody's. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect, type Fields, fieldsOf, type McpClient, type ToolError } from './mcp-clients.ts';
+import { type Server, startServer } from './server.ts';
+
+const scopes = ['admin', 'admin:ro', 'project', 'project:ro'] as const;
+type Scope = (typeof scopes)[number];
+type Outcome = 'done' | 'forbidden' | 'not found';
+
+const refused: Readonly<Record<string, Outcome>> = {
+  forbidden: 'forbidden',
+  session_not_found: 'not found',
+  project_not_found: 'not found',
+  token_not_found: 'not found',
+};
+
+/** What becomes of a call on something of their own, of another project, and of nobody. */
+type Row = Readonly<Record<Scope, readonly [own: Outcome, other: Outcome, unknown: Outcome]>>;
+const reads: Row = {
+  admin: ['done', 'done', 'not found'],
+  'admin:ro': ['done', 'done', 'not found'],
+  project: ['done', 'not found', 'not found'],
+  'project:ro': ['done', 'not found', 'not found'],
+};
+const writes: Row = {
+  admin: ['done', 'done', 'not found'],
+  'admin:ro': ['forbidden', 'forbidden', 'forbidden'],
+  project: ['done', 'not found', 'not found'],
+  'project:ro': ['forbidden', 'forbidden', 'forbidden'],
+};
+
+/** What becomes of a call that is about no one's in particular. */
+type Global = Readonly<Record<Scope, Outcome>>;
+const forAll: Global = { admin: 'done', 'admin:ro': 'done', project: 'done', 'project:ro': 'done' };
+const forAdmins: Global = {
+  admin: 'done',
+  'admin:ro': 'forbidden',
+  project: 'forbidden',
+  'project:ro': 'forbidden',
+};
+
+const ofSessions: readonly (readonly [tool: string, args: Fields, row: Row])[] = [
+  ['execute_code', { code: '1' }, writes],
+  ['execute_command', { command: 'true' }, writes],
+  ['get_sessions', {}, reads],
+  ['get_volume_path', {}, reads],
+  ['write_file', { path: 'f', content: 'x' }, writes],
+  ['read_file', { path: 'f' }, reads],
+  ['list_files', {}, reads],
+  ['config_limits', {}, reads],
+  // Last: after it there is nothing left to write to.
+  ['stop_session', {}, writes],
+];
+const ofProjects: readonly (readonly [tool: string, args: Fields, row: Row])[] = [
+  ['project', { action: 'get' }, reads],
+  ['project', { action: 'options' }, reads],
+  ['config_limits', {}, reads],
+  ['execute_command', { command: 'true' }, writes],
+];
+const ofNobody: readonly (readonly [tool: string, args: Fields, row: Global])[] = [
+  ['get_sessions', {}, forAll],
+  ['get_volume_path', {}, forAll],
+  ['config_limits', {}, forAll],
+  ['project', { action: 'list' }, forAll],
+  ['project', { action: 'options' }, forAll],
+  ['project', { action: 'create', name: 'p' }, forAdmins],
+  ['token', { action: 'create', name: 't', scope: 'admin:ro' }, forAdmins],
+  ['token', { action: 'list' }, forAdmins],
+  ['token', { action: 'revoke', token_id: crypto.randomUUID() }, { ...forAdmins, admin: 'not found' }],
+];
+
+let server: Server;
+const clients = new Map<Scope, McpClient>();
+const subjects = { sessions: [] as string[], projects: [] as string[] };
+
+beforeAll(async () => {
+  server = await startServer({ variables: { MSB_DEFAULT_FLAVOR: 'micro', MSB_MAX_SESSIONS: '100' } });
+  const admin = await connect(server);
+  const made = async (tool: string, args: Fields): Promise<Fields> => fieldsOf(await admin.call(tool, args));
+  for (const name of ['own', 'other']) {
+    const project_id = String((await made('project', { action: 'create', name }))['id']);
+    const { session_id } = await made('execute_command', { command: 'touch f', project_id });
+    subjects.projects.push(project_id);
+    subjects.sessions.push(String(session_id));
+  }
+  for (const list of [subjects.projects, subjects.sessions]) list.push(crypto.randomUUID());
+  for (const scope of scopes) {
+    const text = scope.replace('project', `project:${subjects.projects[0]}`);
+    const { token } = await made('token', { action: 'create', name: scope, scope: text });
+    clients.set(scope, await connect({ url: server.url, token: String(token) }));
+  }
+  await admin.close();
+});
+afterAll(async () => {
+  for (const client of clients.values()) await client.close();
+  await server.stop();
+});
+
+const attempt = async (
+  scope: Scope,
+  tool: string,
+  args: Fields,
+): Promise<{ readonly outcome: Outcome; readonly error?: ToolError }> => {
+  const result = await clients.get(scope)?.call(tool, args);
+  const text = result?.content[0]?.text ?? '';
+  if (!result?.isError) return { outcome: 'done' };
+  const { error } = JSON.parse(text) as { error: ToolError };
+  const outcome = refused[error.type];
+  if (outcome === undefined) throw new Error(`${scope} ${tool} ${JSON.stringify(args)}: ${text}`);
+  return { outcome, error };
+};
+
+test('the table has every tool', async () => {
+  const tools = (await clients.get('admin')?.tools())?.map(({ name }) => name) ?? [];
+  const rows = [...ofSessions, ...ofProjects, ...ofNobody].map(([tool]) => tool);
+  expect([...new Set(rows)].toSorted()).toEqual(tools.toSorted());
+});
+
+test.each(ofNobody)('%s %j', async (tool, args, row) => {
+  const outcomes: Record<string, Outcome> = {};
+  for (const scope of scopes) outcomes[scope] = (await attempt(scope, tool, args)).outcome;
+  expect(outcomes).toEqual(row);
+});
+
+const onEach = async (tool: string, args: Fields, subject: readonly Fields[]) => {
+  const outcomes: Record<string, readonly Outcome[]> = {};
+  for (const scope of scopes) {
+    const attempts = await Promise.all(subject.map((more) => attempt(scope, tool, { ...args, ...more })));
+    outcomes[scope] = attempts.map(({ outcome }) => outcome);
+    const [, other, unknown] = attempts;
+    if (other?.outcome === 'not found') expect(other.error).toEqual(unknown?.error);
+  }
+  return outcomes;
+};
+
+test.each(ofProjects)('%s %j of a project', async (tool, args, row) => {
+  const subject = subjects.projects.map((project_id) => ({ project_id }));
+  expect(await onEach(tool, args, subject)).toEqual(row);
+});
+
+test.each(ofSessions)('%s %j of a session', async (tool, args, row) => {
+  const subject = subjects.sessions.map((session_id) => ({ session_id }));
+  expect(await onEach(tool, args, subject)).toEqual(row);
+});

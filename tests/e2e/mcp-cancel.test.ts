@@ -1,0 +1,152 @@
+/** Cancelling a call of `/mcp`, black-box: by either generation of client, down to the process in the sandbox. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from './embedded-cloud.ts';
+import { connect, fieldsOf, generations, type McpClient } from './mcp-clients.ts';
+import { type Server, startServer } from './server.ts';
+
+const cancelMsMax = 3000;
+
+let server: Server;
+let other: McpClient;
+let session_id: unknown;
+beforeAll(async () => {
+  server = await startServer({ variables: { MSB_DEFAULT_FLAVOR: 'micro' } });
+  other = await connect(server);
+  ({ session_id } = fieldsOf(await other.call('execute_command', { command: 'true' })));
+});
+afterAll(async () => {
+  await other.close();
+  await server.stop();
+});
+
+/** How many of that program run in the sandbox. */
+const running = async (program: string): Promise<number> => {
+  const command = `pgrep -fxc '${program}'`;
+  return Number(fieldsOf(await other.call('execute_command', { command, session_id }))['stdout']);
+};
+
+const runs = (count: number) => (found: number) => found === count;
+
+test.each(generations)('a client of %s cancels its call: the program is gone', async (generation) => {
+  const client = await connect(server, generation);
+  const cancel = new AbortController();
+  const call = client.call('execute_command', { command: 'sleep 31', session_id }, { signal: cancel.signal });
+  const ended = expect(call).rejects.toThrow();
+  await eventually(() => running('sleep 31'), runs(1));
+  const cancelledAt = performance.now();
+  cancel.abort();
+  await ended;
+  await eventually(() => running('sleep 31'), runs(0), cancelMsMax);
+  expect(performance.now() - cancelledAt).toBeLessThan(cancelMsMax);
+  await client.close();
+  const after = fieldsOf(await other.call('execute_command', { command: 'echo on', session_id }));
+  expect(after).toMatchObject({ stdout: 'on\n', exit_code: 0 });
+});
+
+test.each(generations)('a client of %s cancels code: its interpreter lives on', async (generation) => {
+  const client = await connect(server, generation);
+  await client.call('execute_code', { code: 'kept = 5', session_id });
+  const cancel = new AbortController();
+  const code = 'import time\nprint("begun", flush=True)\nwhile True: time.sleep(0.1)';
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const call = client.call(
+    'execute_code',
+    { code, session_id },
+    { signal: cancel.signal, onProgress: ({ message }) => message === 'begun\n' && resolve() },
+  );
+  const ended = expect(call).rejects.toThrow();
+  await begun;
+  const cancelledAt = performance.now();
+  cancel.abort();
+  await ended;
+  const next = fieldsOf(await other.call('execute_code', { code: 'print(kept)', session_id }));
+  expect(next).toMatchObject({ stdout: '5\n' });
+  expect(performance.now() - cancelledAt).toBeLessThan(cancelMsMax);
+  await client.close();
+});
+
+test('a cancel that could mean two calls cancels none', async () => {
+  const clients = [await connect(server, 'before 2026'), await connect(server, 'before 2026')];
+  const cancel = new AbortController();
+  const [first, second] = clients.map((client, index) =>
+    client.call(
+      'execute_command',
+      { command: 'sleep 4; echo whole', session_id },
+      index === 0 ? { signal: cancel.signal } : {},
+    ),
+  );
+  const ended = expect(first).rejects.toThrow();
+  await eventually(() => running('sleep 4'), runs(2));
+  cancel.abort();
+  await ended;
+  expect(fieldsOf((await second) ?? { content: [] })).toMatchObject({ stdout: 'whole\n', exit_code: 0 });
+  for (const client of clients) await client.close();
+});
+
+test('a client before 2026 that loses its connection cancels nothing', async () => {
+  const leave = new AbortController();
+  const command = 'sleep 2; echo whole > /workspace/left';
+  const params = { name: 'execute_command', arguments: { command, session_id } };
+  const asked = server.request('/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 99, method: 'tools/call', params }),
+    signal: leave.signal,
+  });
+  asked.catch(() => undefined);
+  await eventually(() => running('sleep 2'), runs(1));
+  leave.abort();
+  const left = async () => {
+    const found = await other.call('execute_command', { command: 'cat /workspace/left', session_id });
+    return fieldsOf(found)['stdout'];
+  };
+  expect(await eventually(left, (text) => text !== '')).toBe('whole\n');
+});
+
+test('a call that is cancelled while its sandbox starts leaves no session behind', async () => {
+  const client = await connect(server);
+  const cancel = new AbortController();
+  const call = client.call(
+    'execute_command',
+    { command: 'true' },
+    {
+      signal: cancel.signal,
+      onProgress: ({ message }) => message?.startsWith('[starting') && cancel.abort(),
+    },
+  );
+  await expect(call).rejects.toThrow();
+  expect(cancel.signal.aborted).toBe(true);
+  const sessions = async () => fieldsOf(await other.call('get_sessions'))['sessions'] as { id: string }[];
+  const left = await eventually(sessions, ({ length }) => length === 1);
+  expect(left.map(({ id }) => id)).toEqual([session_id]);
+  await client.close();
+});
+
+test('a client of 2026 whose closed stream is not heard of can say that it cancels', async () => {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'e2e', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const send = (message: { method: string; params: object }, more: Record<string, string> = {}) =>
+    server.request('/mcp', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': message.method,
+        ...more,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message, params: { ...message.params, _meta } }),
+    });
+  const name = 'execute_command';
+  const params = { name, arguments: { command: 'sleep 32', session_id } };
+  const call = { id: 'a call', method: 'tools/call', params };
+  const answer = send(call, { 'mcp-name': name });
+  await eventually(() => running('sleep 32'), runs(1));
+  const said = await send({ method: 'notifications/cancelled', params: { requestId: 'a call' } });
+  expect(said.status).toBe(202);
+  expect(await (await answer).text()).toContain('cancelled');
+  expect(await running('sleep 32')).toBe(0);
+});

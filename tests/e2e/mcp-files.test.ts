@@ -1,0 +1,27 @@
+/** A file that `write_file` says is written is safe: its sandbox may die the moment after. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
+import { connect, fieldsOf, type McpClient } from './mcp-clients.ts';
+import { killServer } from './sandbox-processes.ts';
+
+let cloud: EmbeddedCloud;
+let client: McpClient;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud({ variables: { MSB_DEFAULT_FLAVOR: 'micro' } });
+  client = await connect(cloud);
+});
+afterAll(async () => {
+  await client.close();
+  await cloud.stop();
+});
+
+test('a written file survives the death of its sandbox', async () => {
+  const { session_id } = fieldsOf(await client.call('execute_command', { command: 'true' }));
+  const [taskArn = ''] = await cloud.runningTasks();
+  const file = { session_id, path: 'a/note' };
+  fieldsOf(await client.call('write_file', { ...file, content: 'kept' }));
+  killServer(cloud.home, taskArn);
+  expect(fieldsOf(await client.call('read_file', file))['content']).toBe('kept');
+  const [successor] = await cloud.runningTasks();
+  expect(successor).not.toBe(taskArn);
+});

@@ -1,0 +1,220 @@
+/** The contract and the server, black-box: the document it serves, and real answers held against the contracts. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type * as z from 'zod';
+import { errorAnswer } from '#shared/contracts/error-view.ts';
+import { declaredRoutes } from '../../functions/api/openapi/document.ts';
+import { operationId } from '../../functions/api/openapi/operation.ts';
+import { eventually } from './embedded-cloud.ts';
+import { type Server, startServer } from './server.ts';
+
+type Document = {
+  readonly openapi: string;
+  readonly info: { readonly title: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+type Operation = { readonly operationId: string; readonly responses: Readonly<Record<string, unknown>> };
+
+const contracts = new Map(
+  declaredRoutes().map(({ method, path, contract }) => [operationId(method, path), contract]),
+);
+
+let server: Server;
+let operations: ReadonlyMap<string, Operation & { readonly method: string; readonly path: string }>;
+/** The operations that gave a good answer of their contract. */
+const kept = new Set<string>();
+
+beforeAll(async () => {
+  server = await startServer();
+  const document = (await (await server.request('/api/openapi.json')).json()) as Document;
+  expect([document.openapi, document.info.title]).toEqual(['3.1.1', 'Sallyport']);
+  operations = new Map(
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => [
+        operation.operationId,
+        { ...operation, method: method.toUpperCase(), path },
+      ]),
+    ),
+  );
+});
+afterAll(() => server.stop());
+
+type Question = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: object | string;
+};
+
+const send = async (id: string, { path = {}, query = '', body }: Question) => {
+  const operation = operations.get(id);
+  if (operation === undefined) throw new Error(`the document has no operation ${id}`);
+  const filled = Object.entries(path).reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, value),
+    operation.path,
+  );
+  const init = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const response = await server.request(`${filled}${query}`, { method: operation.method, ...init });
+  return { operation, response };
+};
+
+/** Whatever the contract does not know is lost when it is parsed, and missed here. */
+const hold = (schema: z.ZodType, value: unknown, what: string): void =>
+  expect(schema.parse(value), what).toEqual(value);
+
+/** The answer of an operation, if it is one of its contract. */
+const ask = async <T>(id: string, question: Question = {}): Promise<T> => {
+  const { response } = await send(id, question);
+  const { status } = response;
+  const text = await response.text();
+  const answer = contracts.get(id)?.answers[status];
+  if (answer === undefined) throw new Error(`${id} answered ${status}: ${text}`);
+  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  kept.add(id);
+  if (answer === 'empty') {
+    expect(text).toBe('');
+    return undefined as T;
+  }
+  if (answer === 'bytes') return text as T;
+  expect(response.headers.get('content-type')).toBe('application/json');
+  hold(answer, JSON.parse(text), id);
+  return JSON.parse(text) as T;
+};
+
+/** The code of a refusal whose status the document names. */
+const refusal = async (id: string, question: Question = {}): Promise<string> => {
+  const { operation, response } = await send(id, question);
+  const body = (await response.json()) as z.output<typeof errorAnswer>;
+  expect(Object.keys(operation.responses), `${id}: ${body.error.code}`).toContain(String(response.status));
+  hold(errorAnswer, body, id);
+  expect(response.headers.get('x-request-id')).toBe(body.error.requestId);
+  return body.error.code;
+};
+
+type Made = { readonly id: string };
+type Shown = { readonly status: string; readonly pendingApprovals: readonly { readonly callId: string }[] };
+
+test('projects, tokens, tickets, models and figures', async () => {
+  const project = await ask<Made>('postProjects', {
+    body: { name: 'a test', description: 'of all', flavor: 'Micro', flavorsAllowed: ['micro', 'small'] },
+  });
+  await ask('getProjects');
+  await ask('getProjectsById', { path: project });
+  const token = await ask<Made>('postTokens', {
+    body: { name: 'a test', scope: `project:${project.id}:ro`, expiresInSeconds: 60 },
+  });
+  await ask('getTokens');
+  await ask('deleteTokensById', { path: token });
+  await ask('postTickets');
+  await ask('getModelsAvailable');
+  await ask('getModelsCheck', { query: '?models=demo,none' });
+  await ask('getStats');
+  await ask('getOpenapiJson');
+  const secret = { ...project, name: 'API_KEY' };
+  await ask('putProjectsByIdSecretsByName', { path: secret, body: { value: 'a value' } });
+  await ask('getProjectsByIdSecrets', { path: project });
+  await ask('deleteProjectsByIdSecretsByName', { path: secret });
+});
+
+test('the registry', async () => {
+  const body = { name: 'here', config: { transport: 'stdio', command: 'true', toolPrefix: 'h' } };
+  await ask('postMcpAdd', { body });
+  const path = { name: 'here' };
+  await ask('postMcpByNameTest', { path });
+  await ask('getMcp');
+  await ask('getMcpHealth');
+  await ask('postMcpByNameDisable', { path });
+  await ask('postMcpByNameEnable', { path });
+  await ask('patchMcpByName', { path, body: { description: 'a test' } });
+  expect(await refusal('postMcpAdd', { body })).toBe('conflict');
+  await ask('deleteMcpByName', { path });
+  expect(await refusal('deleteMcpByName', { path })).toBe('mcp_server_not_found');
+});
+
+test('a conversation', async () => {
+  const session = await ask<Made>('postSessions', { body: { flavor: 'micro' } });
+  await ask('getSessions', { query: '?status=created' });
+  await ask('postSessionsByIdMessages', { path: session, body: { text: '$ echo one', messageId: 'm-1' } });
+  const { pendingApprovals } = await eventually(
+    () => ask<Shown>('getSessionsById', { path: session }),
+    (shown) => shown.pendingApprovals.length > 0,
+    30_000,
+  );
+  const path = { ...session, callId: pendingApprovals[0]?.callId ?? '' };
+  await ask('postSessionsByIdApprovalsByCallId', { path, body: { approved: true, remember: 'session' } });
+  expect(await refusal('postSessionsByIdApprovalsByCallId', { path, body: { approved: true } })).toBe(
+    'no_pending_tool_call',
+  );
+  await eventually(
+    () => ask<Shown>('getSessionsById', { path: session }),
+    ({ status }) => status === 'idle',
+    60_000,
+  );
+  const { events } = await ask<{ events: readonly { type: string }[] }>('getSessionsByIdEvents', {
+    path: session,
+    query: '?since_index=-1&max_events=500',
+  });
+  expect(events.map(({ type }) => type)).toContain('tool:output');
+  const { messages } = await ask<{ messages: readonly { role: string }[] }>('getSessionsByIdMessages', {
+    path: session,
+  });
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+  await ask('postSessionsByIdCancel', { path: session });
+  await ask('deleteSessionsById', { path: session });
+});
+
+test('a sandbox', async () => {
+  const session = await ask<Made>('postSessions', { body: { kind: 'execution', flavor: 'micro' } });
+  const file = { ...session, path: 'notes/a.txt' };
+  await ask('putSessionsByIdFilesByPath', { path: file, body: 'hello' });
+  await ask('putSessionsByIdFilesByPath', { path: file, body: 'hello again' });
+  expect(await ask<string>('getSessionsByIdFilesByPath', { path: file })).toBe('hello again');
+  await ask('getSessionsByIdFiles', { path: session, query: '?path=notes' });
+  await ask('postSessionsByIdPorts', { path: session, body: { port: 8005 } });
+  await ask('getSessionsByIdPorts', { path: session });
+  await ask('getSessionsByIdLogs', { path: session });
+  await ask('deleteSessionsByIdFilesByPath', { path: file });
+  expect(await refusal('getSessionsByIdFilesByPath', { path: file })).toBe('file_not_found');
+  expect(await refusal('postSessionsByIdPorts', { path: session, body: { port: 80 } })).toBe(
+    'invalid_request',
+  );
+  await ask('deleteSessionsById', { path: session });
+  expect(await refusal('putSessionsByIdFilesByPath', { path: file, body: 'late' })).toBe(
+    'invalid_session_state',
+  );
+});
+
+test('refusals have the shape and a status of the document', async () => {
+  const nobody = { id: crypto.randomUUID() };
+  expect([
+    await refusal('getSessionsById', { path: nobody }),
+    await refusal('getSessions', { query: '?status=dancing' }),
+    await refusal('getSessionsByIdEvents', { path: nobody, query: '?since_index=x' }),
+    await refusal('postTokens', { body: {} }),
+    await refusal('postSessions', { body: { flavor: 'gigantic' } }),
+    await refusal('postSessions', { body: { project: nobody.id } }),
+    await refusal('deleteTokensById', { path: nobody }),
+    await refusal('getModelsAvailable', { query: '?provider=bedrock' }),
+    await refusal('getModelsAvailable', { query: '?provider=claude' }),
+    await refusal('postProjects', { body: '{"name":"\\ud800"}' }),
+    await refusal('postSessionsByIdApprovalsByCallId', {
+      path: { ...(await ask<Made>('postSessions')), callId: '%ff' },
+      body: { approved: true },
+    }),
+  ]).toEqual([
+    'session_not_found',
+    'invalid_request',
+    'session_not_found',
+    'invalid_request',
+    'invalid_flavor',
+    'project_not_found',
+    'token_not_found',
+    'invalid_request',
+    'provider_not_configured',
+    'invalid_request',
+    'invalid_request',
+  ]);
+});
+
+test('every route has answered as its contract says', () => {
+  const silent = [...contracts.keys()].filter((id) => !kept.has(id));
+  expect(silent).toEqual([]);
+});

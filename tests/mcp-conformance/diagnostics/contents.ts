@@ -1,0 +1,13 @@
+/** What the conformance suite's tools, prompts and resources are made of. */
+export const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+/** A header of 44 bytes and no samples. */
+export const silence = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
+
+export const text = (value: string) => ({ type: 'text' as const, text: value });
+export const image = { type: 'image' as const, data: pixel, mimeType: 'image/png' };
+export const audio = { type: 'audio' as const, data: silence, mimeType: 'audio/wav' };
+export const resource = (uri: string, mimeType: string, value: string) => ({
+  type: 'resource' as const,
+  resource: { uri, mimeType, text: value },
+});

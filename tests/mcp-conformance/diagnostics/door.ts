@@ -1,0 +1,60 @@
+/** The suite's own server behind our handler: the code of `/mcp` from the event of the gateway to the answer's stream. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { answer, type Door } from '../../../functions/mcp/answer.ts';
+import type { McpPorts, McpSettings } from '../../../functions/mcp/define-tool.ts';
+import { everything } from './everything.ts';
+
+const token = 'fixture';
+const telemetry = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  count: () => undefined,
+  duration: () => undefined,
+};
+const door: Door = {
+  tokens: { get: async () => undefined },
+  connections: { putTicket: async () => undefined, redeemTicket: async () => undefined },
+  rateLimiter: { take: async () => true },
+  world: systemWorld,
+  telemetry,
+  adminTokenHash: systemWorld.sha256(token),
+};
+const house = {
+  makeServer: everything,
+  settings: {} as McpSettings,
+  open: async () => ({ world: systemWorld, telemetry }) as unknown as McpPorts,
+};
+
+export const openFixture = async () => {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const event = {
+      httpMethod: request.method,
+      headers: { ...request.headers, authorization: `Bearer ${token}` },
+      body: Buffer.concat(chunks).toString('base64'),
+      isBase64Encoded: true,
+      requestContext: { requestId: systemWorld.uuid() },
+    } as unknown as APIGatewayProxyEvent;
+    const { statusCode, headers, body } = await answer(door, event, house);
+    response.writeHead(statusCode, headers);
+    response.flushHeaders();
+    if (typeof body === 'string') response.end(body);
+    else Readable.fromWeb(body as NodeReadableStream).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
