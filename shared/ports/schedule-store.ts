@@ -7,18 +7,7 @@
 import type { ProjectId } from '../domain/ids.ts';
 import type { Run } from '../domain/schedule/run.ts';
 import type { Pin, Schedule, ScheduleId, ScheduleTarget } from '../domain/schedule/schedule.ts';
-
-/** All that a decision about a schedule needs, read at once. */
-export type ScheduleState = {
-  readonly schedule: Schedule;
-  /** By `targetKey`. */
-  readonly pins: ReadonlyMap<string, Pin>;
-  /** Runs that have not ended, oldest first. */
-  readonly open: readonly Run[];
-};
-
-/** In a listing a long prompt is cut. */
-export type ListedSchedule = Schedule & { readonly isPromptCut: boolean };
+import type { ListedSchedule, ScheduleState } from '../domain/schedule/schedule-state.ts';
 
 export interface ScheduleStore {
   /** `full` when one of its projects has as many as it may have. */

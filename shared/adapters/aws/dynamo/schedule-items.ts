@@ -7,9 +7,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { pinRecord, runRecord, scheduleRecord } from '#shared/contracts/schedule-records.ts';
 import { promptExcerptCharactersMax, runHistoryMs } from '#shared/domain/schedule/limits.ts';
-import { isOpen, type Run } from '#shared/domain/schedule/run.ts';
+import { isOpen, type Run, runName } from '#shared/domain/schedule/run.ts';
 import type { Pin, Schedule, ScheduleId } from '#shared/domain/schedule/schedule.ts';
-import type { ListedSchedule, ScheduleState } from '#shared/ports/schedule-store.ts';
+import type { ListedSchedule, ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
 /** More than a prompt may have; what claims to be longer is not unpacked. */
@@ -52,15 +52,11 @@ export const listedFrom = (item: Item): ListedSchedule => ({
   isPromptCut: item['isPromptCut'] === true,
 });
 
-export const runKey = ({ runAt, part }: Pick<Run, 'runAt' | 'part'>): string =>
-  `${String(runAt).padStart(13, '0')}#${part}`;
-
 export const runItem = (run: Run): Item => {
   const { schedule, state, dueAt, endedAt = run.claimedAt } = run;
-  if (isOpen(state))
-    return { ...keys.openRun(schedule, runKey(run)), ...run, ...dueOf(schedule, dueAt) };
+  if (isOpen(state)) return { ...keys.openRun(schedule, runName(run)), ...run, ...dueOf(schedule, dueAt) };
   const ttl = Math.ceil((endedAt + runHistoryMs) / 1000);
-  return { ...keys.endedRun(schedule, runKey(run)), ...run, ttl };
+  return { ...keys.endedRun(schedule, runName(run)), ...run, ttl };
 };
 
 export const runFrom = (item: Item): Run => decodeStored(runRecord, item);

@@ -1,7 +1,8 @@
 /** Reading a partition of schedules: whole ranges, and the history page by page, newest first. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { runName } from '#shared/domain/schedule/run.ts';
 import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
-import { runFrom, runKey } from './schedule-items.ts';
+import { runFrom } from './schedule-items.ts';
 import { type Item, keys, type Table } from './table.ts';
 
 type Range = { readonly pk: string; readonly from: string; readonly to: string };
@@ -55,5 +56,5 @@ export const history =
     const kept = later.filter(({ ttl }) => Number(ttl) * 1000 > now).map(runFrom);
     const runs = kept.slice(0, itemsMax);
     const last = runs.at(-1);
-    return { runs, ...(kept.length > itemsMax && last !== undefined ? { next: runKey(last) } : {}) };
+    return { runs, ...(kept.length > itemsMax && last !== undefined ? { next: runName(last) } : {}) };
   };

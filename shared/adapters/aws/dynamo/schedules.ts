@@ -2,35 +2,25 @@
  * `ScheduleStore` on the one table: a partition per schedule, a pointer to it in the partition of each project it runs
  * in, beside a counter that makes the limit hard. A write is the whole item under the version that was read (J1).
  */
-import {
-  PutCommand,
-  QueryCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from '@aws-sdk/lib-dynamodb';
-import type { ProjectId } from '#shared/domain/ids.ts';
-import { isOpen, type Run } from '#shared/domain/schedule/run.ts';
-import { type Schedule, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
+import { PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { isOpen, runName } from '#shared/domain/schedule/run.ts';
+import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
 import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
-import { history, partitionItems } from './schedule-reads.ts';
+import { type Actions, enter, isNew, placeChange, projectsOf, promptChange } from './schedule-changes.ts';
 import {
   isLongPrompt,
   listedFrom,
   promptItem,
   runItem,
-  runKey,
   scheduleItem,
   schedulesPartition,
   stateFrom,
 } from './schedule-items.ts';
+import { history, partitionItems } from './schedule-reads.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
-
-type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
-
-const isNew = 'attribute_not_exists(pk)';
 
 export const makeScheduleStore = (table: Table): ScheduleStore => ({
   create: create(table),
@@ -58,32 +48,6 @@ export const makeScheduleStore = (table: Table): ScheduleStore => ({
   },
   clear: clear(table),
 });
-
-const projectsOf = ({ targets, isDeleted }: Schedule): readonly ProjectId[] =>
-  isDeleted ? [] : [...new Set(targets.map(({ project }) => project))];
-
-const counting = (TableName: string, project: ProjectId, step: number) => ({
-  TableName,
-  Key: keys.scheduleCount(project),
-  UpdateExpression: 'ADD schedules :step',
-  ExpressionAttributeValues: { ':step': step },
-});
-
-const enter = (TableName: string, project: ProjectId, { id, schedulesMax }: Entry): Actions => {
-  const count = counting(TableName, project, 1);
-  return [
-    { Put: { TableName, Item: { ...keys.scheduleOf(project, id) }, ConditionExpression: isNew } },
-    {
-      Update: {
-        ...count,
-        ConditionExpression: 'attribute_not_exists(schedules) OR schedules < :max',
-        ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': schedulesMax },
-      },
-    },
-  ];
-};
-
-type Entry = { readonly id: ScheduleId; readonly schedulesMax: number };
 
 const create =
   (table: Table): ScheduleStore['create'] =>
@@ -119,38 +83,11 @@ const write =
     ];
     const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
     if (result === 'done') return next;
-    const isFull = result.some(({ code }, index) => {
-      const counter = actions[index]?.Update;
-      return code === 'ConditionalCheckFailed' && counter !== undefined;
-    });
-    return isFull ? 'full' : 'moved';
+    const isFull = result.some(
+      ({ code }, index) => code === 'ConditionalCheckFailed' && actions[index]?.Update !== undefined,
+    );
+    return isFull && result[0]?.code !== 'ConditionalCheckFailed' ? 'full' : 'moved';
   };
-
-const promptChange = (TableName: string, read: Schedule, next: Schedule): Actions => {
-  if (read.prompt === next.prompt) return [];
-  if (isLongPrompt(next)) return [{ Put: { TableName, Item: promptItem(next) } }];
-  return isLongPrompt(read) ? [{ Delete: { TableName, Key: keys.schedulePrompt(next.id) } }] : [];
-};
-
-type PlaceChange = { readonly read: Schedule; readonly next: Schedule; readonly schedulesMax: number };
-
-/** Projects it enters and leaves, and pins of targets that are no more. */
-const placeChange = (TableName: string, { read, next, schedulesMax }: PlaceChange): Actions => {
-  const { id } = next;
-  const [before, after] = [projectsOf(read), projectsOf(next)];
-  const entered = after.filter((project) => !before.includes(project));
-  const left = before.filter((project) => !after.includes(project));
-  const kept = new Set(next.targets.map(targetKey));
-  const unpinned = read.targets.map(targetKey).filter((key) => !kept.has(key));
-  return [
-    ...entered.flatMap((project) => enter(TableName, project, { id, schedulesMax })),
-    ...left.flatMap((project): Actions => [
-      { Delete: { TableName, Key: keys.scheduleOf(project, id) } },
-      { Update: counting(TableName, project, -1) },
-    ]),
-    ...unpinned.map((key) => ({ Delete: { TableName, Key: keys.schedulePin(id, key) } })),
-  ];
-};
 
 /** An ended run moves from the open ones to the history in one write: it ends once (J5). */
 const saveRun =
@@ -172,7 +109,7 @@ const saveRun =
       }
     }
     const actions: Actions = [
-      { Delete: { TableName, Key: keys.openRun(run.schedule, runKey(run)), ...asRead } },
+      { Delete: { TableName, Key: keys.openRun(run.schedule, runName(run)), ...asRead } },
       { Put: { TableName, Item } },
     ];
     return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
@@ -217,7 +154,7 @@ const clear =
   async ({ schedule, pins, open }) => {
     const { id } = schedule;
     await batchDelete(table, [
-      ...open.map((run) => keys.openRun(id, runKey(run))),
+      ...open.map((run) => keys.openRun(id, runName(run))),
       ...[...pins.keys()].map((key) => keys.schedulePin(id, key)),
       keys.schedulePrompt(id),
     ]);

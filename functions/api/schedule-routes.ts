@@ -1,0 +1,140 @@
+/** `/schedules`: made, listed, shown, changed, removed, triggered, and what became of their runs. */
+import * as z from 'zod';
+import {
+  createSchedule,
+  type ManagePorts,
+  removeSchedule,
+  triggerSchedule,
+  updateSchedule,
+} from '#shared/application/manage-schedules.ts';
+import { listSchedules, type ReadPorts, scheduleHistory } from '#shared/application/read-schedules.ts';
+import {
+  changeScheduleBody,
+  createScheduleBody,
+  historyQuery,
+  restNames,
+  scheduleQuery,
+  wishFrom,
+} from '#shared/contracts/schedule-bodies.ts';
+import {
+  historyAnswer,
+  listedView,
+  runView,
+  scheduleAnswer,
+  schedulesAnswer,
+  scheduleView,
+  triggerAnswer,
+} from '#shared/contracts/schedule-view.ts';
+import { pageItemsMax } from '#shared/domain/limits.ts';
+import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { onSchedule } from './resource-route.ts';
+
+export type ScheduleApiPorts = ManagePorts & ReadPorts;
+
+export const scheduleRoutes = ({ ports }: { readonly ports: ScheduleApiPorts }): readonly ApiRoute[] => [
+  ...collectionRoutes(ports),
+  ...oneRoutes(ports),
+  onSchedule(ports, {
+    method: 'POST',
+    path: '/api/schedules/{id}/trigger',
+    needs: 'own:write',
+    contract: {
+      summary: 'Run a schedule now',
+      answers: { 202: triggerAnswer },
+      errors: ['conflict'],
+    },
+    handler: async (event, { schedule: { id } }) => {
+      const runs = await triggerSchedule(ports, requestOf(event), id);
+      return json(202, { id, runs: runs.map(runView) });
+    },
+  }),
+  onSchedule(ports, {
+    method: 'GET',
+    path: '/api/schedules/{id}/history',
+    needs: 'own:read',
+    contract: {
+      summary: 'List the runs of a schedule, newest first',
+      query: historyQuery,
+      answers: { 200: historyAnswer },
+    },
+    handler: async (event, { schedule: { id } }) => {
+      const { limit: itemsMax, after } = queryOf(event, historyQuery);
+      const { runs, next } = await scheduleHistory(ports, principalOf(event), { id, after, itemsMax });
+      return json(200, { history: runs.map(runView), ...(next === undefined ? {} : { next }) });
+    },
+  }),
+];
+
+const collectionRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
+  {
+    method: 'POST',
+    path: '/api/schedules',
+    needs: 'own:write',
+    contract: {
+      summary: 'Make a schedule',
+      body: createScheduleBody,
+      answers: { 201: scheduleAnswer },
+      errors: ['project_not_found', 'workspace_not_found', 'resource_limit_exceeded'],
+    },
+    handler: async (event) => {
+      const wished = { wish: wishFrom(bodyOf(event, z.unknown())), names: restNames };
+      return json(201, scheduleView(await createSchedule(ports, requestOf(event), wished)));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/schedules',
+    needs: 'own:read',
+    contract: {
+      summary: 'List schedules, newest first',
+      query: scheduleQuery,
+      answers: { 200: schedulesAnswer },
+      errors: ['project_not_found'],
+    },
+    handler: async (event) => {
+      const { project, after } = queryOf(event, scheduleQuery);
+      const page = { project, after, itemsMax: pageItemsMax };
+      const { schedules, next } = await listSchedules(ports, principalOf(event), page);
+      return json(200, { schedules: schedules.map(listedView), ...(next === undefined ? {} : { next }) });
+    },
+  },
+];
+
+const oneRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
+  onSchedule(ports, {
+    method: 'GET',
+    path: '/api/schedules/{id}',
+    needs: 'own:read',
+    contract: { summary: 'Show a schedule', answers: { 200: scheduleAnswer } },
+    handler: async (_event, state) => json(200, scheduleView(state)),
+  }),
+  onSchedule(ports, {
+    method: 'PATCH',
+    path: '/api/schedules/{id}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Change a schedule; targets are replaced',
+      body: changeScheduleBody,
+      answers: { 200: scheduleAnswer },
+      errors: ['project_not_found', 'workspace_not_found', 'conflict', 'resource_limit_exceeded'],
+    },
+    handler: async (event, { schedule: { id } }) => {
+      const change = { id, wish: wishFrom(bodyOf(event, z.unknown())), names: restNames };
+      return json(200, scheduleView(await updateSchedule(ports, requestOf(event), change)));
+    },
+  }),
+  onSchedule(ports, {
+    method: 'DELETE',
+    path: '/api/schedules/{id}',
+    needs: 'own:write',
+    contract: { summary: 'Delete a schedule', answers: { 200: scheduleAnswer }, errors: ['conflict'] },
+    handler: async (event, { pins, schedule: { id } }) =>
+      json(200, scheduleView({ schedule: await removeSchedule(ports, requestOf(event), id), pins })),
+  }),
+];
+
+const requestOf = (event: ApiEvent) => ({
+  principal: principalOf(event),
+  correlationId: event.requestContext.requestId,
+});

@@ -1,0 +1,125 @@
+/** `schedule`: prompts that are said to agents by themselves, by a cron expression; made, changed, triggered, read. */
+import {
+  createSchedule,
+  removeSchedule,
+  triggerSchedule,
+  updateSchedule,
+} from '#shared/application/manage-schedules.ts';
+import { getSchedule, listSchedules, scheduleHistory } from '#shared/application/read-schedules.ts';
+import {
+  createScheduleArguments,
+  historyArguments,
+  historyResult,
+  listSchedulesArguments,
+  listSchedulesResult,
+  oneScheduleArguments,
+  runToolView,
+  scheduleResult,
+  scheduleToolView,
+  toolNames,
+  triggerResult,
+  updateScheduleArguments,
+} from '#shared/contracts/schedule-tools.ts';
+import { listedView, scheduleView } from '#shared/contracts/schedule-view.ts';
+import { pageItemsMax } from '#shared/domain/limits.ts';
+import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import { defineAction, defineActionTool } from '../action-tool.ts';
+
+type Said = {
+  readonly name?: string | undefined;
+  readonly cron_expr?: string | undefined;
+  readonly prompt?: string | undefined;
+  readonly targets?: readonly object[] | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly overlap_behavior?: string | undefined;
+  readonly session_behavior?: string | undefined;
+};
+
+const wished = ({ name, cron_expr: cron, prompt, targets, enabled, ...behavior }: Said) => ({
+  wish: {
+    name,
+    cron,
+    prompt,
+    targets,
+    enabled,
+    overlap: behavior.overlap_behavior,
+    sessions: behavior.session_behavior,
+  },
+  names: toolNames,
+});
+
+const view = (state: Pick<ScheduleState, 'schedule' | 'pins'>) => scheduleToolView(scheduleView(state));
+
+const create = defineAction({
+  needs: 'own:write',
+  input: createScheduleArguments,
+  output: scheduleResult,
+  run: async (said, { ports, principal, correlationId }) =>
+    view(await createSchedule(ports, { principal, correlationId }, wished(said))),
+});
+
+const list = defineAction({
+  needs: 'own:read',
+  input: listSchedulesArguments,
+  output: listSchedulesResult,
+  run: async ({ project_id: project, after }, { ports, principal }) => {
+    const { schedules, next } = await listSchedules(ports, principal, {
+      project,
+      after,
+      itemsMax: pageItemsMax,
+    });
+    const shown = schedules.map((schedule) => scheduleToolView(listedView(schedule)));
+    return { schedules: shown, ...(next === undefined ? {} : { next }) };
+  },
+});
+
+const get = defineAction({
+  needs: 'own:read',
+  input: oneScheduleArguments,
+  output: scheduleResult,
+  run: async ({ schedule_id: id }, { ports, principal }) => view(await getSchedule(ports, principal, id)),
+});
+
+const update = defineAction({
+  needs: 'own:write',
+  input: updateScheduleArguments,
+  output: scheduleResult,
+  run: async ({ schedule_id: id, ...said }, { ports, principal, correlationId }) =>
+    view(await updateSchedule(ports, { principal, correlationId }, { id, ...wished(said) })),
+});
+
+const remove = defineAction({
+  needs: 'own:write',
+  input: oneScheduleArguments,
+  output: scheduleResult,
+  run: async ({ schedule_id: id }, { ports, principal, correlationId }) => {
+    const schedule = await removeSchedule(ports, { principal, correlationId }, id);
+    return view({ schedule, pins: new Map() });
+  },
+});
+
+const trigger = defineAction({
+  needs: 'own:write',
+  input: oneScheduleArguments,
+  output: triggerResult,
+  run: async ({ schedule_id: id }, { ports, principal, correlationId }) => {
+    const runs = await triggerSchedule(ports, { principal, correlationId }, id);
+    return { id, runs: runs.map(runToolView) };
+  },
+});
+
+const history = defineAction({
+  needs: 'own:read',
+  input: historyArguments,
+  output: historyResult,
+  run: async ({ schedule_id: id, limit: itemsMax, after }, { ports, principal }) => {
+    const { runs, next } = await scheduleHistory(ports, principal, { id, after, itemsMax });
+    return { history: runs.map(runToolView), ...(next === undefined ? {} : { next }) };
+  },
+});
+
+export const schedule = defineActionTool({
+  name: 'schedule',
+  description: 'Schedules: a prompt that is said to an agent whenever its cron expression comes true.',
+  actions: { create, list, get, update, delete: remove, trigger, history },
+});

@@ -1,0 +1,73 @@
+/**
+ * Schedules: claims the moment that the scheduler woke it for, starts what is to run, and once a minute tends whatever
+ * was missed, lost, or is to be looked at. The only function that asks the scheduler for anything.
+ */
+import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { openScheduler } from '#shared/adapters/aws/event-bridge-scheduler.ts';
+import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { tendSchedule } from '#shared/application/run-schedule.ts';
+import { makeConverse } from '#shared/application/schedule-conversation.ts';
+import { sweepSchedules } from '#shared/application/sweep-schedules.ts';
+import { readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
+import { decode } from '#shared/contracts/decode.ts';
+import { scheduleTask } from '#shared/contracts/schedule-task.ts';
+import { agentSessionsMax } from '#shared/domain/quota.ts';
+
+// biome-ignore lint/style/noProcessEnv: the one read of this function's environment
+const environment = readEnvironment('schedules', process.env);
+const house = openHouse('schedules');
+const table = openTable(environment.TABLE_NAME);
+
+const defaults = {
+  ...sessionDefaultsOf(environment),
+  provider: chooseProvider(environment),
+  places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+};
+
+const talking = {
+  sessions: makeSessionStore(table),
+  workspaces: makeWorkspaceStore(table),
+  projects: makeProjectStore(table),
+  connections: makeConnectionStore(table),
+  sockets: openSockets(environment.CONNECTIONS_URL),
+  invoker: makeInvoker(openLambda(), {
+    turn: environment.TURN_FUNCTION,
+    janitor: environment.JANITOR_FUNCTION,
+  }),
+  telemetry: house.telemetry,
+  world: systemWorld,
+};
+
+const ports = {
+  ...talking,
+  converse: makeConverse(talking, defaults),
+  schedules: makeScheduleStore(table),
+  scheduler: openScheduler({
+    group: environment.SCHEDULE_GROUP,
+    functionArn: environment.SCHEDULE_TARGET,
+    roleArn: environment.SCHEDULE_ROLE,
+    deadLettersArn: environment.SCHEDULE_DEAD_LETTERS,
+  }),
+  tokens: makeTokenStore(table),
+  adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+};
+
+export const handler = house.handler<unknown, object>(async (event, { awsRequestId }) => {
+  const decoded = decode(scheduleTask, event);
+  if (!decoded.ok) throw new Error(`not a task of the schedules: ${decoded.problem}`);
+  const task = decoded.value;
+  const correlationId = task.correlationId ?? awsRequestId;
+  house.follow(correlationId);
+  if ('sweep' in task) return sweepSchedules(ports, correlationId);
+  await tendSchedule(ports, { id: task.scheduleId, runAt: task.runAt, correlationId });
+  return { scheduleId: task.scheduleId };
+});

@@ -1,0 +1,74 @@
+/**
+ * What REST takes about schedules. What may be scheduled is decided in `domain/schedule/validate.ts`, whose words a
+ * client gets; the bodies here say what is expected of them.
+ */
+import * as z from 'zod';
+import {
+  historyRowsDefault,
+  historyRowsMax,
+  scheduleNameCharactersMax,
+  schedulePromptBytesMax,
+  scheduleTargetsMax,
+} from '#shared/domain/schedule/limits.ts';
+import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
+import type { FieldNames, ScheduleWish } from '#shared/domain/schedule/validate.ts';
+
+export const restNames: FieldNames = {
+  cron: 'cronExpr',
+  overlap: 'overlapBehavior',
+  sessions: 'sessionBehavior',
+  project: 'projectId',
+  workspace: 'workspaceId',
+};
+
+export const targetFields = {
+  projectId: z.uuid(),
+  workspaceId: z.uuid().optional().describe('Absent: the default workspace of the project.'),
+};
+export const scheduleFields = {
+  name: z.string().max(scheduleNameCharactersMax),
+  cronExpr: z.string().describe('Five fields, in UTC: minute, hour, day of month, month, day of week.'),
+  prompt: z.string().describe(`At most ${schedulePromptBytesMax} bytes.`),
+  targets: z
+    .array(z.object(targetFields))
+    .min(1)
+    .max(scheduleTargetsMax)
+    .describe("Absent: the token's own project, else the default one."),
+  enabled: z.boolean().describe('Absent: true.'),
+  overlapBehavior: z
+    .enum(overlapBehaviors)
+    .describe('What happens to a run while a former one goes on; absent: skip.'),
+  sessionBehavior: z.enum(sessionBehaviors).describe('Whether runs go on in one session; absent: resume.'),
+};
+
+export const createScheduleBody = z
+  .object(scheduleFields)
+  .partial()
+  .required({ name: true, cronExpr: true, prompt: true });
+/** Fields that are given replace those that are there. */
+export const changeScheduleBody = z.object(scheduleFields).partial();
+
+export const scheduleQuery = z.object({
+  project: z.uuid().optional().describe("Absent: the token's own project, else all."),
+  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+});
+
+export const historyQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(historyRowsMax).default(historyRowsDefault),
+  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+});
+
+/** What a body wishes, whatever it is: what is wrong with it is said by the domain. */
+export const wishFrom = (body: unknown): ScheduleWish => {
+  const given: Readonly<Record<string, unknown>> =
+    typeof body === 'object' && body !== null ? { ...body } : {};
+  return {
+    name: given['name'],
+    cron: given['cronExpr'],
+    prompt: given['prompt'],
+    targets: given['targets'],
+    enabled: given['enabled'],
+    overlap: given['overlapBehavior'],
+    sessions: given['sessionBehavior'],
+  };
+};

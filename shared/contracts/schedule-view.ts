@@ -1,0 +1,124 @@
+/** A schedule and its runs as REST shows them. */
+import * as z from 'zod';
+import { promptExcerptCharactersMax, runOutputCharactersMax } from '#shared/domain/schedule/limits.ts';
+import type { Run, RunState } from '#shared/domain/schedule/run.ts';
+import { targetKey } from '#shared/domain/schedule/schedule.ts';
+import type { ListedSchedule, ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import { scheduleFields, targetFields } from './schedule-bodies.ts';
+
+const time = z.iso.datetime();
+
+export const scheduleAnswer = z
+  .object({
+    id: z.uuid(),
+    ...scheduleFields,
+    targets: z.array(
+      z.object({
+        ...targetFields,
+        pinnedSessionId: z.uuid().optional().describe('Where its runs go on.'),
+        pinnedWorkspaceId: z.uuid().optional(),
+      }),
+    ),
+    promptTruncated: z
+      .literal(true)
+      .optional()
+      .describe(`A listing shows ${promptExcerptCharactersMax} characters of a prompt.`),
+    disabledReason: z.string().optional().describe('Why the platform itself disabled it.'),
+    nextRunAt: time.nullable(),
+    lastRunAt: time.nullable(),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Schedule' });
+export const schedulesAnswer = z.object({ schedules: z.array(scheduleAnswer), next: z.string().optional() });
+
+export const runStatuses = ['queued', 'running', 'success', 'failed', 'skipped'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export const runAnswer = z
+  .object({
+    runAt: time.describe('The moment it was for.'),
+    startedAt: time.nullable(),
+    status: z.enum(runStatuses),
+    trigger: z.enum(['schedule', 'manual']),
+    projectId: z.uuid().optional(),
+    workspaceId: z.uuid().optional(),
+    sessionId: z.uuid().optional(),
+    output: z.string().optional().describe(`At most ${runOutputCharactersMax} characters.`),
+    error: z.string().optional().describe('Why it failed or was skipped.'),
+    durationMs: z.number().int().optional(),
+    late: z.literal(true).optional().describe('Its moment had passed when it was found.'),
+  })
+  .meta({ id: 'ScheduleRun' });
+export const historyAnswer = z.object({ history: z.array(runAnswer), next: z.string().optional() });
+export const triggerAnswer = z.object({ id: z.uuid(), runs: z.array(runAnswer) });
+
+const iso = (epochMs: number): string => new Date(epochMs).toISOString();
+const isoOrNull = (epochMs: number | undefined): string | null =>
+  epochMs === undefined ? null : iso(epochMs);
+
+export const scheduleView = ({
+  schedule,
+  pins,
+}: Pick<ScheduleState, 'schedule' | 'pins'>): z.output<typeof scheduleAnswer> => {
+  const { id, name, cron, prompt, isEnabled, overlap, sessions, disabledReason } = schedule;
+  return {
+    id,
+    name,
+    cronExpr: cron,
+    prompt,
+    targets: schedule.targets.map((one) => {
+      const pin = pins.get(targetKey(one));
+      return {
+        projectId: one.project,
+        ...(one.workspace === undefined ? {} : { workspaceId: one.workspace }),
+        ...(pin === undefined ? {} : { pinnedSessionId: pin.session, pinnedWorkspaceId: pin.workspace }),
+      };
+    }),
+    enabled: isEnabled,
+    overlapBehavior: overlap,
+    sessionBehavior: sessions,
+    ...(disabledReason === undefined ? {} : { disabledReason }),
+    nextRunAt: isoOrNull(schedule.nextRunAt),
+    lastRunAt: isoOrNull(schedule.lastRunAt),
+    createdAt: iso(schedule.createdAt),
+    updatedAt: iso(schedule.updatedAt),
+  };
+};
+
+/** Without its pins, which a listing does not read. */
+export const listedView = ({
+  isPromptCut,
+  ...schedule
+}: ListedSchedule): z.output<typeof scheduleAnswer> => ({
+  ...scheduleView({ schedule, pins: new Map() }),
+  ...(isPromptCut ? { promptTruncated: true } : {}),
+});
+
+const shownStatus: Readonly<Record<RunState, RunStatus>> = {
+  claimed: 'running',
+  queued: 'queued',
+  running: 'running',
+  success: 'success',
+  failed: 'failed',
+  skipped: 'skipped',
+};
+
+export const runView = (run: Run): z.output<typeof runAnswer> => {
+  const { runAt, startedAt, endedAt, target: where, session, output, problem } = run;
+  return {
+    runAt: iso(runAt),
+    startedAt: isoOrNull(startedAt),
+    status: shownStatus[run.state],
+    trigger: run.isManual ? 'manual' : 'schedule',
+    ...(where === undefined ? {} : { projectId: where.project }),
+    ...(where?.workspace === undefined ? {} : { workspaceId: where.workspace }),
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(output === undefined ? {} : { output }),
+    ...(problem === undefined ? {} : { error: problem }),
+    ...(startedAt === undefined || endedAt === undefined
+      ? {}
+      : { durationMs: Math.max(0, endedAt - startedAt) }),
+    ...(run.isLate ? { late: true } : {}),
+  };
+};

@@ -1,0 +1,109 @@
+/** A run: every state and event, how it is cut, when it is looked at. */
+import { describe, expect, test } from 'vitest';
+import {
+  cutOutput,
+  eventOfStop,
+  isLateStart,
+  isOpen,
+  isOverdue,
+  move,
+  nextLook,
+  type Run,
+  type RunEvent,
+  type RunState,
+  runName,
+} from './run.ts';
+import type { ScheduleId } from './schedule.ts';
+
+// biome-ignore format: a table is read by column
+const table: Record<RunState, Record<RunEvent, RunState | 'ignored'>> = {
+  claimed: { started: 'running', deferred: 'queued',  skipped: 'skipped', refused: 'failed',  answered: 'ignored', broke: 'ignored', lost: 'ignored' },
+  queued:  { started: 'running', deferred: 'queued',  skipped: 'skipped', refused: 'failed',  answered: 'ignored', broke: 'ignored', lost: 'ignored' },
+  running: { started: 'ignored', deferred: 'ignored', skipped: 'ignored', refused: 'ignored', answered: 'success', broke: 'failed',  lost: 'failed' },
+  success: { started: 'ignored', deferred: 'ignored', skipped: 'ignored', refused: 'ignored', answered: 'ignored', broke: 'ignored', lost: 'ignored' },
+  failed:  { started: 'ignored', deferred: 'ignored', skipped: 'ignored', refused: 'ignored', answered: 'ignored', broke: 'ignored', lost: 'ignored' },
+  skipped: { started: 'ignored', deferred: 'ignored', skipped: 'ignored', refused: 'ignored', answered: 'ignored', broke: 'ignored', lost: 'ignored' },
+};
+
+const cells = Object.entries(table).flatMap(([state, events]) =>
+  Object.entries(events).map(([event, next]) => [state, event, next] as const),
+);
+
+test.each(cells)('J5: a %s run that is %s becomes %s', (state, event, next) => {
+  expect(move(state as RunState, event as RunEvent) ?? 'ignored').toBe(next);
+});
+
+test('J5: exactly the states that nothing moves are those that have ended', () => {
+  for (const [state, events] of Object.entries(table))
+    expect(isOpen(state as RunState)).toBe(Object.values(events).some((next) => next !== 'ignored'));
+});
+
+test('a turn that ends by itself is a success, any other end is none', () => {
+  expect(eventOfStop).toEqual({
+    end_turn: 'answered',
+    max_tokens: 'answered',
+    cancelled: 'broke',
+    error: 'broke',
+    budget_exceeded: 'broke',
+    steps_exceeded: 'broke',
+    refused: 'broke',
+  });
+});
+
+const run = (change: Partial<Run> = {}): Run => ({
+  schedule: 's' as ScheduleId,
+  runAt: 0,
+  part: '0',
+  isManual: false,
+  isLate: false,
+  state: 'running',
+  claimedAt: 1_000_000,
+  version: 0,
+  ...change,
+});
+
+describe('a run', () => {
+  test('is named in the order of runs', () => {
+    const names = [run({ runAt: 999 }), run({ runAt: 1000 }), run({ runAt: 1000, part: '1' })].map(runName);
+    expect(names).toEqual(['0000000000999#0', '0000000001000#0', '0000000001000#1']);
+    expect(names.toSorted()).toEqual(names);
+  });
+
+  test.each([
+    [60_000, false],
+    [60_001, true],
+  ])('that starts %d ms after its moment is late: %s', (after, isLate) => {
+    expect(isLateStart(5000, 5000 + after)).toBe(isLate);
+  });
+
+  test.each<[RunState, number, boolean]>([
+    ['claimed', 900_000, false],
+    ['claimed', 900_001, true],
+    ['queued', 900_001, false],
+    ['queued', 86_400_001, true],
+  ])('that is %s for %d ms is given up: %s', (state, age, isGivenUp) => {
+    expect(isOverdue(run({ state }), 1_000_000 + age)).toBe(isGivenUp);
+  });
+
+  test.each([
+    [0, 60_000],
+    [240_000, 60_000],
+    [1_200_000, 300_000],
+    [86_400_000, 600_000],
+  ])('that is at it for %d ms is looked at again after %d', (age, wait) => {
+    expect(nextLook(run({ startedAt: 2_000_000 }), 2_000_000 + age)).toBe(2_000_000 + age + wait);
+  });
+});
+
+describe('an answer', () => {
+  test('of a thousand characters is kept whole', () => {
+    expect(cutOutput('x'.repeat(1000))).toBe('x'.repeat(1000));
+  });
+
+  test('that is longer is cut before half a character, and says so', () => {
+    const cut = cutOutput('😀'.repeat(600));
+    expect(cut.length).toBeLessThanOrEqual(1000);
+    expect(cut.isWellFormed()).toBe(true);
+    expect(cut.endsWith(' … (truncated)')).toBe(true);
+  });
+});

@@ -1,0 +1,106 @@
+/**
+ * A run: one target of one schedule at one moment, from its claim to its row in the history.
+ *
+ * Every change of state goes through `move`; a run that has ended stays as it ended (J5).
+ */
+import type { StopReason } from '../event-log.ts';
+import type { MessageId, SessionId } from '../ids.ts';
+import {
+  queueMsMax,
+  runLookMsMax,
+  runLookMsMin,
+  runOutputCharactersMax,
+  schedulePrecisionMs,
+  startMsMax,
+} from './limits.ts';
+import type { ScheduleId, ScheduleTarget } from './schedule.ts';
+
+/** `claimed`: ours to start; `queued`: it waits for a former one; `running`: its turn has not ended. */
+export const openRunStates = ['claimed', 'queued', 'running'] as const;
+export const endedRunStates = ['success', 'failed', 'skipped'] as const;
+export type OpenRunState = (typeof openRunStates)[number];
+export type EndedRunState = (typeof endedRunStates)[number];
+export type RunState = OpenRunState | EndedRunState;
+
+/** A deferred run is looked at again; a refused one could not be started; a lost one's end nobody can tell. */
+export type RunEvent = 'started' | 'deferred' | 'skipped' | 'refused' | 'answered' | 'broke' | 'lost';
+
+export type Run = {
+  readonly schedule: ScheduleId;
+  readonly runAt: number;
+  /** Tells runs of one moment apart: the target's place, and for one that was asked for by hand a name of its own. */
+  readonly part: string;
+  /** Absent: no target was reached, since the schedule itself was stopped. */
+  readonly target?: ScheduleTarget;
+  readonly isManual: boolean;
+  readonly isLate: boolean;
+  readonly state: RunState;
+  readonly claimedAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly session?: SessionId;
+  readonly message?: MessageId;
+  /** The session's log up to here says nothing of this run. */
+  readonly since?: number;
+  /** Its turn has begun: the next completion in the log is its own. */
+  readonly hasBegun?: true;
+  /** Nobody goes on in its session: it ends with the run. */
+  readonly isAlone?: true;
+  readonly output?: string;
+  /** Why it failed or was skipped. */
+  readonly problem?: string;
+  /** When it is looked at again, while it has not ended. */
+  readonly dueAt?: number;
+  readonly version: number;
+};
+
+const moves: Readonly<Record<RunState, Readonly<Partial<Record<RunEvent, RunState>>>>> = {
+  claimed: { started: 'running', deferred: 'queued', skipped: 'skipped', refused: 'failed' },
+  queued: { started: 'running', deferred: 'queued', skipped: 'skipped', refused: 'failed' },
+  running: { answered: 'success', broke: 'failed', lost: 'failed' },
+  success: {},
+  failed: {},
+  skipped: {},
+};
+
+/** The state after an event; undefined when it does not apply. */
+export const move = (state: RunState, event: RunEvent): RunState | undefined => moves[state][event];
+
+export const isOpen = (state: RunState): state is OpenRunState =>
+  openRunStates.some((open) => open === state);
+
+const epochDigits = 13;
+
+/** Unique in its schedule; names are in the order of runs. */
+export const runName = ({ runAt, part }: Pick<Run, 'runAt' | 'part'>): string =>
+  `${String(runAt).padStart(epochDigits, '0')}#${part}`;
+
+export const isLateStart = (runAt: number, at: number): boolean => at - runAt > schedulePrecisionMs;
+
+/** A run that has waited longer is given up. */
+export const isOverdue = ({ state, claimedAt }: Run, at: number): boolean =>
+  at - claimedAt > (state === 'queued' ? queueMsMax : startMsMax);
+
+/** What a turn's end is for its run. */
+export const eventOfStop: Readonly<Record<StopReason, Extract<RunEvent, 'answered' | 'broke'>>> = {
+  end_turn: 'answered',
+  max_tokens: 'answered',
+  cancelled: 'broke',
+  error: 'broke',
+  budget_exceeded: 'broke',
+  steps_exceeded: 'broke',
+  refused: 'broke',
+};
+
+/** The longer it runs, the more seldom it is looked at. */
+export const nextLook = ({ startedAt, claimedAt }: Run, at: number): number =>
+  at + Math.min(runLookMsMax, Math.max(runLookMsMin, (at - (startedAt ?? claimedAt)) / 4));
+
+const cutMark = ' … (truncated)';
+
+/** What an answer leaves in the history: whole characters, and it says when it was cut. */
+export const cutOutput = (text: string): string => {
+  if (text.length <= runOutputCharactersMax) return text;
+  const head = text.slice(0, runOutputCharactersMax - cutMark.length);
+  return `${head.replace(/[\uD800-\uDBFF]$/, '')}${cutMark}`;
+};

@@ -1,0 +1,290 @@
+/**
+ * Tending on a real table, with a scheduler and sessions that do as they are told: one moment is run once whoever comes
+ * and however often, what is left half done is taken up by one, and nothing waits for a scheduler that fails.
+ */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { type TendPorts, tendSchedule } from '#shared/application/run-schedule.ts';
+import type { Conversation, Spoken } from '#shared/application/schedule-conversation.ts';
+import { sweepSchedules } from '#shared/application/sweep-schedules.ts';
+import type { LogEvent } from '#shared/domain/event-log.ts';
+import type { SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { Run } from '#shared/domain/schedule/run.ts';
+import type { Schedule } from '#shared/domain/schedule/schedule.ts';
+import { AppError } from '#shared/errors.ts';
+import { newRun, newSchedule } from './schedule-fixture.ts';
+import { atOnce, newSession } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const minute = 60_000;
+const begin = 1_800_000_000_000 - (1_800_000_000_000 % minute);
+
+/** A deployment whose clock stands still until it is set. */
+const openWorld = () => {
+  const at = { now: begin };
+  const said: string[] = [];
+  const asked: string[] = [];
+  const armed: string[] = [];
+  const counted: string[] = [];
+  const logs = new Map<string, LogEvent[]>();
+  const faults: { arm?: Error; speak?: Error; token?: 'gone' } = {};
+  const speak = async (session: SessionId, { messageId }: Spoken): Promise<Conversation> => {
+    if (faults.speak !== undefined) throw faults.speak;
+    asked.push(messageId);
+    const log = logs.get(session) ?? [];
+    const lastEventIndex = log.length - 1;
+    if (!said.includes(messageId)) {
+      said.push(messageId);
+      const data = { messageId, role: 'user' as const, text: 'x' };
+      log.push({ type: 'message', data, seq: log.length, at: at.now });
+    }
+    logs.set(session, log);
+    return { session, workspace: 'w' as WorkspaceId, lastEventIndex };
+  };
+  const ports: TendPorts = {
+    schedules: makeScheduleStore(fixture.table),
+    scheduler: {
+      arm: async (id, runAt) => {
+        if (faults.arm !== undefined) throw faults.arm;
+        armed.push(`${id} ${runAt}`);
+      },
+      disarm: async (id, runAt) => void armed.splice(armed.indexOf(`${id} ${runAt}`), 1),
+    },
+    converse: {
+      message: (request) => speak(request.session, request),
+      spawn: (request) => speak(request.id, request),
+      end: async () => undefined,
+    },
+    sessions: {
+      get: async (id) =>
+        logs.has(id)
+          ? newSession({ id, status: 'idle', lastSeq: (logs.get(id)?.length ?? 0) - 1 })
+          : undefined,
+      readEvents: async (id, { since }) => ({
+        events: (logs.get(id) ?? []).filter(({ seq }) => seq > since),
+        hasMore: false,
+      }),
+      loadWork: () => Promise.reject(new Error('no log here is that long')),
+    },
+    projects: { get: async (id) => ({ id, owner: 'o' as never, name: 'p', createdAt: 1 }) },
+    tokens: { get: async (hash) => (faults.token ? undefined : ({ hash } as never)) },
+    adminTokenHash: 'another',
+    telemetry: {
+      info() {},
+      warn() {},
+      error() {},
+      duration() {},
+      count: (metric) => void counted.push(metric),
+    },
+    world: {
+      now: () => at.now,
+      uuid: () => crypto.randomUUID(),
+      sha256: (text) => createHash('sha256').update(text).digest('hex'),
+      sleep: async (milliseconds) => {
+        at.now += milliseconds;
+      },
+    },
+  };
+  const complete = (session: string | undefined): void => {
+    const log = logs.get(session ?? '') ?? [];
+    const usage = { inputTokens: 0, outputTokens: 0 };
+    const data = {
+      turnId: 't' as TurnId,
+      stopReason: 'end_turn' as const,
+      text: 'ok',
+      usage,
+      sessionCostUsd: 0,
+    };
+    log.push({ type: 'completion', data, seq: log.length, at: at.now });
+  };
+  const tend = (id: Schedule['id'], runAt?: number) => tendSchedule(ports, { id, runAt, correlationId: 'c' });
+  return { at, said, asked, armed, counted, faults, ports, tend, complete };
+};
+
+type WorldOfTest = ReturnType<typeof openWorld>;
+
+const made = async ({ ports }: WorldOfTest, change: Partial<Schedule> = {}): Promise<Schedule> => {
+  const schedule = newSchedule({ nextRunAt: begin + minute, ...change });
+  await ports.schedules.create(schedule, { dueAt: begin, schedulesMax: 50 });
+  return schedule;
+};
+const stateOf = async ({ ports }: WorldOfTest, { id }: Schedule) => {
+  const state = await ports.schedules.find(id);
+  if (state === undefined) throw new Error('there is no such schedule');
+  return state;
+};
+const historyOf = async ({ ports, at }: WorldOfTest, { id }: Schedule): Promise<readonly Run[]> =>
+  (await ports.schedules.history(id, { itemsMax: 100, now: at.now })).runs;
+
+describe('J1: one moment', () => {
+  test('is run once, whether the scheduler comes twenty times or twenty sweeps do', async () => {
+    const world = openWorld();
+    const schedule = await made(world);
+    await world.tend(schedule.id);
+    world.at.now = begin + minute + 200;
+    await Promise.allSettled(await atOnce(20, async () => world.tend(schedule.id, begin + minute)));
+    world.at.now = begin + 4 * minute;
+    await world.tend(schedule.id, begin + minute);
+    expect(world.said.filter((id) => id.includes(`-${begin + minute}-`))).toHaveLength(1);
+  });
+
+  test('that was missed is run once, late, and the next is counted from now', async () => {
+    const world = openWorld();
+    const schedule = await made(world, { overlap: 'parallel' });
+    await world.tend(schedule.id);
+    world.at.now = begin + 10 * minute + 5;
+    await Promise.allSettled(await atOnce(10, async () => sweepSchedules(world.ports, 'c')));
+    const { open, schedule: after } = await stateOf(world, schedule);
+    expect(open).toMatchObject([{ runAt: begin + minute, isLate: true, state: 'running' }]);
+    expect(after.nextRunAt).toBe(begin + 11 * minute);
+  });
+
+  test("of an expression that has changed is nobody's", async () => {
+    const world = openWorld();
+    const schedule = await made(world);
+    const next = { ...schedule, cron: '0 0 1 1 *', nextRunAt: begin + 1_000_000 * minute };
+    await world.ports.schedules.write(next, { read: schedule, dueAt: undefined });
+    world.at.now = begin + minute;
+    await world.tend(schedule.id, begin + minute);
+    expect(world.said).toEqual([]);
+  });
+});
+
+describe('J3: the next moment', () => {
+  test('is armed when it is not, and disarmed when it is no more', async () => {
+    const world = openWorld();
+    const schedule = await made(world);
+    await world.tend(schedule.id);
+    expect(world.armed).toEqual([`${schedule.id} ${begin + minute}`]);
+    const { schedule: read } = await stateOf(world, schedule);
+    const { nextRunAt: _, ...disabled } = { ...read, isEnabled: false };
+    await world.ports.schedules.write(disabled, { read, dueAt: begin });
+    await world.tend(schedule.id);
+    expect(world.armed).toEqual([]);
+    expect((await stateOf(world, schedule)).schedule.armedFor).toBeUndefined();
+  });
+
+  test('that could not be armed keeps no claimed run from its start, and is armed by the sweep', async () => {
+    const world = openWorld();
+    const schedule = await made(world);
+    world.at.now = begin + minute;
+    world.faults.arm = new Error('the scheduler is away');
+    await expect(world.tend(schedule.id, begin + minute)).rejects.toThrow('the scheduler is away');
+    expect(world.said).toHaveLength(1);
+    delete world.faults.arm;
+    world.at.now += 16_000;
+    await sweepSchedules(world.ports, 'c');
+    expect(world.armed).toEqual([`${schedule.id} ${begin + 2 * minute}`]);
+  });
+});
+
+describe('J6: a run that somebody left', () => {
+  test('before it was started is started by one of ten sweeps, after a while', async () => {
+    const world = openWorld();
+    const schedule = await made(world);
+    const run = newRun(schedule, { runAt: begin, claimedAt: begin, dueAt: begin + 30_000 });
+    await world.ports.schedules.write(
+      { ...schedule, armedFor: begin + minute },
+      { read: schedule, dueAt: undefined, runs: [run] },
+    );
+    await sweepSchedules(world.ports, 'c');
+    expect(world.said).toEqual([]);
+    world.at.now = begin + 30_000;
+    await Promise.allSettled(await atOnce(10, async () => world.tend(schedule.id)));
+    expect(world.asked).toHaveLength(1);
+    expect((await stateOf(world, schedule)).open).toMatchObject([{ state: 'running', since: -1 }]);
+  });
+
+  test('after it was said is not said again', async () => {
+    const world = openWorld();
+    const schedule = await made(world);
+    world.at.now = begin + minute;
+    const { saveRun } = world.ports.schedules;
+    const lost: TendPorts = {
+      ...world.ports,
+      schedules: { ...world.ports.schedules, saveRun: () => Promise.reject(new Error('it died')) },
+    };
+    await expect(
+      tendSchedule(lost, { id: schedule.id, runAt: begin + minute, correlationId: 'c' }),
+    ).rejects.toThrow();
+    expect(world.said).toHaveLength(1);
+    world.at.now += 31_000;
+    await tendSchedule(
+      { ...world.ports, schedules: { ...world.ports.schedules, saveRun } },
+      { id: schedule.id, correlationId: 'c' },
+    );
+    expect(world.said).toHaveLength(1);
+    const [{ session } = { session: undefined }] = (await stateOf(world, schedule)).open;
+    world.complete(session);
+    world.at.now += 2 * minute;
+    await world.tend(schedule.id, begin + minute);
+    expect((await historyOf(world, schedule)).at(-1)).toMatchObject({ state: 'success', output: 'ok' });
+    expect(world.counted).toEqual(['ScheduleRuns']);
+  });
+
+  test('because the world failed is tried again until it is given up', async () => {
+    const world = openWorld();
+    const schedule = await made(world, { cron: '0 0 1 1 *' });
+    world.at.now = begin + minute;
+    world.faults.speak = new Error('the table is away');
+    await expect(world.tend(schedule.id, begin + minute)).rejects.toThrow('the table is away');
+    world.at.now += 31_000;
+    await expect(world.tend(schedule.id)).rejects.toThrow('the table is away');
+    expect(await historyOf(world, schedule)).toEqual([]);
+    world.at.now += 900_000;
+    await world.tend(schedule.id);
+    expect(await historyOf(world, schedule)).toMatchObject([
+      { state: 'failed', problem: 'it could not be started in time' },
+    ]);
+  });
+
+  test('because it was refused has failed, and says why', async () => {
+    const world = openWorld();
+    const schedule = await made(world, { cron: '0 0 1 1 *' });
+    world.at.now = begin + minute;
+    world.faults.speak = new AppError('resource_limit_exceeded', 'no place');
+    await world.tend(schedule.id, begin + minute);
+    expect(await historyOf(world, schedule)).toMatchObject([
+      { state: 'failed', problem: 'resource_limit_exceeded: no place' },
+    ]);
+    expect(world.counted).toEqual(['ScheduleRuns', 'ScheduleRunsFailed']);
+  });
+});
+
+test('J7: a run without a credential is not started, and disables its schedule', async () => {
+  const world = openWorld();
+  const schedule = await made(world);
+  world.at.now = begin + minute;
+  world.faults.token = 'gone';
+  await world.tend(schedule.id, begin + minute);
+  const problem = 'the credential it was made with no longer holds: the schedule is disabled';
+  expect(await historyOf(world, schedule)).toMatchObject([{ state: 'failed', problem }]);
+  expect((await stateOf(world, schedule)).schedule).toMatchObject({
+    isEnabled: false,
+    disabledReason: problem,
+  });
+  expect(world.said).toEqual([]);
+  const person = await made(world, { creator: { ...schedule.creator, isPerson: true, expiresAt: 1 } });
+  await world.tend(person.id, begin + minute);
+  expect(world.said).toHaveLength(1);
+});
+
+test('J8: a deleted schedule is disarmed and cleared away, and runs no more', async () => {
+  const world = openWorld();
+  const schedule = await made(world);
+  await world.tend(schedule.id);
+  const { schedule: read } = await stateOf(world, schedule);
+  const { nextRunAt: _, ...gone } = { ...read, isEnabled: false, isDeleted: true as const };
+  await world.ports.schedules.write(gone, { read, dueAt: begin });
+  await world.tend(schedule.id, begin + minute);
+  expect(await world.ports.schedules.find(schedule.id)).toBeUndefined();
+  expect([world.armed, world.said]).toEqual([[], []]);
+  await world.tend(schedule.id, begin + minute);
+});

@@ -1,0 +1,444 @@
+/**
+ * Schedules, by those who use them: made, run by the minute and by hand, pinned, overlapping, missed, disabled; each
+ * table of the specification row by row, in a cloud whose sweep comes when it is called.
+ */
+import { randomUUID } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { dueValues, keys } from '#shared/adapters/aws/dynamo/table.ts';
+import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { connect, errorOf, type Fields, fieldsOf } from './mcp-clients.ts';
+
+type Target = {
+  readonly projectId: string;
+  readonly workspaceId?: string;
+  readonly pinnedSessionId?: string;
+  readonly pinnedWorkspaceId?: string;
+};
+type Shown = {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly targets: readonly Target[];
+  readonly nextRunAt: string | null;
+  readonly disabledReason?: string;
+};
+type Row = {
+  readonly runAt: string;
+  readonly startedAt: string | null;
+  readonly status: string;
+  readonly trigger: string;
+  readonly sessionId?: string;
+  readonly output?: string;
+  readonly error?: string;
+  readonly durationMs?: number;
+  readonly late?: true;
+};
+
+type Refusal = { readonly error: { readonly code: string; readonly message: string } };
+const refusalOf = async (response: Response): Promise<Refusal['error']> =>
+  ((await response.json()) as Refusal).error;
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const post = <T>(path: string, body: object = {}): Promise<T> =>
+  cloud.ask(path, { method: 'POST', body: JSON.stringify(body) });
+const newProject = async (): Promise<string> =>
+  (await post<{ id: string }>('/api/projects', { name: 'p', approvals: 'auto' })).id;
+
+/** Once a year: it runs when it is told to. */
+const seldom = '0 0 1 1 *';
+
+const make = async (wish: object = {}): Promise<Shown> => {
+  const projectId = await newProject();
+  return post('/api/schedules', {
+    name: 's',
+    cronExpr: seldom,
+    prompt: 'hello',
+    targets: [{ projectId }],
+    ...wish,
+  });
+};
+const show = (id: string): Promise<Shown> => cloud.ask(`/api/schedules/${id}`);
+const historyOf = async (id: string): Promise<readonly Row[]> =>
+  (await cloud.ask<{ history: readonly Row[] }>(`/api/schedules/${id}/history`)).history;
+const trigger = (id: string): Promise<{ runs: readonly Row[] }> => post(`/api/schedules/${id}/trigger`);
+const isOver = ({ status }: Row): boolean => ['success', 'failed', 'skipped'].includes(status);
+
+/** The rows once there are that many and all have ended, newest first. */
+const ended = (id: string, rows: number): Promise<readonly Row[]> =>
+  eventually(
+    () => historyOf(id),
+    (history) => history.length === rows && history.every(isOver),
+    40_000,
+  );
+const running = (id: string): Promise<readonly Row[]> =>
+  eventually(
+    () => historyOf(id),
+    (history) => history[0]?.status === 'running' && history[0].sessionId !== undefined,
+    20_000,
+  );
+/** Everything of it is due now, and the sweep comes. */
+const sweep = async (id: string): Promise<void> => {
+  const { client, name: TableName } = cloud.table;
+  const state = await makeScheduleStore(cloud.table).find(id as ScheduleId);
+  const due = dueValues('schedule', id, 1);
+  for (const run of state?.open ?? [])
+    await client.send(
+      new UpdateCommand({
+        TableName,
+        Key: keys.openRun(id, `${String(run.runAt).padStart(13, '0')}#${run.part}`),
+        UpdateExpression: 'SET duePk = :duePk, dueAt = :dueAt',
+        ExpressionAttributeValues: due,
+      }),
+    );
+  await cloud.schedules({ sweep: 'schedules' });
+};
+const pinOf = async (id: string): Promise<string | undefined> => (await show(id)).targets[0]?.pinnedSessionId;
+const endSession = (id: string): Promise<unknown> => cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+
+test('a schedule that runs every minute runs within the minute, by itself, and says what came of it', async () => {
+  const { id, nextRunAt } = await make({ cronExpr: '* * * * *', prompt: 'say hello' });
+  const [first] = await eventually(
+    () => historyOf(id),
+    (history) => history.length > 0 && history.every(isOver),
+    75_000,
+  );
+  expect(first).toMatchObject({ runAt: nextRunAt, status: 'success', trigger: 'schedule' });
+  expect(first?.late).toBeUndefined();
+  expect(first?.output).toContain('demo');
+  expect(Date.parse(first?.startedAt ?? '') - Date.parse(nextRunAt ?? '')).toBeLessThan(20_000);
+  const after = await show(id);
+  expect(Date.parse(after.nextRunAt ?? '') - Date.parse(nextRunAt ?? '')).toBeGreaterThanOrEqual(60_000);
+  await cloud.ask(`/api/schedules/${id}`, { method: 'DELETE' });
+}, 120_000);
+
+describe('what is made', () => {
+  test('is shown, listed newest first, changed and removed', async () => {
+    const projectId = await newProject();
+    const first = await make({ targets: [{ projectId }], name: 'first' });
+    const second = await make({ targets: [{ projectId }], name: 'second', prompt: 'é'.repeat(40_000) });
+    expect(await show(first.id)).toEqual(first);
+    expect(await show(second.id)).toMatchObject({ prompt: 'é'.repeat(40_000) });
+    const listed = await cloud.ask<{ schedules: readonly Shown[] }>(`/api/schedules?project=${projectId}`);
+    expect(listed.schedules.map(({ name }) => name)).toEqual(['second', 'first']);
+    expect(listed.schedules[0]).toMatchObject({ prompt: 'é'.repeat(1000), promptTruncated: true });
+    const patch = (body: object): Promise<Shown> =>
+      cloud.ask(`/api/schedules/${first.id}`, { method: 'PATCH', body: JSON.stringify(body) });
+    expect(await patch({ cronExpr: '30 2 29 2 *' })).toMatchObject({ nextRunAt: '2028-02-29T02:30:00.000Z' });
+    expect(await patch({ enabled: false })).toMatchObject({ enabled: false, nextRunAt: null });
+    expect(await patch({ enabled: true })).toMatchObject({ nextRunAt: '2028-02-29T02:30:00.000Z' });
+    const other = await newProject();
+    expect((await patch({ targets: [{ projectId: other }] })).targets).toEqual([{ projectId: other }]);
+    expect(await cloud.ask(`/api/schedules?project=${projectId}`)).toMatchObject({
+      schedules: [{ name: 'second' }],
+    });
+    await cloud.ask(`/api/schedules/${first.id}`, { method: 'DELETE' });
+    const gone = await cloud.request(`/api/schedules/${first.id}`);
+    expect([gone.status, (await refusalOf(gone)).code]).toEqual([404, 'schedule_not_found']);
+    expect(await cloud.ask(`/api/schedules?project=${other}`)).toEqual({ schedules: [] });
+  });
+
+  test.each([
+    [{ name: undefined }, 'name is required'],
+    [{ cronExpr: '* * *' }, 'cronExpr: a cron expression has 5 fields'],
+    [{ cronExpr: '60 * * * *' }, 'cronExpr: minute: from 0 to 59, not "60"'],
+    [{ prompt: 'x'.repeat(102_401) }, 'prompt: a text of 1 to 102400 bytes'],
+    [{ targets: [] }, 'targets: a list of 1 to 10'],
+    [{ overlapBehavior: 'never' }, 'overlapBehavior: use one of skip, queue, parallel'],
+    [{ sessionBehavior: 'old' }, 'sessionBehavior: use one of resume, new'],
+  ])('is refused by name: %o', async (wish, message) => {
+    const body = { name: 's', cronExpr: seldom, prompt: 'x', ...wish };
+    const response = await cloud.request('/api/schedules', { method: 'POST', body: JSON.stringify(body) });
+    const { code, message: said } = await refusalOf(response);
+    expect([response.status, code]).toEqual([400, 'invalid_request']);
+    expect(said).toContain(message);
+  });
+
+  test('runs in no project and no workspace that is not there', async () => {
+    const projectId = await newProject();
+    const refused = async (target: Target) => {
+      const body = { name: 's', cronExpr: seldom, prompt: 'x', targets: [target] };
+      const response = await cloud.request('/api/schedules', { method: 'POST', body: JSON.stringify(body) });
+      return (await refusalOf(response)).code;
+    };
+    expect(await refused({ projectId: randomUUID() })).toBe('project_not_found');
+    expect(await refused({ projectId, workspaceId: randomUUID() })).toBe('workspace_not_found');
+  });
+
+  test('is bound to its project for a token of another', async () => {
+    const { id, targets } = await make();
+    const other = await newProject();
+    const tokenFor = async (project: string): Promise<string> =>
+      (await post<{ token: string }>('/api/tokens', { name: 't', scope: `project:${project}` })).token;
+    const [stranger, own] = [await tokenFor(other), await tokenFor(targets[0]?.projectId ?? '')];
+    const as = (token: string, path: string, method = 'GET') =>
+      cloud.request(path, { method, headers: { authorization: `Bearer ${token}` } });
+    for (const [path, method] of [
+      [`/api/schedules/${id}`, 'GET'],
+      [`/api/schedules/${id}`, 'PATCH'],
+      [`/api/schedules/${id}`, 'DELETE'],
+      [`/api/schedules/${id}/trigger`, 'POST'],
+      [`/api/schedules/${id}/history`, 'GET'],
+    ] as const) {
+      const response = await as(stranger, path, method);
+      expect([response.status, (await refusalOf(response)).code]).toEqual([404, 'schedule_not_found']);
+    }
+    expect((await as(own, `/api/schedules/${id}`)).status).toBe(200);
+    expect(await (await as(stranger, '/api/schedules')).json()).toEqual({ schedules: [] });
+  });
+});
+
+describe('the tool', () => {
+  test('makes, lists, shows, changes, triggers and removes one, and tells its history', async () => {
+    const client = await connect(cloud);
+    const call = async (action: string, args: Fields = {}): Promise<Fields> =>
+      fieldsOf(await client.call('schedule', { action, ...args }));
+    const project_id = await newProject();
+    const wish = { name: 's', cron_expr: seldom, prompt: 'hello', targets: [{ project_id }] };
+    const made = await call('create', wish);
+    const { id: schedule_id } = made;
+    expect(made).toMatchObject({
+      ...wish,
+      enabled: true,
+      overlap_behavior: 'skip',
+      session_behavior: 'resume',
+      last_run_at: null,
+    });
+    expect(await call('get', { schedule_id })).toEqual(made);
+    expect(await call('list', { project_id })).toEqual({ schedules: [made] });
+    expect(await call('update', { schedule_id, overlap_behavior: 'queue' })).toMatchObject({
+      ...wish,
+      overlap_behavior: 'queue',
+    });
+    expect(await call('trigger', { schedule_id })).toMatchObject({
+      id: schedule_id,
+      runs: [{ status: 'running', trigger: 'manual', project_id }],
+    });
+    await ended(String(schedule_id), 1);
+    expect(await call('history', { schedule_id, limit: 5 })).toMatchObject({
+      history: [{ status: 'success', session_id: expect.any(String), duration_ms: expect.any(Number) }],
+    });
+    expect(await call('delete', { schedule_id })).toMatchObject({ id: schedule_id, enabled: false });
+    const refused = async (args: Fields) => errorOf(await client.call('schedule', args));
+    expect(await refused({ action: 'get', schedule_id })).toMatchObject({ type: 'schedule_not_found' });
+    expect(await refused({ action: 'create', ...wish, cron_expr: '' })).toMatchObject({
+      type: 'invalid_request',
+      message: expect.stringContaining('cron_expr: a cron expression has 5 fields'),
+    });
+    expect(await refused({ action: 'create', ...wish, name: undefined })).toMatchObject({
+      type: 'invalid_request',
+    });
+    expect(await refused({ action: 'stop' })).toMatchObject({
+      message:
+        "unknown action 'stop' for schedule tool; valid actions: create, list, get, update, delete, trigger, history",
+    });
+    await client.close();
+  });
+});
+
+describe('the pinning table', () => {
+  const runOnce = async (id: string, rows: number): Promise<Row> => {
+    await trigger(id);
+    const [row] = await ended(id, rows);
+    await sweep(id);
+    return row as Row;
+  };
+
+  test('resume: no pin spawns, an active one is spoken to, an ended one goes on in its workspace', async () => {
+    const { id } = await make({ sessionBehavior: 'resume' });
+    expect(await pinOf(id)).toBeUndefined();
+    const first = await runOnce(id, 1);
+    expect(first).toMatchObject({ status: 'success', trigger: 'manual' });
+    expect(await pinOf(id)).toBe(first.sessionId);
+    const second = await runOnce(id, 2);
+    expect(second.sessionId).toBe(first.sessionId);
+    const [{ pinnedWorkspaceId } = { pinnedWorkspaceId: '' }] = (await show(id)).targets;
+    await endSession(first.sessionId ?? '');
+    const third = await runOnce(id, 3);
+    expect(third.sessionId).not.toBe(first.sessionId);
+    expect((await show(id)).targets).toEqual([
+      expect.objectContaining({ pinnedSessionId: third.sessionId, pinnedWorkspaceId }),
+    ]);
+  });
+
+  test('resume: where the workspace of an ended one is gone it spawns and pins again', async () => {
+    const { id, targets } = await make();
+    const first = await runOnce(id, 1);
+    await endSession(first.sessionId ?? '');
+    await makeScheduleStore(cloud.table).pin(
+      id as ScheduleId,
+      { project: targets[0]?.projectId } as never,
+      { session: first.sessionId, workspace: randomUUID() } as never,
+    );
+    const second = await runOnce(id, 2);
+    expect(second).toMatchObject({ status: 'success' });
+    expect(await pinOf(id)).toBe(second.sessionId);
+  });
+
+  test('resume: where the session itself is gone it spawns and pins again', async () => {
+    const { id, targets } = await make();
+    await makeScheduleStore(cloud.table).pin(
+      id as ScheduleId,
+      { project: targets[0]?.projectId } as never,
+      { session: randomUUID(), workspace: randomUUID() } as never,
+    );
+    const first = await runOnce(id, 1);
+    expect(first).toMatchObject({ status: 'success' });
+    expect(await pinOf(id)).toBe(first.sessionId);
+  });
+
+  test('new: every run spawns and pins again, and the session ends with its run', async () => {
+    const { id } = await make({ sessionBehavior: 'new' });
+    const first = await runOnce(id, 1);
+    expect(await pinOf(id)).toBe(first.sessionId);
+    const second = await runOnce(id, 2);
+    expect(second.sessionId).not.toBe(first.sessionId);
+    expect(await pinOf(id)).toBe(second.sessionId);
+    for (const { sessionId } of [first, second])
+      expect(await cloud.ask(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('the overlap table', () => {
+  const slow = '$ sleep 4';
+
+  test('skip: a run while a former one goes on is skipped, and says so', async () => {
+    const { id } = await make({ prompt: slow, overlapBehavior: 'skip' });
+    await trigger(id);
+    await running(id);
+    await trigger(id);
+    const [second, first] = await ended(id, 2);
+    expect(second).toMatchObject({
+      status: 'skipped',
+      startedAt: null,
+      error: 'an earlier run has not ended',
+    });
+    expect(first).toMatchObject({ status: 'success' });
+  });
+
+  test('queue, resume: the message waits in the session', async () => {
+    const { id } = await make({ prompt: slow, overlapBehavior: 'queue' });
+    await trigger(id);
+    await running(id);
+    await trigger(id);
+    const [second, first] = await ended(id, 2);
+    expect([first?.status, second?.status]).toEqual(['success', 'success']);
+    expect(second?.sessionId).toBe(first?.sessionId);
+    const firstEnd = Date.parse(first?.startedAt ?? '') + (first?.durationMs ?? 0);
+    expect(Date.parse(second?.startedAt ?? '')).toBeGreaterThanOrEqual(firstEnd);
+  });
+
+  test('queue, new: the run waits until the former one has ended', async () => {
+    const { id } = await make({ prompt: slow, overlapBehavior: 'queue', sessionBehavior: 'new' });
+    await trigger(id);
+    await running(id);
+    await trigger(id);
+    await eventually(
+      () => historyOf(id),
+      ([row]) => row?.status === 'queued',
+    );
+    await sweep(id);
+    expect((await historyOf(id))[0]).toMatchObject({ status: 'queued', startedAt: null });
+    await eventually(
+      () => historyOf(id),
+      (rows) => rows[1]?.status === 'success',
+      30_000,
+    );
+    await sweep(id);
+    const [second, first] = await ended(id, 2);
+    expect(second).toMatchObject({ status: 'success' });
+    expect(second?.sessionId).not.toBe(first?.sessionId);
+  });
+
+  test.each(['resume', 'new'])('parallel, %s: both run at once, in two sessions', async (sessionBehavior) => {
+    const { id } = await make({ prompt: slow, overlapBehavior: 'parallel', sessionBehavior });
+    await trigger(id);
+    const [former] = await running(id);
+    await trigger(id);
+    const [second, first] = await ended(id, 2);
+    expect([first?.status, second?.status]).toEqual(['success', 'success']);
+    expect(second?.sessionId).not.toBe(first?.sessionId);
+    const firstEnd = Date.parse(first?.startedAt ?? '') + (first?.durationMs ?? 0);
+    expect(Date.parse(second?.startedAt ?? '')).toBeLessThan(firstEnd);
+    expect(await pinOf(id)).toBe(sessionBehavior === 'new' ? second?.sessionId : former?.sessionId);
+  });
+});
+
+test('one target of several fails alone', async () => {
+  const targets = [{ projectId: await newProject() }, { projectId: await newProject() }];
+  const { id } = await make({ targets });
+  const store = makeScheduleStore(cloud.table);
+  await eventually(
+    async () => (await store.find(id as ScheduleId))?.schedule,
+    (schedule) => schedule?.armedFor !== undefined,
+  );
+  const read = (await store.find(id as ScheduleId))?.schedule;
+  if (read === undefined) throw new Error('there is no such schedule');
+  const [first] = read.targets;
+  const lost = { project: read.targets[1]?.project, workspace: randomUUID() };
+  await store.write({ ...read, targets: [first, lost] as never }, { read, dueAt: undefined });
+  const { runs } = await trigger(id);
+  expect(runs.map(({ status }) => status)).toEqual(['running', 'running']);
+  const rows = await ended(id, 2);
+  expect(rows.map(({ status }) => status).toSorted()).toEqual(['failed', 'success']);
+  expect(rows.find(({ status }) => status === 'failed')?.error).toContain('workspace_not_found');
+});
+
+test('a missed run runs once, late, and says so', async () => {
+  const { id } = await make({ cronExpr: '* * * * *' });
+  const missed = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
+  await eventually(
+    async () => (await makeScheduleStore(cloud.table).find(id as ScheduleId))?.schedule,
+    (schedule) => schedule?.armedFor !== undefined,
+  );
+  const { client, name: TableName } = cloud.table;
+  await client.send(
+    new UpdateCommand({
+      TableName,
+      Key: keys.schedule(id),
+      UpdateExpression: 'SET nextRunAt = :missed, armedFor = :missed, dueAt = :missed',
+      ExpressionAttributeValues: { ':missed': missed },
+    }),
+  );
+  await Promise.all([1, 2, 3].map(() => cloud.schedules({ sweep: 'schedules' })));
+  await cloud.schedules({ scheduleId: id, runAt: missed });
+  const rows = (await ended(id, 1)).filter(({ runAt }) => Date.parse(runAt) <= missed + 540_000);
+  expect(rows).toEqual([
+    expect.objectContaining({ status: 'success', late: true, runAt: new Date(missed).toISOString() }),
+  ]);
+  await cloud.ask(`/api/schedules/${id}`, { method: 'DELETE' });
+});
+
+test('a schedule whose token was revoked runs no more, says so, and runs again for whoever enables it', async () => {
+  const projectId = await newProject();
+  const made = await post<{ id: string; token: string }>('/api/tokens', {
+    name: 't',
+    scope: `project:${projectId}`,
+  });
+  const response = await cloud.request('/api/schedules', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${made.token}` },
+    body: JSON.stringify({ name: 's', cronExpr: seldom, prompt: 'hello' }),
+  });
+  const { id, targets } = (await response.json()) as Shown;
+  expect(targets).toEqual([{ projectId }]);
+  await trigger(id);
+  expect(await ended(id, 1)).toMatchObject([{ status: 'success' }]);
+  await sweep(id);
+  await cloud.ask(`/api/tokens/${made.id}`, { method: 'DELETE' });
+  await trigger(id);
+  const problem = 'the credential it was made with no longer holds: the schedule is disabled';
+  expect((await ended(id, 2))[0]).toMatchObject({ status: 'failed', startedAt: null, error: problem });
+  expect(await show(id)).toMatchObject({ enabled: false, nextRunAt: null, disabledReason: problem });
+  await cloud.ask(`/api/schedules/${id}`, { method: 'PATCH', body: '{"enabled":true}' });
+  expect((await show(id)).disabledReason).toBeUndefined();
+  await trigger(id);
+  expect((await ended(id, 3))[0]).toMatchObject({ status: 'success' });
+});
