@@ -28,10 +28,30 @@ export type NewMessage = {
 
 /** The id under which the message was accepted, now or before. */
 export const acceptMessage = async (
+  ports: AcceptPorts,
+  session: Session,
+  message: NewMessage,
+): Promise<MessageId> => {
+  const { messageId, result } = await offerMessage(ports, session, message);
+  if (result !== 'ended') return messageId;
+  throw new AppError('invalid_session_state', `the session is ${session.status}`, {
+    suggestions: ['Make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
+};
+
+export type Offered = {
+  readonly messageId: MessageId;
+  /** `duplicate`: it was accepted before. `ended`: the session takes no more. */
+  readonly result: 'accepted' | 'duplicate' | 'ended';
+};
+
+/** As `acceptMessage`, for whoever knows another session when this one has ended. */
+export const offerMessage = async (
   { sessions, invoker, world }: AcceptPorts,
   session: Session,
   { text, model, connectionId, correlationId, placesMax, ...given }: NewMessage,
-): Promise<MessageId> => {
+): Promise<Offered> => {
   if (session.kind !== 'agent')
     throw new AppError('invalid_session_state', 'an execution session takes no messages');
   const messageId = (given.messageId ?? world.uuid()) as MessageId;
@@ -46,10 +66,7 @@ export const acceptMessage = async (
   const result = await sessions.accept(session, message, placesMax);
   switch (result) {
     case 'ended':
-      throw new AppError('invalid_session_state', `the session is ${session.status}`, {
-        suggestions: ['Make a new session.'],
-        recoveryActions: ['create_new_session'],
-      });
+      return { messageId, result };
     case 'too-many':
       throw new AppError(
         'too_many_requests',
@@ -61,6 +78,6 @@ export const acceptMessage = async (
     case 'accepted':
     case 'duplicate':
       await invoker.runTurn(session.id, correlationId);
-      return messageId;
+      return { messageId, result };
   }
 };

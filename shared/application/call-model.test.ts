@@ -84,7 +84,7 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
       {
         desk: {
           session: { id: 's', provider: 'demo', model: 'large' } as Session,
-          turn: { version: 1, state, historyNext: history.length, historyFrom: 0 },
+          turn: { version: 1, state, historyNext: history.length, historyFrom: 0, historyKept: 0 },
           history,
           inbox: [
             {
@@ -95,6 +95,7 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
               ...(model === undefined ? {} : { model }),
             },
           ],
+          callers: [],
           audience: {
             tell: (told) => {
               frames.push(...told);

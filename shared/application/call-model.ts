@@ -33,7 +33,7 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
   const { world } = ports;
   const { desk, state, signal } = call;
   const { provider } = desk.session;
-  const offer = await offerTools(ports, desk.session);
+  const offer = await offerTools(ports, desk.session, desk.callers);
   try {
     const request = await fittingRequest(ports, call, offer);
     const { messageId, answer } = await askWithPatience(ports, call, request);

@@ -3,7 +3,7 @@
  * of the sandbox, which runs the server. Nothing here rejects: a server that was removed, disabled or given up, a
  * secret that is missing, a table that does not answer are the call's failure.
  */
-import type { ToolRoute } from '../domain/asked-call.ts';
+import type { ServerRoute } from '../domain/asked-call.ts';
 import type { ProjectId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { toolResultCharactersMax } from '../domain/limits.ts';
@@ -29,7 +29,7 @@ export type RegisteredPorts = NotePorts & {
 
 export type RegisteredCall = {
   readonly project: ProjectId;
-  readonly route: ToolRoute;
+  readonly route: ServerRoute;
   readonly args: JsonObject;
   readonly onProgress: (progress: ToolProgress) => void;
   readonly signal: AbortSignal;

@@ -1,17 +1,23 @@
-/** Forgets a connection that closed; a session that never got a message goes with its last one. */
+/**
+ * Forgets a connection that closed, and the tools that came by it; a session that never got a message goes with its
+ * last one.
+ */
 import type { ConnectionId } from '../domain/ids.ts';
-import type { ConnectionStore } from '../ports/connection-store.ts';
-import type { SessionStore } from '../ports/session-store.ts';
+import { isEnded } from '../domain/session.ts';
+import type { TurnLimits } from '../domain/turn/turn.ts';
+import { type CallerPorts, withdrawTools } from './caller-tools.ts';
 
 export const closeConnection = async (
-  { connections, sessions }: { readonly connections: ConnectionStore; readonly sessions: SessionStore },
+  ports: CallerPorts,
   id: ConnectionId,
+  limits: TurnLimits,
 ): Promise<void> => {
-  const connection = await connections.get(id);
+  const { connections, sessions } = ports;
+  const connection = await connections.remove(id);
   if (connection === undefined) return;
-  await connections.remove(id);
   const session = await sessions.get(connection.sessionId);
-  if (session?.status !== 'created') return;
+  if (session === undefined || isEnded(session.status)) return;
+  if (session.status !== 'created') return withdrawTools(ports, { session, connectionId: id, limits });
   const watchers = await connections.watchers(session.id);
   if (watchers.length === 0) await sessions.removeUnused(session);
 };

@@ -16,8 +16,6 @@ export type UnleasedStep = {
   readonly at: number;
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
-  /** History messages that go, and the index of the first of them. */
-  readonly forget?: { readonly from: number; readonly count: number };
   /** The turn function has something to do after it. */
   readonly wakes: boolean;
 };
@@ -33,6 +31,7 @@ export const commitUnleased = async (
     state: step.state,
     historyNext: turn.historyNext,
     historyFrom: turn.historyFrom,
+    historyKept: turn.historyKept,
     at,
     log: step.log,
     history: step.history,

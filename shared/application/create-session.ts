@@ -1,60 +1,28 @@
 /**
- * Makes a session and, when it names none, a workspace of its own. What is unknown is refused by name; an
- * execution session takes its place at once, an agent session with its first message.
+ * Makes a session, in the workspace it names or in one of its own. An execution session takes its place at once, an
+ * agent session with its first message.
  */
 import { projectOf } from '../domain/access.ts';
-import { InvariantError } from '../domain/assert.ts';
-import {
-  decodeFlavor,
-  decodeTemplate,
-  type Flavor,
-  flavors,
-  sessionCpusMax,
-  sessionMemoryMbMax,
-  type Template,
-  templates,
-} from '../domain/flavor.ts';
 import type { SessionId, WorkspaceId } from '../domain/ids.ts';
-import { decodeProvider, defaultModels, type ProviderName } from '../domain/model.ts';
+import { redriveAfterMs } from '../domain/limits.ts';
 import { defaultProject, type Principal } from '../domain/principal.ts';
-import { allowsFlavor, type Project } from '../domain/project.ts';
-import { type PlaceLimits, placesMax } from '../domain/quota.ts';
+import type { Project } from '../domain/project.ts';
+import { placesMax } from '../domain/quota.ts';
 import type { Workspace } from '../domain/sandbox.ts';
-import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '../domain/session.ts';
-import { idleLimit, type Lifetimes } from '../domain/session-lifetime.ts';
-import { noUsage } from '../domain/turn/calls.ts';
+import { endedStatus, type Session, type SessionKind } from '../domain/session.ts';
 import { AppError } from '../errors.ts';
 import type { ProjectStore } from '../ports/project-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { World } from '../ports/world.ts';
-import { findProject } from './find-project.ts';
+import { findProject, projectNotFound } from './find-project.ts';
+import { newSession, type SessionDefaults, type SessionWish } from './new-session.ts';
+import { type ResolvedWorkspace, resolveWorkspace, type WorkspacePorts } from './resolve-workspace.ts';
 
-export type SessionDefaults = {
-  readonly provider: ProviderName;
-  readonly model?: string;
-  /** Of execution sessions; an agent's is `micro`. */
-  readonly flavor: Flavor;
-  readonly template: Template;
-  readonly lifetimes: Lifetimes;
-  readonly places: PlaceLimits;
-};
+export type { SessionDefaults, SessionWish } from './new-session.ts';
 
-export type SessionWish = {
-  readonly kind?: SessionKind | undefined;
-  readonly project?: string | undefined;
-  readonly provider?: string | undefined;
-  readonly model?: string | undefined;
-  readonly flavor?: string | undefined;
-  readonly template?: string | undefined;
-  readonly approvals?: ApprovalMode | undefined;
-  readonly allowSmallerFlavor?: boolean | undefined;
-  /** A call that runs from the first moment: the session is `creating` until its sandbox is there. */
-  readonly firstCall?: { readonly key: string; readonly forMs: number };
-};
-
-export type CreatePorts = {
+export type CreatePorts = WorkspacePorts & {
   readonly sessions: SessionStore;
-  readonly projects: ProjectStore;
+  readonly projects: Pick<ProjectStore, 'get'>;
   readonly world: World;
 };
 
@@ -65,21 +33,79 @@ export type CreateRequest = {
   readonly defaults: SessionDefaults;
 };
 
+/** Somebody makes, enters or deletes the same workspace at the same moment. */
+const racesMax = 10;
+
 /** The session, or undefined when the id is taken. Throws `resource_limit_exceeded` when no place is left. */
 export const createSession = async (
   ports: CreatePorts,
   request: CreateRequest,
 ): Promise<Session | undefined> => {
-  const project = await workingProject(ports.projects, request.principal, request.wish.project);
-  const session = newSession(ports, project, request);
-  const { id, owner, workspace, createdAt, kind } = session;
-  const made: Workspace = { id: workspace, owner, project: project.id, createdAt, users: [id] };
-  const result = await ports.sessions.create(session, {
-    workspace: made,
-    placesMax: placesMax(kind, request.defaults.places),
+  const { principal, wish } = request;
+  const project = await workingProject(ports.projects, principal, wish.project);
+  for (let race = 0; race < racesMax; race += 1) {
+    const where = wish.place && (await resolveWorkspace(ports, { project, principal }, wish.place));
+    const made = await createIn(ports, request, { project, ...(where === undefined ? {} : { where }) });
+    if (made !== 'moved') return made === 'exists' ? undefined : made;
+  }
+  throw new AppError('conflict', 'the workspace is being changed by others', {
+    suggestions: ['Try again.'],
+    recoveryActions: ['retry_operation'],
   });
-  if (result === 'full') throw noPlace(kind, placesMax(kind, request.defaults.places));
-  return result === 'exists' ? undefined : session;
+};
+
+type Whereabouts = {
+  readonly project: Project;
+  /** Absent: a workspace of its own. */
+  readonly where?: ResolvedWorkspace;
+  /** Only while this is the latest agent session of the workspace; `null`: while it has none. */
+  readonly after?: SessionId | null;
+};
+
+/** `exists`: the id is taken. `moved`: the workspace is not what it was when it was read. */
+export const createIn = async (
+  ports: CreatePorts,
+  request: CreateRequest,
+  { project, where, after }: Whereabouts,
+): Promise<Session | 'exists' | 'moved'> => {
+  const { id, defaults } = request;
+  const workspace = where?.workspace.id ?? (ports.world.uuid() as WorkspaceId);
+  const session = newSession({ now: ports.world.now(), id }, { project, workspace }, request);
+  const { kind } = session;
+  const max = placesMax(kind, defaults.places);
+  const result = await ports.sessions.create(session, {
+    ...(where?.isNew === false
+      ? { enters: after === undefined ? {} : { after } }
+      : { workspace: firstEntered(session, where?.workspace) }),
+    placesMax: max,
+  });
+  if (result === 'full') throw noPlace(kind, max);
+  if (result !== 'created') return result;
+  await refuseIfDeleted(ports, session);
+  return session;
+};
+
+const firstEntered = (
+  { id, owner, project, workspace, createdAt, kind }: Session,
+  named: Workspace | undefined,
+): Workspace => ({
+  ...(named ?? { id: workspace, owner, project, createdAt }),
+  users: [id],
+  ...(kind === 'agent' ? { latestAgent: id } : {}),
+});
+
+/**
+ * Who deletes a project marks it and then looks for its sessions; who makes one makes it and then looks for the mark.
+ * So one of the two sees the other (WS5).
+ */
+const refuseIfDeleted = async (
+  { projects, sessions, world }: CreatePorts,
+  session: Session,
+): Promise<void> => {
+  if (session.project === defaultProject || (await projects.get(session.project)) !== undefined) return;
+  const at = world.now();
+  await sessions.end(session, { status: endedStatus(session.kind), at, dueAt: at + redriveAfterMs });
+  throw projectNotFound();
 };
 
 export const noPlace = (kind: SessionKind, max: number): AppError =>
@@ -97,92 +123,11 @@ export const noPlace = (kind: SessionKind, max: number): AppError =>
   );
 
 /** The project a principal may work in: the one it names, its own, or the default. */
-const workingProject = (
-  projects: ProjectStore,
+export const workingProject = (
+  projects: Pick<ProjectStore, 'get'>,
   principal: Principal,
   wanted: string | undefined,
 ): Promise<Project> => {
   const id = wanted ?? projectOf(principal.scope) ?? defaultProject;
   return findProject(projects, { id, principal, intent: 'write' });
-};
-
-const newSession = (
-  { world }: CreatePorts,
-  project: Project,
-  { id, principal, wish, defaults }: CreateRequest,
-): Session => {
-  const createdAt = world.now();
-  const kind = wish.kind ?? 'agent';
-  const provider = providerOf(wish, defaults);
-  const fallback = project.flavor ?? (kind === 'agent' ? 'micro' : defaults.flavor);
-  const { lifetimes } = defaults;
-  return {
-    id,
-    owner: principal.owner,
-    project: project.id,
-    workspace: world.uuid() as WorkspaceId,
-    kind,
-    status: kind === 'agent' ? 'created' : wish.firstCall === undefined ? 'ready' : 'creating',
-    flavor: flavorOf(wish, project, fallback),
-    template: templateOf(wish, project.template ?? defaults.template),
-    provider,
-    model: modelOf(wish, defaults, provider),
-    approvals: wish.approvals ?? project.approvals ?? 'ask',
-    rememberedTools: [],
-    usage: noUsage,
-    costUsd: 0,
-    depth: 0,
-    allowSmallerFlavor: wish.allowSmallerFlavor ?? false,
-    createdAt,
-    lastActiveAt: createdAt,
-    runningCalls:
-      wish.firstCall === undefined ? {} : { [wish.firstCall.key]: createdAt + wish.firstCall.forMs },
-    dueAt: createdAt + (kind === 'agent' ? lifetimes.historyMs : idleLimit({ kind }, lifetimes)),
-    lastSeq: -1,
-    workSeq: 0,
-    lease: unheldLease,
-  };
-};
-
-const providerOf = ({ provider }: SessionWish, defaults: SessionDefaults): ProviderName => {
-  if (provider === undefined) return defaults.provider;
-  const known = decodeProvider(provider);
-  if (known !== undefined) return known;
-  throw new AppError('invalid_request', 'provider: use one of anthropic, openai, gemini, demo');
-};
-
-/** The operator's model belongs to the operator's provider. */
-const modelOf = (wish: SessionWish, defaults: SessionDefaults, provider: ProviderName): string =>
-  wish.model ?? (provider === defaults.provider ? defaults.model : undefined) ?? defaultModels[provider];
-
-const flavorOf = ({ flavor }: SessionWish, project: Project, fallback: Flavor): Flavor => {
-  const known = flavor === undefined ? fallback : decodeFlavor(flavor);
-  if (known === undefined)
-    throw new AppError('invalid_flavor', `flavor: use one of ${Object.keys(flavors).join(', ')}`, {
-      suggestions: ['Leave the flavor out for the default.'],
-      recoveryActions: ['use_small_flavor'],
-    });
-  if (!allowsFlavor(project, known))
-    throw new AppError(
-      'invalid_flavor',
-      `flavor: this project allows ${project.flavorsAllowed?.join(', ')}`,
-      {
-        suggestions: ['Ask for one of these.'],
-        recoveryActions: ['retry_with_smaller_flavor'],
-      },
-    );
-  const { cpus, memoryMb } = flavors[known];
-  if (cpus > sessionCpusMax || memoryMb > sessionMemoryMbMax)
-    throw new InvariantError(`the flavor ${known} is over the cap of a session`);
-  return known;
-};
-
-const templateOf = ({ template }: SessionWish, fallback: Template): Template => {
-  if (template === undefined) return fallback;
-  const known = decodeTemplate(template);
-  if (known !== undefined) return known;
-  throw new AppError('unsupported_language', `template: use one of ${templates.join(', ')}`, {
-    suggestions: ['Leave the template out for python.'],
-    recoveryActions: ['use_python_template', 'use_node_template'],
-  });
 };

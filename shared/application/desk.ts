@@ -7,12 +7,14 @@
  */
 import { eventFrame } from '../contracts/frames.ts';
 import { InvariantError } from '../domain/assert.ts';
+import type { Caller } from '../domain/caller-tool.ts';
 import type { LogEntry } from '../domain/event-log.ts';
 import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../domain/history.ts';
 import type { LiveSandbox, Workspace } from '../domain/sandbox.ts';
 import type { Session } from '../domain/session.ts';
+import { withOwnMoney } from '../domain/tree-limits.ts';
 import { addUsage } from '../domain/turn/calls.ts';
-import { pendingWork } from '../domain/turn/pending-work.ts';
+import { firstDeadline, pendingWork } from '../domain/turn/pending-work.ts';
 import { reduce } from '../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../domain/turn/turn.ts';
 import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../ports/session-store.ts';
@@ -36,6 +38,7 @@ export type Desk = {
   readonly turn: TurnRecord;
   readonly history: readonly HistoryMessage[];
   readonly inbox: readonly InboxMessage[];
+  readonly callers: readonly Caller[];
   readonly audience: Audience;
   /** Where tools ran since the workspace was last saved. */
   readonly used?: UsedSandbox;
@@ -46,6 +49,13 @@ export type Desk = {
    */
   readonly lease: 'held' | 'reload' | 'moved' | 'unsaved' | 'left';
 };
+
+/** Whether its holder goes on with it. */
+export const isHeld = ({ lease }: Desk): boolean => lease === 'held' || lease === 'reload';
+
+/** A turn that waits for somebody outside is looked at when that is over its time. */
+export const nextLook = (state: TurnState, idleAt: number): number =>
+  Math.min(idleAt, firstDeadline(state) ?? idleAt);
 
 type Done = Extract<TurnState, { kind: 'done' }>;
 
@@ -74,7 +84,7 @@ export const advance = async (
   { sessions, telemetry }: DeskPorts,
   { desk, event, limits, said = [], note }: Advance,
 ): Promise<Desk> => {
-  const step = reduce(desk.turn.state, event, limits.turn);
+  const step = reduce(desk.turn.state, event, withOwnMoney(limits.turn, desk.session));
   // A holder's own events always apply: one that does not would be performed again without end.
   if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
   const completed = step.state.kind === 'done' ? answeredMessage(desk, event) : undefined;
@@ -89,16 +99,16 @@ export const advance = async (
     state: step.state,
     historyNext: desk.turn.historyNext,
     historyFrom: first + dropped,
+    historyKept: desk.turn.historyKept,
     at: event.at,
     log: [...said, ...step.log],
     history: step.history,
-    forget: { from: first, count: dropped },
     ...(note === undefined ? {} : { note }),
     completed,
     patch: patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
     release: hasNothingToDo(step.state, inbox),
     wakes: false,
-    dueAt: event.at + limits.idleMs,
+    dueAt: nextLook(step.state, event.at + limits.idleMs),
   });
   if (result.status === 'moved' || result.status === 'unsaved') return { ...desk, lease: result.status };
   if (result.status === 'stale') {

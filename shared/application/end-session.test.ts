@@ -81,7 +81,7 @@ test('a cancel that loses every race says so', async () => {
     const { turn } = await ports.sessions.loadWork(session.id);
     await ports.sessions.commitTurn({
       ...{ session: now, version: turn.version, state: turn.state, at: 1_000_600 },
-      ...{ historyNext: 0, historyFrom: 0, history: [], log: [note('moved')] },
+      ...{ historyNext: 0, historyFrom: 0, historyKept: 0, history: [], log: [note('moved')] },
       ...{ release: false, wakes: false, dueAt: 0 },
     });
     isOwn = false;

@@ -5,26 +5,38 @@
 
 import type { SessionId } from '../domain/ids.ts';
 import { sandboxWaitMsMax, saveMsMax, toolSilenceMsMax } from '../domain/limits.ts';
+import type { Principal } from '../domain/principal.ts';
 import { isEnded, type Session } from '../domain/session.ts';
 import { idleLimit } from '../domain/session-lifetime.ts';
 import { AppError } from '../errors.ts';
-import type { SessionWish } from './create-session.ts';
-import { createWithPlace, type PlacePorts } from './create-with-place.ts';
-import type { Execution } from './execute.ts';
+import type { SessionDefaults, SessionWish } from './create-session.ts';
+import { createWithPlace, type Patience, type PlacePorts } from './create-with-place.ts';
 import { findSession } from './find-session.ts';
+
+export type ExecutionWish = {
+  readonly principal: Principal;
+  /** Absent: a new session. */
+  readonly sessionId?: string | undefined;
+  readonly wish: SessionWish;
+  readonly defaults: SessionDefaults;
+  readonly patience: Patience;
+  readonly timeoutSeconds: number;
+  /** What it is at, when that is slow. */
+  readonly onPhase?: (phase: string) => void;
+};
 
 /** What killing a program and the requests between the steps may take. */
 const marginMs = 60_000;
 
 /** The longest a call runs from here: its sandbox's start, its timeout, a sandbox that falls silent, and the save. */
-const callMsMax = ({ timeoutSeconds }: Execution): number =>
+const callMsMax = ({ timeoutSeconds }: ExecutionWish): number =>
   sandboxWaitMsMax + timeoutSeconds * 1000 + toolSilenceMsMax + saveMsMax + marginMs;
 
 export type Entered = { readonly session: Session; readonly sessionCreated: boolean };
 
 export const enterExecution = async (
   ports: PlacePorts,
-  execution: Execution,
+  execution: ExecutionWish,
   key: string,
 ): Promise<Entered> => {
   if (execution.sessionId !== undefined)
@@ -44,7 +56,7 @@ export const enterExecution = async (
   return { session, sessionCreated: true };
 };
 
-const enter = async (ports: PlacePorts, execution: Execution, key: string): Promise<Session> => {
+const enter = async (ports: PlacePorts, execution: ExecutionWish, key: string): Promise<Session> => {
   const { sessionId = '', principal, wish, defaults } = execution;
   const { session } = await findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
   if (session.kind !== 'execution')

@@ -10,36 +10,25 @@ import { startNotice } from '../contracts/sandbox-start.ts';
 import { checkpointEveryMs } from '../domain/checkpoint.ts';
 import type { ToolContent } from '../domain/event-log.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Principal } from '../domain/principal.ts';
 import type { Session } from '../domain/session.ts';
 import { idleLimit } from '../domain/session-lifetime.ts';
 import { AppError, type AppErrorDetails, errorBody, isAppError, isErrorCode } from '../errors.ts';
 import type { SandboxTools, ToolOutcome, ToolProgress } from '../ports/sandbox-tools.ts';
 import type { AcquiredSandbox } from './acquire-sandbox.ts';
 import { callUntilKnown } from './call-until-known.ts';
-import type { SessionDefaults, SessionWish } from './create-session.ts';
-import type { Patience, PlacePorts } from './create-with-place.ts';
+import type { PlacePorts } from './create-with-place.ts';
 import { endSession } from './end-session.ts';
-import { type Entered, enterExecution } from './enter-execution.ts';
+import { type Entered, type ExecutionWish, enterExecution } from './enter-execution.ts';
 import { type OpenSandboxPorts, openSandbox } from './open-sandbox.ts';
 import { keepSaving, saveWorkspace } from './save-workspace.ts';
 
 export type ExecutePorts = PlacePorts & OpenSandboxPorts & { readonly tools: SandboxTools };
 
-export type Execution = {
-  readonly principal: Principal;
-  /** Absent: a new session. */
-  readonly sessionId?: string | undefined;
-  readonly wish: SessionWish;
-  readonly defaults: SessionDefaults;
-  readonly patience: Patience;
+export type Execution = ExecutionWish & {
   readonly tool: string;
   /** The arguments of the tool, given the session it runs in. */
   readonly argsFor: (session: Session) => JsonObject;
-  readonly timeoutSeconds: number;
   readonly onProgress: (progress: ToolProgress) => void;
-  /** What it is at, when that is slow. */
-  readonly onPhase?: (phase: string) => void;
 };
 
 export type Executed = {

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import type { ProjectStore } from '../ports/project-store.ts';
 import { requireReach } from './require-need.ts';
 
-const projectNotFound = (): AppError =>
+export const projectNotFound = (): AppError =>
   new AppError('project_not_found', 'there is no such project', {
     suggestions: ['List the projects, or leave the project out for the default one.'],
   });

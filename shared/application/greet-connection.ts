@@ -10,6 +10,7 @@ import type { ProviderName } from '../domain/model.ts';
 import type { Session } from '../domain/session.ts';
 import type { TurnRecord } from '../domain/turn/turn.ts';
 import { errorBody, isAppError } from '../errors.ts';
+import type { CallerStore } from '../ports/caller-store.ts';
 import type { Connection, ConnectionStore } from '../ports/connection-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { Sockets } from '../ports/sockets.ts';
@@ -20,6 +21,7 @@ export type GreetPorts = OfferPorts & {
   readonly sessions: SessionStore;
   readonly connections: ConnectionStore;
   readonly sockets: Sockets;
+  readonly callers: Pick<CallerStore, 'list'>;
   readonly world: World;
   /** Throws `provider_not_configured` when the provider's key is missing. */
   readonly checkProvider: (provider: ProviderName) => void;
@@ -63,7 +65,7 @@ const frame = (
 
 const readyFrame = async (ports: GreetPorts, session: Session): Promise<Frame> => {
   const { provider, model, id: sessionId, status, lastSeq } = session;
-  const offer = await offerTools(ports, session);
+  const offer = await offerTools(ports, session, await ports.callers.list(session.id));
   const tools = offer.tools.map(({ name }) => name);
   const mcpServers = offer.servers.map(({ name, status: health }) => ({ name, status: health }));
   const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers };

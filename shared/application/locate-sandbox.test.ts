@@ -22,8 +22,8 @@ const portsOf = (answer: () => readonly Partial<HostTask>[]) => {
       get: () => Promise.resolve(workspace),
       noteTask: (_id: WorkspaceId, generation: number, taskArn: string) =>
         Promise.resolve(done.push(`task ${generation} ${taskArn}`)),
-      noteAddress: (_id: WorkspaceId, generation: number, address: string) =>
-        Promise.resolve(done.push(`address ${generation} ${address}`)),
+      noteAddress: (_id: WorkspaceId, generation: number, running: HostTask) =>
+        Promise.resolve(done.push(`runs ${generation} ${running.taskArn} ${running.address}`) > 0),
       markStopped: (_id: WorkspaceId, generation: number, { reason }: { readonly reason: string }) => {
         done.push(`stopped ${generation} ${reason}`);
         return Promise.resolve(undefined);
@@ -42,7 +42,7 @@ test('a task that runs is noted with its address', async () => {
     { ...task, lastStatus: 'RUNNING', address: 'http://10.0.0.7:8080' },
   ]);
   await openLocator(ports, 'c')('arn');
-  expect(done).toEqual(['describe arn', 'task 2 arn', 'address 2 http://10.0.0.7:8080']);
+  expect(done).toEqual(['describe arn', 'runs 2 arn http://10.0.0.7:8080']);
 });
 
 test('a task that stopped is noted with its reason, and one on its way changes nothing', async () => {

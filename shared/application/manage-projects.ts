@@ -1,60 +1,48 @@
-/** Projects: made, shown, listed. Another owner's is not found. */
+/** Projects: made, changed, shown, listed. Another owner's is not found. */
 import { projectOf } from '../domain/access.ts';
-import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../domain/flavor.ts';
 import type { ProjectId } from '../domain/ids.ts';
 import { deploymentOwner, type Principal } from '../domain/principal.ts';
 import { type Project, theDefaultProject } from '../domain/project.ts';
-import type { ApprovalMode } from '../domain/session.ts';
-import { AppError } from '../errors.ts';
 import type { ProjectStore } from '../ports/project-store.ts';
 import { type AuditPorts, audit } from './audit.ts';
-import { findProject } from './find-project.ts';
+import { findProject, projectNotFound } from './find-project.ts';
+import { type ProjectWish, projectFields } from './project-fields.ts';
 
 export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };
-
-export type ProjectWish = {
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly flavor?: string | undefined;
-  readonly template?: string | undefined;
-  readonly flavorsAllowed?: readonly string[] | undefined;
-  readonly approvals?: ApprovalMode | undefined;
-};
 
 /** For whoever may write what is the deployment's (`global:write`), whose every project is; names need not be unique. */
 export const createProject = async (
   ports: ProjectPorts,
   principal: Principal,
-  wish: ProjectWish,
+  wish: ProjectWish & { readonly name: string },
 ): Promise<Project> => {
   const { projects, world } = ports;
-  const { name, description, flavor, template, flavorsAllowed, approvals } = wish;
+  const fields = Object.entries(projectFields(wish)).filter(([, value]) => value !== null);
   const project: Project = {
+    ...Object.fromEntries(fields),
     id: world.uuid() as ProjectId,
     owner: deploymentOwner,
-    name,
+    name: wish.name,
     createdAt: world.now(),
-    ...(description === undefined ? {} : { description }),
-    ...(flavor === undefined ? {} : { flavor: knownFlavor(flavor) }),
-    ...(template === undefined ? {} : { template: knownTemplate(template) }),
-    ...(approvals === undefined ? {} : { approvals }),
-    ...(flavorsAllowed === undefined ? {} : { flavorsAllowed: flavorsAllowed.map(knownFlavor) }),
   };
   await projects.create(project);
   await audit(ports, principal, { operation: 'project.create', target: project.id });
   return project;
 };
 
-const knownFlavor = (name: string): Flavor => {
-  const flavor = decodeFlavor(name);
-  if (flavor !== undefined) return flavor;
-  throw new AppError('invalid_flavor', 'flavor: use one of micro, small, medium, large');
-};
-
-const knownTemplate = (name: string): Template => {
-  const template = decodeTemplate(name);
-  if (template !== undefined) return template;
-  throw new AppError('unsupported_language', 'template: use one of python, node');
+/** For the same. Sessions that were made before keep what held then. */
+export const updateProject = async (
+  ports: ProjectPorts,
+  principal: Principal,
+  { id, ...wish }: ProjectWish & { readonly id: string },
+): Promise<Project> => {
+  const before = await findProject(ports.projects, { id, principal, intent: 'write' });
+  const change = projectFields(wish, before);
+  if (Object.keys(change).length === 0) return before;
+  const changed = await ports.projects.change(before.id, change);
+  if (changed === undefined) throw projectNotFound();
+  await audit(ports, principal, { operation: 'project.update', target: before.id });
+  return changed;
 };
 
 export const getProject = (projects: ProjectStore, principal: Principal, id: string): Promise<Project> =>

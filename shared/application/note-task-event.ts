@@ -36,42 +36,48 @@ export const noteTaskEvent = async (
   if (named === undefined) return;
   const isSlot = isPoolSlot(named.workspaceId);
   const task = (isSlot ? await ports.workspaces.claimantOf(named) : undefined) ?? named;
-  if (await isOfAnother(ports, task, event)) return;
+  if (event.lastStatus !== 'STOPPED' && event.desiredStatus !== 'STOPPED')
+    return event.lastStatus === 'RUNNING' ? noteRunning(ports, task, event) : undefined;
+  const workspace = await ports.workspaces.get(task.workspaceId);
+  if (workspace === undefined || isOfAnother(workspace, task, event)) return;
   if (event.lastStatus === 'STOPPED')
     return noteStopped(ports, task, event.stoppedReason ?? 'the task stopped');
-  if (event.desiredStatus === 'STOPPED') return noteStopping(ports, task, { event, correlationId });
-  if (event.lastStatus === 'RUNNING' && event.address !== undefined) await noteRunning(ports, task, event);
+  await noteStopping(ports, workspace, { task, event, correlationId });
 };
 
 /** A second task under the same name is an orphan: what becomes of it is nothing to the sandbox. */
-const isOfAnother = async (
-  { workspaces }: TaskPorts,
-  { workspaceId, generation }: SandboxName,
-  { taskArn }: TaskEvent,
-): Promise<boolean> => {
-  const { sandbox } = (await workspaces.get(workspaceId)) ?? {};
-  return sandbox?.generation === generation && sandbox.taskArn !== undefined && sandbox.taskArn !== taskArn;
-};
+const isOfAnother = ({ sandbox }: Workspace, { generation }: SandboxName, { taskArn }: TaskEvent): boolean =>
+  sandbox?.generation === generation && sandbox.taskArn !== undefined && sandbox.taskArn !== taskArn;
 
 const noteRunning = async (
   { workspaces, world }: TaskPorts,
   { workspaceId, generation }: SandboxName,
-  { taskArn, address = '' }: TaskEvent,
+  { taskArn, address }: TaskEvent,
 ): Promise<void> => {
-  await workspaces.noteTask(workspaceId, generation, taskArn);
-  await workspaces.noteAddress(workspaceId, generation, address);
+  if (address === undefined) return;
+  if (!(await workspaces.noteAddress(workspaceId, generation, { taskArn, address }))) {
+    // One that is stopping may know its task from nowhere else, and is stopped by it.
+    await workspaces.noteTask(workspaceId, generation, taskArn);
+    return;
+  }
   // Nobody waits for a slot: who claims it sees whether it answers.
   if (isPoolSlot(workspaceId)) await workspaces.markReady(workspaceId, generation, world.now());
+};
+
+type StoppingTask = {
+  readonly task: SandboxName;
+  readonly event: TaskEvent;
+  readonly correlationId: string;
 };
 
 /** ECS takes the task away: what is in it is saved while it still answers. */
 const noteStopping = async (
   ports: TaskPorts,
-  { workspaceId, generation }: SandboxName,
-  { event, correlationId }: { readonly event: TaskEvent; readonly correlationId: string },
+  workspace: Workspace,
+  { task, event, correlationId }: StoppingTask,
 ): Promise<void> => {
-  const workspace = await ports.workspaces.get(workspaceId);
-  if (workspace?.sandbox?.generation !== generation || workspace.sandbox.state === 'stopping') return;
+  const { sandbox } = workspace;
+  if (sandbox?.generation !== task.generation || sandbox.state === 'stopping') return;
   const reason = event.stoppedReason ?? 'ECS stops the task';
   await requestStop(ports, workspace, { reason, correlationId });
 };

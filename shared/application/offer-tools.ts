@@ -3,11 +3,12 @@
  * are well. What is not there just now is named to the model, so that it does not wonder.
  */
 import type { ToolRoute } from '../domain/asked-call.ts';
+import { type Caller, offerCallerTools } from '../domain/caller-tool.ts';
 import { shownStatus } from '../domain/mcp/health.ts';
 import { nameTools, type UnavailableServer } from '../domain/mcp/naming.ts';
 import type { McpServer } from '../domain/mcp/server.ts';
 import type { ToolSpec } from '../domain/model.ts';
-import type { Session } from '../domain/session.ts';
+import { isOffered, type Session } from '../domain/session.ts';
 import { sandboxTools, systemPrompt } from '../domain/tools.ts';
 import type { McpServerStore } from '../ports/mcp-server-store.ts';
 
@@ -21,22 +22,29 @@ export type Offer = {
   readonly routeOf: (name: string) => ToolRoute | undefined;
 };
 
+type OfferSession = Pick<Session, 'project' | 'mcpNamespacing' | 'disabledTools' | 'allowedTools'>;
+
 export const offerTools = async (
   { mcpServers }: OfferPorts,
-  { project }: Pick<Session, 'project'>,
+  session: OfferSession,
+  callers: readonly Caller[],
 ): Promise<Offer> => {
+  const { project, mcpNamespacing = 'auto' } = session;
   const servers = await mcpServers.list(project);
   const builtIn = sandboxTools.map(({ name }) => name);
-  const { tools, routes, unavailable } = nameTools({ servers, builtIn, namespacing: 'auto' });
+  const { tools, routes, unavailable } = nameTools({ servers, builtIn, namespacing: mcpNamespacing });
+  const isEnabled = ({ name }: ToolSpec): boolean => isOffered(session, name);
+  const ofCallers = offerCallerTools(callers, new Set([...builtIn, ...routes.keys()]));
   const isStdio = (name: string): boolean =>
     servers.some((server) => server.name === name && runsInside(server));
   return {
-    tools: [...sandboxTools, ...tools],
+    tools: [...sandboxTools, ...tools, ...ofCallers.tools].filter(isEnabled),
     servers: servers.map((server) => ({ name: server.name, status: shownStatus(server) })),
     system: [systemPrompt, ...unavailableLines(unavailable)].join('\n'),
     routeOf: (name) => {
       const route = routes.get(name);
-      return route && { kind: isStdio(route.server) ? 'stdio' : 'remote', ...route };
+      if (route === undefined) return ofCallers.routes.get(name);
+      return { kind: isStdio(route.server) ? 'stdio' : 'remote', ...route };
     },
   };
 };

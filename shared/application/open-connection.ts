@@ -12,6 +12,8 @@ export type OpenPorts = CreatePorts & { readonly connections: ConnectionStore };
 export type OpenRequest = {
   readonly connectionId: ConnectionId;
   readonly sessionId: SessionId;
+  /** The client named none: the id was made for this connection, and nobody else can know it. */
+  readonly isNew: boolean;
   readonly principal: Principal;
   readonly wish: SessionWish;
   readonly since?: number | undefined;
@@ -20,10 +22,10 @@ export type OpenRequest = {
 /** A session id nobody has used yet makes a session under it; one of somebody else is not found. */
 export const openConnection = async (
   ports: OpenPorts,
-  { connectionId, sessionId, principal, wish, since }: OpenRequest,
+  { connectionId, sessionId, isNew, principal, wish, since }: OpenRequest,
   defaults: SessionDefaults,
 ): Promise<void> => {
-  const known = await ports.sessions.get(sessionId);
+  const known = isNew ? undefined : await ports.sessions.get(sessionId);
   if (known !== undefined && !mayRead(principal, known)) throw sessionNotFound();
   if (known === undefined) await makeSession(ports, { sessionId, principal, wish, defaults });
   const connection: Connection = {

@@ -13,7 +13,7 @@ export const readEvents = async (
 ) => {
   const oldestIndex = oldestKept(lastSeq);
   if (since !== -1 && since < oldestIndex - 1)
-    throw new AppError('events_purged', `events before index ${oldestIndex} have been purged`, {
+    throw new AppError('events_purged', purged(oldestIndex), {
       facts: { oldestIndex },
       suggestions: [`Read from since_index=${oldestIndex - 1}.`],
     });
@@ -37,6 +37,9 @@ export const readEvents = async (
     hasMore: page.hasMore || events.length < shown.length,
   };
 };
+
+const purged = (oldestIndex: number): string =>
+  `events before index ${oldestIndex} have been purged (oldest available: ${oldestIndex})`;
 
 /** As many as one answer may hold, and at least one. */
 const withinBytes = <T>(events: readonly T[]): readonly T[] => {

@@ -20,10 +20,8 @@ export const resetHistory = async (
     const at = ports.world.now();
     const log = [{ type: 'system' as const, data: { kind: 'history_reset' } }];
     const step = { state: turn.state, log, history: [] };
-    const { historyFrom: from, historyNext } = turn;
-    const forgotten = { ...turn, historyFrom: historyNext };
-    const forget = { from, count: historyNext - from };
-    if (await commitUnleased(ports, { session, turn: forgotten, step, at, forget, wakes: false })) return;
+    const forgotten = { ...turn, historyFrom: turn.historyNext };
+    if (await commitUnleased(ports, { session, turn: forgotten, step, at, wakes: false })) return;
     current = await ports.sessions.getWithTurn(session.id);
   }
   throw busy();

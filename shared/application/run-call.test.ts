@@ -118,6 +118,7 @@ const callOf = (effect: Partial<OneCall['effect']> = {}): OneCall => ({
     ...effect,
   },
   project: 'p' as ProjectId,
+  isAllowed: true,
   entry: { enter: () => Promise.resolve({ sandbox, workspace }) },
   correlationId: 'x',
   onProgress: () => undefined,
@@ -168,6 +169,13 @@ describe('a call', () => {
       code: 'invalid_request',
       message: 'there is no tool fly',
     });
+    expect(asked).toEqual([]);
+  });
+
+  test('of a tool that the session may not use is not sent', async () => {
+    const { ports, asked } = open({ outcome: () => text('') });
+    const ended = await runCall(ports, { ...callOf(), isAllowed: false });
+    expect(ended).toMatchObject({ code: 'invalid_request', message: 'there is no tool execute_command' });
     expect(asked).toEqual([]);
   });
 

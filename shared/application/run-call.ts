@@ -21,6 +21,8 @@ export type EndedCall = Extract<TurnEvent, { type: 'call-finished' | 'call-faile
 export type OneCall = {
   readonly effect: ToolEffect;
   readonly project: ProjectId;
+  /** The session may use the tool: a model can ask for what it was not offered. */
+  readonly isAllowed: boolean;
   readonly entry: Pick<SandboxEntry, 'enter'>;
   readonly correlationId: string;
   readonly onProgress: (progress: ToolProgress) => void;
@@ -46,9 +48,11 @@ export const runCall = async (ports: RunCallPorts, call: OneCall): Promise<Ended
   const { callId, key } = call.effect;
   const startedAt = ports.world.now();
   ports.telemetry.count('ToolCalls');
-  const outcome = isOutside(call.effect)
-    ? await outsideOutcome(ports, call)
-    : await insideOutcome(ports, call);
+  const outcome = !call.isAllowed
+    ? failed('invalid_request', `there is no tool ${call.effect.name}`)
+    : isOutside(call.effect)
+      ? await outsideOutcome(ports, call)
+      : await insideOutcome(ports, call);
   if (outcome.status === 'failed') {
     ports.telemetry.count('ToolCallsFailed');
     const { code, message } = outcome;
@@ -67,7 +71,7 @@ const outsideOutcome = async (ports: RunCallPorts, call: OneCall): Promise<Known
   const { project, onProgress, signal } = call;
   const { generation, route, args } = call.effect;
   if (generation !== undefined) return unknownOutside;
-  if (route === undefined) return failed('internal_error', 'a call outside needs a server');
+  if (route?.kind !== 'remote') return failed('internal_error', 'a call outside needs a server');
   const outcome = await callRemote(ports, { project, route, args, onProgress, signal });
   return outcome.status === 'lost' ? unknownOutside : outcome;
 };
@@ -79,6 +83,7 @@ const insideOutcome = async (ports: RunCallPorts, call: OneCall): Promise<Known>
   if (generation !== undefined && generation !== sandbox.generation) return unknownOutcome;
   if (route === undefined && !isSandboxTool(name))
     return failed('invalid_request', `there is no tool ${name}`);
+  if (route?.kind === 'caller') return failed('internal_error', 'a call of a client does not run here');
   const ask = (asked: { readonly name: string; readonly args: JsonObject }) =>
     callUntilKnown(ports, { sandbox, callKey, ...asked, correlationId, onProgress, signal });
   const outcome =

@@ -9,13 +9,15 @@
 import { unnumberedFrame } from '../contracts/frames.ts';
 import type { CallId } from '../domain/ids.ts';
 import { remoteCallMsMax } from '../domain/limits.ts';
+import { isOffered } from '../domain/session.ts';
 import { utf8Bytes } from '../domain/text.ts';
 import { outsideSandbox } from '../domain/turn/turn.ts';
 import { isAppError } from '../errors.ts';
 import type { ToolProgress } from '../ports/sandbox-tools.ts';
 import type { AcquirePorts } from './acquire-sandbox.ts';
 import { type CollectPorts, collectEnds, type ToolWork } from './collect-ends.ts';
-import { advance, type Desk } from './desk.ts';
+import { advance, type Desk, isHeld } from './desk.ts';
+import { type HandedCall, handOut, isHandedOut } from './hand-out.ts';
 import { isOutside, type RunCallPorts, runCall, type ToolEffect, unknownOutcome } from './run-call.ts';
 import { openEntry } from './sandbox-entry.ts';
 import { openTextRelay, type TextRelay } from './text-relay.ts';
@@ -39,19 +41,25 @@ export const runTools = async (
   const entry = openEntry(ports, wanted);
   const relay = progressRelay(ports, given.desk);
   try {
-    return await perform(
-      ports,
-      { ...given, entry, relay },
-      { outside, inside: effects.filter((effect) => !isOutside(effect)) },
-    );
+    const inside = effects.filter((effect) => !isOutside(effect) && !isHandedOut(effect));
+    const handed = effects.filter(isHandedOut);
+    return await perform(ports, { ...given, entry, relay }, { outside, inside, handed });
   } finally {
     await entry.leave();
   }
 };
 
-type Queue = { readonly outside: readonly ToolEffect[]; readonly inside: readonly ToolEffect[] };
+type Queue = {
+  readonly outside: readonly ToolEffect[];
+  readonly inside: readonly ToolEffect[];
+  readonly handed: readonly HandedCall[];
+};
 
-const perform = async (ports: ToolPorts, work: ToolWork, { outside, inside }: Queue): Promise<Desk> => {
+const perform = async (
+  ports: ToolPorts,
+  work: ToolWork,
+  { outside, inside, handed }: Queue,
+): Promise<Desk> => {
   const kill = new AbortController();
   const left = new AbortController();
   const start = (signal: AbortSignal) => (effect: ToolEffect) =>
@@ -65,7 +73,10 @@ const perform = async (ports: ToolPorts, work: ToolWork, { outside, inside }: Qu
     if (work.watch.interruption() !== undefined) return interruptedDesk(begun, work.watch);
     const entered = work.entry.used() === undefined ? [] : inside;
     for (const [callId, ended] of entered.map(start(kill.signal))) running.set(callId, ended);
-    const desk = await collectEnds(ports, { ...work, desk: begun }, running);
+    // Last, since an answer moves the turn: until then who moves it cancels it.
+    const asked = await handOut(ports, { ...work, desk: begun }, handed);
+    if (!isHeld(asked)) return asked;
+    const desk = await collectEnds(ports, { ...work, desk: asked }, running);
     // Somebody cancelled the turn: its programs end with it. Another holder would go on with them.
     if (desk.lease === 'moved') kill.abort();
     return desk;
@@ -74,8 +85,6 @@ const perform = async (ports: ToolPorts, work: ToolWork, { outside, inside }: Qu
     left.abort();
   }
 };
-
-const isHeld = ({ lease }: Desk): boolean => lease === 'held' || lease === 'reload';
 
 /** Into the sandbox, where the calls inside are recorded as started; what cannot be had fails all of them. */
 const enter = async (ports: ToolPorts, work: ToolWork, effects: readonly ToolEffect[]): Promise<Desk> => {
@@ -131,5 +140,6 @@ const progressRelay = ({ world }: ToolPorts, { audience, session }: Desk): Relay
 const callOf = ({ desk, entry, relay, correlationId }: ToolWork, effect: ToolEffect, signal: AbortSignal) => {
   const onProgress = ({ stream, offset, text }: ToolProgress): void =>
     relay.push(`${effect.callId} ${stream}`, { offset, text });
-  return { effect, project: desk.session.project, entry, correlationId, onProgress, signal };
+  const isAllowed = isOffered(desk.session, effect.name);
+  return { effect, project: desk.session.project, isAllowed, entry, correlationId, onProgress, signal };
 };

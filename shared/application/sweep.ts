@@ -9,6 +9,7 @@ import type { Workspace } from '../domain/sandbox.ts';
 import { isEnded, type Session } from '../domain/session.ts';
 import { isAsRead, isResting, type Lifetimes, sweepStep } from '../domain/session-lifetime.ts';
 import { type EndPorts, endSession, letGo } from './end-session.ts';
+import { forgetSession } from './forget-session.ts';
 import { type FinishStopPorts, finishStop, requestStop } from './stop-sandbox.ts';
 
 export type SweepPorts = FinishStopPorts & EndPorts;
@@ -70,7 +71,7 @@ const sweepSession = async (
     }
     case 'forget':
       if (await ports.sessions.postpone(session, now + orphanAgeMs))
-        await forget(ports, session, correlationId);
+        await forgetSession({ ...ports, forgetFiles: ports.archive.forget }, session, correlationId);
   }
 };
 
@@ -103,19 +104,6 @@ const restSandbox = async (
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId });
   await ports.invoker.stopSandbox(workspaceId, correlationId);
   return true;
-};
-
-/**
- * All that is left of an ended session goes, and its workspace when nobody else uses it. Who ended it may have died
- * before it let go of the workspace; one whose sandbox still stops comes again, or its files would stay for ever.
- */
-const forget = async (ports: SweepPorts, session: Session, correlationId: string): Promise<void> => {
-  const { id, workspace } = session;
-  await letGo(ports, session, { reason: 'the session ended', correlationId });
-  if (await ports.workspaces.remove(workspace)) await ports.archive.forget(workspace);
-  else if ((await ports.workspaces.get(workspace))?.users.length === 0) return;
-  await ports.sessions.forget(id);
-  ports.telemetry.info('an ended session was forgotten', { event: 'session_forgotten', sessionId: id });
 };
 
 const sweepWorkspace = async (

@@ -49,10 +49,8 @@ export const theDefaultProject: Project = {
   createdAt: 0,
 };
 
-export const allowsFlavor = (
-  { flavorsAllowed }: Pick<Project, 'flavorsAllowed'>,
-  flavor: Flavor,
-): boolean => flavorsAllowed === undefined || flavorsAllowed.includes(flavor);
+export const allowsFlavor = ({ flavorsAllowed }: Pick<Project, 'flavorsAllowed'>, flavor: Flavor): boolean =>
+  flavorsAllowed === undefined || flavorsAllowed.includes(flavor);
 
 /**
  * The approval mode that an autonomy of another system's name means: `off` asks nobody, the rest are called the same.

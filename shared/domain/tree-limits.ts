@@ -23,3 +23,9 @@ export const limitsInForceFor = (
   agentsPerSessionMax: limits?.agentsPerSessionMax ?? operator.agentsPerSessionMax,
   costUsdMax: limits?.costUsdMax ?? operator.costUsdMax,
 });
+
+/** A turn's money is its session's: what the project said, or the operator. */
+export const withOwnMoney = <Limits extends { readonly usdMax: number }>(
+  turn: Limits,
+  { limits }: { readonly limits?: TreeLimits },
+): Limits => ({ ...turn, usdMax: limits?.costUsdMax ?? turn.usdMax });

@@ -1,5 +1,5 @@
 /**
- * Which workspace a request works in: the resolution table, whole.
+ * Which workspace a request works in: the resolution table, whole (WS1).
  *
  * What is another project's, or another person's, is answered as what does not exist; only who wants to make
  * a workspace under that very id learns that it cannot be had.

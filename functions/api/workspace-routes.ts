@@ -1,0 +1,88 @@
+/** `/projects/{id}/workspaces`: the named workspaces of a project, made, listed, shown, deleted. */
+import {
+  type DeletePorts,
+  deleteWorkspace,
+  findWorkspace,
+  listWorkspaces,
+  makeWorkspace,
+} from '#shared/application/manage-workspaces.ts';
+import type { WorkspacePorts } from '#shared/application/resolve-workspace.ts';
+import { deletedAnswer } from '#shared/contracts/project-view.ts';
+import { createWorkspaceBody, pageQuery } from '#shared/contracts/rest.ts';
+import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contracts/workspace-view.ts';
+import { pageItemsMax } from '#shared/domain/limits.ts';
+import type { Project } from '#shared/domain/project.ts';
+import type { ProjectStore } from '#shared/ports/project-store.ts';
+import { type ApiEvent, bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { onProject } from './resource-route.ts';
+
+type Ports = WorkspacePorts & DeletePorts & { readonly projects: Pick<ProjectStore, 'get'> };
+
+const within = (event: ApiEvent, project: Project) => ({ project, principal: principalOf(event) });
+
+export const workspaceRoutes = ({ ports }: { readonly ports: Ports }): readonly ApiRoute[] => [
+  onProject(ports, {
+    method: 'GET',
+    path: '/api/projects/{id}/workspaces',
+    needs: 'own:read',
+    contract: {
+      summary: 'List the named workspaces of a project, oldest first',
+      query: pageQuery,
+      answers: { 200: workspacesAnswer },
+    },
+    handler: async (event, project) => {
+      const { after } = queryOf(event, pageQuery);
+      const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
+      const { workspaces, ...rest } = await listWorkspaces(ports, within(event, project), page);
+      return json(200, { workspaces: workspaces.map(workspaceView), ...rest });
+    },
+  }),
+  onProject(ports, {
+    method: 'POST',
+    path: '/api/projects/{id}/workspaces',
+    needs: 'own:write',
+    contract: {
+      summary: 'Make a named workspace; one that is there is given',
+      body: createWorkspaceBody,
+      answers: { 200: workspaceAnswer, 201: workspaceAnswer },
+      errors: ['conflict'],
+    },
+    handler: async (event, project) => {
+      const wish = bodyOf(event, createWorkspaceBody);
+      const { workspace, isNew } = await makeWorkspace(ports, within(event, project), wish);
+      return json(isNew ? 201 : 200, workspaceView(workspace));
+    },
+  }),
+  onProject(ports, {
+    method: 'GET',
+    path: '/api/projects/{id}/workspaces/{workspace}',
+    needs: 'own:read',
+    contract: {
+      summary: 'Show a workspace',
+      answers: { 200: workspaceAnswer },
+      errors: ['workspace_not_found'],
+    },
+    handler: async (event, project) =>
+      json(
+        200,
+        workspaceView(await findWorkspace(ports, within(event, project), pathValue(event, 'workspace'))),
+      ),
+  }),
+  onProject(ports, {
+    method: 'DELETE',
+    path: '/api/projects/{id}/workspaces/{workspace}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Delete a workspace that nobody uses, with its files',
+      answers: { 200: deletedAnswer },
+      errors: ['workspace_not_found', 'conflict'],
+    },
+    handler: async (event, project) => {
+      const id = pathValue(event, 'workspace');
+      const { requestId: correlationId } = event.requestContext;
+      await deleteWorkspace(ports, within(event, project), { id, correlationId });
+      return json(200, { id, message: 'the workspace is deleted' });
+    },
+  }),
+];

@@ -1,0 +1,12 @@
+/** `session`: agents in workspaces, spoken to, watched, decided for and ended. */
+import { defineActionTool } from '../action-tool.ts';
+import { approve, cancel, cleanup, end } from './session/control.ts';
+import { message, spawn } from './session/converse.ts';
+import { events, get, list } from './session/read.ts';
+
+export const session = defineActionTool({
+  name: 'session',
+  description:
+    'Agents that work in workspaces with a sandbox. A message goes to the session that answers in the workspace, or to a new one; poll its events, or wait for the answer.',
+  actions: { message, spawn, get, list, events, approve, cancel, end, cleanup },
+});

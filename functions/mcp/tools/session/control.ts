@@ -1,0 +1,81 @@
+/** `session approve`, `cancel`, `end` and `cleanup`: what a person decides of a session. */
+import { cancelTurn } from '#shared/application/cancel-turn.ts';
+import { cleanUpSessions } from '#shared/application/clean-up-sessions.ts';
+import { decideCall } from '#shared/application/decide-call.ts';
+import { endSession } from '#shared/application/end-session.ts';
+import { findSession } from '#shared/application/find-session.ts';
+import {
+  approveArguments,
+  cleanupArguments,
+  cleanupResult,
+  doneResult,
+  ofSessionArguments,
+} from '#shared/contracts/session-tool.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import { limitsInForceFor } from '#shared/domain/tree-limits.ts';
+import { defineAction } from '../../action-tool.ts';
+import type { ToolContext } from '../../define-tool.ts';
+
+const done = async ({ ports }: ToolContext, id: SessionId, message: string) => ({
+  session_id: id,
+  status: (await ports.sessions.get(id))?.status ?? 'stopped',
+  message,
+});
+
+export const approve = defineAction({
+  needs: 'own:write',
+  input: approveArguments,
+  output: doneResult,
+  run: async ({ session_id: id, call_id: callId, approved, remember }, context) => {
+    const { ports, principal, intent, correlationId, settings } = context;
+    const found = await findSession(ports.sessions, { id, principal, intent });
+    const { stepsPerTurnMax: stepsMax } = settings.limits;
+    const { costUsdMax: usdMax } = limitsInForceFor(found.session, settings.limits);
+    const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
+    await decideCall(ports, found, { callId, approved, remember, correlationId, limits });
+    return done(context, found.session.id, approved ? 'the call is approved' : 'the call is rejected');
+  },
+});
+
+export const cancel = defineAction({
+  needs: 'own:write',
+  input: ofSessionArguments,
+  output: doneResult,
+  run: async ({ session_id: id }, context) => {
+    const { ports, principal, intent, correlationId } = context;
+    const { session } = await findSession(ports.sessions, { id, principal, intent });
+    await cancelTurn(ports, session.id, correlationId);
+    return done(context, session.id, 'its turn is cancelled');
+  },
+});
+
+export const end = defineAction({
+  needs: 'own:write',
+  input: ofSessionArguments,
+  output: doneResult,
+  run: async ({ session_id: id }, context) => {
+    const { ports, principal, intent, correlationId } = context;
+    const { session } = await findSession(ports.sessions, { id, principal, intent });
+    const isEnded = await endSession(ports, session, { reason: 'ended by its client', correlationId });
+    return done(context, session.id, isEnded ? 'the session has ended' : 'the session had ended before');
+  },
+});
+
+const hourMs = 3_600_000;
+
+export const cleanup = defineAction({
+  needs: 'own:write',
+  input: cleanupArguments,
+  output: cleanupResult,
+  run: async ({ project_id: project, max_age_hours: hours }, { ports, principal, correlationId }) => {
+    const forgetFiles = (workspace: Parameters<typeof ports.forgetter.forgetWorkspace>[0]) =>
+      ports.forgetter.forgetWorkspace(workspace, correlationId);
+    const cleaned = await cleanUpSessions(
+      { ...ports, forgetFiles },
+      { principal, project, ageMsMin: hours * hourMs, correlationId },
+    );
+    const message = `${cleaned.removed} session(s) older than ${hours} hours removed`;
+    return { removed: cleaned.removed, has_more: cleaned.hasMore, message };
+  },
+});

@@ -1,0 +1,111 @@
+/** `session message` and `session spawn`: something is said to an agent; whoever waits hears what it does until it has answered. */
+
+import type * as z from 'zod';
+import { awaitCompletion, type ToldEvent } from '#shared/application/await-completion.ts';
+import { type Conversed, messageWorkspace, type Speech, spawnSession } from '#shared/application/converse.ts';
+import { conversedResult, messageArguments, spawnArguments } from '#shared/contracts/session-tool.ts';
+import { oldestKept } from '#shared/domain/event-log.ts';
+import { completionWaitMsMax } from '#shared/domain/limits.ts';
+import { approvalsOf } from '#shared/domain/project.ts';
+import { defineAction } from '../../action-tool.ts';
+import type { ToolContext } from '../../define-tool.ts';
+import { pendingApprovals, toldData, usageView } from './view.ts';
+
+type Arguments = z.output<typeof messageArguments> | z.output<typeof spawnArguments>;
+type Result = z.output<typeof conversedResult>;
+
+export const message = defineAction({
+  needs: 'own:write',
+  input: messageArguments,
+  output: conversedResult,
+  run: async (input, context) => {
+    const said = { ...speechOf(input, context), text: input.message };
+    return answer(await messageWorkspace(context.ports, said), input, context);
+  },
+});
+
+export const spawn = defineAction({
+  needs: 'own:write',
+  input: spawnArguments,
+  output: conversedResult,
+  run: async (input, context) => {
+    const { message: text, new_session: newSession } = input;
+    const said = { ...speechOf(input, context), text, newSession };
+    return answer(await spawnSession(context.ports, said), input, context);
+  },
+});
+
+const speechOf = (input: Arguments, { principal, settings, correlationId }: ToolContext): Speech => ({
+  principal,
+  project: input.project_id,
+  place: {
+    id: input.workspace_id,
+    creates: input.create_workspace,
+    externalId: input.external_id,
+    source: input.source,
+  },
+  wish: {
+    model: input.model,
+    flavor: input.flavor,
+    template: input.template,
+    approvals: input.autonomy_level && approvalsOf(input.autonomy_level),
+    allowedTools: input.tools_allowed,
+    disabledTools: input.tools_disallowed,
+  },
+  defaults: settings.defaults,
+  correlationId,
+  messageId: input.message_id,
+});
+
+const answer = async (conversed: Conversed, input: Arguments, context: ToolContext): Promise<Result> => {
+  const { session, spawned, workspaceCreated, lastEventIndex, messageId } = conversed;
+  const result = {
+    session_id: session.id,
+    workspace_id: session.workspace,
+    spawned,
+    workspace_created: workspaceCreated,
+    last_event_index: lastEventIndex,
+    ...(messageId === undefined ? {} : { message_id: messageId }),
+    summary: summaryOf(conversed),
+  };
+  if (!input.wait || messageId === undefined) return result;
+  return { ...result, ...(await waitFor({ ...conversed, messageId }, input, context)) };
+};
+
+const summaryOf = ({ session, spawned, workspaceCreated }: Conversed): string =>
+  `${spawned ? 'New session created' : 'Session resumed'}. Workspace: ${session.workspace}${workspaceCreated ? ' (created)' : ''}`;
+
+const waitFor = async (
+  {
+    session,
+    messageId,
+    lastEventIndex,
+    isRepeated,
+  }: Conversed & { messageId: NonNullable<Conversed['messageId']> },
+  { stop_at_approval: stopsAtApproval }: Arguments,
+  { ports, signal, gone, tell, onPhase }: ToolContext,
+): Promise<Partial<Result>> => {
+  const asked = new AbortController();
+  const { completion, lastIndex } = await awaitCompletion(ports, {
+    sessionId: session.id,
+    messageId,
+    // What was said before may have been answered before.
+    since: isRepeated ? oldestKept(session.lastSeq) - 1 : lastEventIndex,
+    waitMsMax: completionWaitMsMax,
+    signal: AbortSignal.any([signal, gone, asked.signal]),
+    onEvent: (event) => {
+      tell(event.type === 'agent:error' ? 'error' : 'info', toldData(session.id, event));
+      onPhase(phaseOf(event));
+      if (stopsAtApproval && event.type === 'tool:approval_required') asked.abort();
+    },
+  });
+  if (completion !== undefined) {
+    const { stopReason, text, usage } = completion.data;
+    const ended = { stop_reason: stopReason, text, usage: usageView(usage) };
+    return { finished: true, last_event_index: lastIndex, ...ended, pending_approvals: [] };
+  }
+  const found = await ports.sessions.getWithTurn(session.id);
+  return { finished: false, last_event_index: lastIndex, pending_approvals: pendingApprovals(found?.turn) };
+};
+
+const phaseOf = ({ type, data }: ToldEvent): string => ('name' in data ? `${type} ${data.name}` : type);

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
+import { defaultWorkspaceKey, namedWorkspaceOwner, type Whereabouts, workspaceStep } from './workspace.ts';
+
+const id = 'a' as WorkspaceId;
+
+test.each<[{ id?: WorkspaceId; creates: boolean }, Whereabouts | undefined, string]>([
+  [{ creates: false }, undefined, 'default'],
+  [{ creates: true }, undefined, 'new'],
+  [{ id, creates: false }, 'here', 'use'],
+  [{ id, creates: true }, 'here', 'use'],
+  [{ id, creates: false }, 'nowhere', 'not-found'],
+  [{ id, creates: true }, 'nowhere', 'make'],
+  [{ id, creates: false }, 'elsewhere', 'not-found'],
+  [{ id, creates: true }, 'elsewhere', 'conflict'],
+])('WS1: %j, which is %s: %s', (wish, whereabouts, step) => {
+  expect(workspaceStep(wish, whereabouts)).toBe(step);
+});
+
+test('a named workspace is its project’s, or the person’s who made it', () => {
+  const project = 'p' as ProjectId;
+  const owner = 'ann' as OwnerId;
+  expect(namedWorkspaceOwner({ owner }, project)).toBe('p');
+  expect(namedWorkspaceOwner({ owner, isPerson: true }, project)).toBe('ann');
+  expect(defaultWorkspaceKey({ owner }, project)).toBe(
+    defaultWorkspaceKey({ owner: 'x' as OwnerId }, project),
+  );
+  expect(defaultWorkspaceKey({ owner, isPerson: true }, project)).not.toBe(
+    defaultWorkspaceKey({ owner }, project),
+  );
+});
