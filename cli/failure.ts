@@ -47,8 +47,10 @@ export const toFailure = (error: unknown): CliFailure => {
   return failure('unexpected', message, { cause: error });
 };
 
-const loginHint = 'Run `sallyport login`, or set SALLYPORT_URL and SALLYPORT_TOKEN.';
-const limitHint = 'See what is active with `sallyport sessions`, and end one with `sallyport stop <id>`.';
+const loginHint =
+  'Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which goes first.';
+const limitHint =
+  'See what is active with `sallyport sessions`, and end some with `sallyport stop <id…>`; with --stop, `chat` and `exec` end theirs.';
 const hints: Readonly<Record<string, string>> = {
   unauthenticated: loginHint,
   resource_limit_exceeded: limitHint,

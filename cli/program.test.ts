@@ -17,8 +17,8 @@ describe('wrong usage is exit code 2, and says what would be right', () => {
     [['token', 'creat'], "there is no command 'token creat'", 'Did you mean `sallyport token create`?'],
     [['files'], "'files' needs a word more", 'There are: files ls, files get, files put, files rm.'],
     [['chat', '--aprovals', 'auto'], "Unknown option '--aprovals'", 'Did you mean --approvals?'],
-    [['stop'], 'an argument is missing', 'Usage: sallyport stop <id>'],
-    [['stop', 'a', 'b'], "'b' is one argument too many", 'Usage: sallyport stop <id>'],
+    [['stop'], 'an argument is missing', 'Usage: sallyport stop <id…>'],
+    [['sessions', 'get', 'a', 'b'], "'b' is one argument too many", 'Usage: sallyport sessions get <id>'],
     [['exec', 'ls', '-l'], "Unknown option '-l'", 'Put `--` before the command to run.'],
     [['mcp', 'add', 'x'], 'give either --url or --command', ''],
     [['token', 'create', '--name', 'x'], '--name and --scope are needed', 'Scopes: admin'],
@@ -39,6 +39,7 @@ test('help names every command, and version is the package’s', async () => {
   for (const name of ['login', 'chat', 'exec', 'files put', 'token revoke', 'mcp health', 'setup cursor'])
     expect(stdout).toContain(`  ${name} `);
   expect((await run(['exec', '--help'])).stdout).toContain('Usage: sallyport exec');
+  expect((await run(['mcp', '--help'])).stdout).toContain('  mcp add ');
   expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
@@ -55,7 +56,7 @@ describe('who is logged in', () => {
     const wrong = await run(['login', '--url', fake.url], { stdin: 'sp_wrong\n' });
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toBe(
-      'sallyport: a valid token is required (unauthenticated)\n  Run `sallyport login`, or set SALLYPORT_URL and SALLYPORT_TOKEN.\n',
+      'sallyport: a valid token is required (unauthenticated)\n  Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which goes first.\n',
     );
     await expect(stat(path)).rejects.toThrow('ENOENT');
     expect((await run(['login', '--url', `${fake.url}/#token=${token}`])).code).toBe(0);
@@ -231,6 +232,31 @@ test('a large file goes in parts that say where they belong', async () => {
   await one.run(['files', 'put', 's', 'dir/a b.bin', '-'], { stdin: 'piped' });
   expect(one.fake.asked.at(-1)).toMatchObject({ body: 'piped' });
   expect((await one.run(['files', 'put', 's', 'dir/a b.bin', 'gone'])).stderr).toContain('file_not_found');
+});
+
+test('several sessions are stopped, each said as it ends, until one cannot be', async () => {
+  await using one = await loggedIn({
+    'DELETE /api/sessions/a': { body: { id: 'a' } },
+    'DELETE /api/sessions/b': { body: { id: 'b' } },
+  });
+  expect((await one.run(['stop', 'a', 'b'])).stdout).toBe('Stopped a.\nStopped b.\n');
+  expect(JSON.parse((await one.run(['stop', '--json', 'a'])).stdout)).toEqual({ id: 'a' });
+  expect(JSON.parse((await one.run(['stop', '--json', 'a', 'b'])).stdout)).toEqual({
+    sessions: [{ id: 'a' }, { id: 'b' }],
+  });
+  const { code, stdout } = await one.run(['stop', 'a', 'gone', 'b']);
+  expect([code, stdout]).toEqual([1, 'Stopped a.\n']);
+});
+
+test('a path that leads up is refused before it can become another address', async () => {
+  await using one = await loggedIn({});
+  for (const args of [
+    ['get', 's', '../../etc/passwd'],
+    ['put', 's', 'a/../../b', '-'],
+    ['rm', 's', '/workspace/..'],
+  ])
+    expect((await one.run(['files', ...args])).stderr).toContain('(path_outside_workspace)');
+  expect(one.fake.asked).toEqual([]);
 });
 
 test('a client’s settings keep what they hold, with a backup, and get no token', async () => {

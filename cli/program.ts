@@ -9,6 +9,7 @@ import type { Host } from './host.ts';
 import { makeHttpClient } from './http-client.ts';
 import { nearest } from './nearest.ts';
 import { makeOutput, type Output } from './output.ts';
+import { usageLines } from './usage-lines.ts';
 
 export const runProgram = async (args: readonly string[], host: Host): Promise<number> => {
   const output = makeOutput(host, isJsonWanted(args));
@@ -131,12 +132,21 @@ const overview = (all: readonly Command[]): readonly string[] => {
   return listed.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
 };
 
+/** Who asks how `mcp` is used means all that begins with it. */
+const siblings = ({ name }: Command): readonly string[] => {
+  const others = commands.filter(
+    (other) => other.name.startsWith(`${name} `) && other.name !== `${name} list`,
+  );
+  return others.length === 0 ? [] : ['', 'And:', ...overview(others)];
+};
+
 const printCommandHelp = (command: Command, output: Output): number => {
   output.result(described(command), () => [
     `${command.summary}.`,
     '',
-    usageLine(command),
+    ...usageLines(usageLine(command)),
     ...(command.details === undefined ? [] : ['', ...command.details]),
+    ...siblings(command),
   ]);
   return 0;
 };

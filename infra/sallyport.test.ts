@@ -76,11 +76,13 @@ describe('settings', () => {
       '"Family":"one-python"',
       '"Family":"one-node"',
       '"FunctionName":"one-turn"',
+      '"FunctionName":"one-schedules"',
     ]);
     expect(names('two')).toEqual([
       '"Family":"two-python"',
       '"Family":"two-node"',
       '"FunctionName":"two-turn"',
+      '"FunctionName":"two-schedules"',
     ]);
   });
 });

@@ -14,8 +14,10 @@ import { platformTable } from './dynamodb/platform-table.ts';
 import { start as startDynamoDb } from './dynamodb/start.ts';
 import { start as startEvents } from './events/start.ts';
 import type { LambdaMode } from './lambda/environment.ts';
+import { arnOf } from './lambda/function-definition.ts';
 import { start as startLambda } from './lambda/start.ts';
 import { start as startS3 } from './s3/start.ts';
+import { start as startScheduler } from './scheduler/start.ts';
 import { start as startSecretsManager } from './secrets/start.ts';
 
 /** Whether the limits of sandboxes hold, or are only tried for. */
@@ -77,6 +79,7 @@ const sweepsOf = (sweepMs: number) => [
   { everyMs: sweepMs, input: { sweep: 'due' } },
   { everyMs: 5 * sweepMs, input: { sweep: 'places' } },
   { everyMs: sweepMs, input: { sweep: 'orphans' } },
+  { everyMs: sweepMs, input: { sweep: 'schedules' } },
   { everyMs: sweepMs, input: { sweep: 'mcp', forSeconds: stayingSeconds(sweepMs) } },
 ];
 /** It is gone before the next comes. */
@@ -111,12 +114,13 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       rules: sweepsOf(options.sweepMs ?? defaultSweepMs).map(({ everyMs, input }) => ({
         name: `sweep-${input.sweep}`,
         everyMs,
-        functionName: functionNamed('janitor'),
+        functionName: functionNamed(input.sweep === 'schedules' ? 'schedules' : 'janitor'),
         input,
       })),
       taskStateFunction: functionNamed('task-events'),
     }),
   );
+  const scheduler = begun(await startScheduler({ folder: join(home, 'scheduler'), functions: lambda }));
   progress('Starting the sandbox host');
   const sandboxes = await options.startSandboxHost?.({
     home,
@@ -141,6 +145,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     AWS_ENDPOINT_URL_LAMBDA: lambda.url,
     AWS_ENDPOINT_URL_S3: s3.url,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
+    AWS_ENDPOINT_URL_SCHEDULER: scheduler.url,
     ...(sandboxes === undefined ? {} : { AWS_ENDPOINT_URL_ECS: sandboxes.url }),
   };
   progress('Starting the functions');
@@ -157,6 +162,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     }),
   );
   events.fire();
+  scheduler.fire();
   const url = await gateway.open(options.port);
   const running = starting.move();
   return { url, limits: sandboxes?.limits ?? 'none', endpoints, stop: () => running.disposeAsync() };
@@ -178,6 +184,11 @@ const functionVariables = (
   TURN_FUNCTION: functionNamed('turn'),
   GREETER_FUNCTION: functionNamed('greeter'),
   JANITOR_FUNCTION: functionNamed('janitor'),
+  SCHEDULES_FUNCTION: functionNamed('schedules'),
+  SCHEDULE_GROUP: 'sallyport',
+  SCHEDULE_TARGET: arnOf(functionNamed('schedules')),
+  SCHEDULE_ROLE: 'arn:aws:iam::000000000000:role/sallyport-schedules',
+  SCHEDULE_DEAD_LETTERS: 'arn:aws:sqs:us-east-1:000000000000:sallyport-lost',
   SANDBOX_LINK_FUNCTION: functionNamed('sandbox-link'),
   DEPLOYMENT: 'local',
   SANDBOX_CLUSTER: 'sallyport',

@@ -35,6 +35,7 @@ const timeouts: Readonly<Record<FunctionName, number>> = {
   'sandbox-link': longestMs,
   'task-events': minuteMs,
   janitor: 5 * minuteMs,
+  schedules: 5 * minuteMs,
   api: longestMs,
   mcp: longestMs,
 };

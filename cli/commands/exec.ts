@@ -54,7 +54,7 @@ const programOf = async ({ text, positionals, host }: Call): Promise<Program> =>
   if (code === '-') return { name: 'execute_code', args: { code: await readPiped(host, codeBytesMax) } };
   if (code !== undefined) return { name: 'execute_code', args: { code } };
   const [command, ...args] = positionals;
-  if (command === undefined) throw wrongUsage('what is to be run is missing', [`Usage: ${usage}`]);
+  if (command === undefined) throw wrongUsage('what is to be run is missing', [`Usage: sallyport ${usage}`]);
   return { name: 'execute_command', args: { command, ...(args.length === 0 ? {} : { args }) } };
 };
 

@@ -30,12 +30,13 @@ type Source = {
   readonly read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
-const filePath = ([session = '', path = '']: readonly string[]): string =>
-  `/api/sessions/${segment(session)}/files/${path
-    .replace(/^\/workspace\/|^\.?\/+/, '')
-    .split('/')
-    .map(segment)
-    .join('/')}`;
+const filePath = ([session = '', path = '']: readonly string[]): string => {
+  const parts = path.replace(/^\/workspace\/|^\.?\/+/, '').split('/');
+  // A URL has no such part: what it would lead to is another address.
+  if (parts.includes('..'))
+    throw failure('path_outside_workspace', `${path} leads up: name it from /workspace`);
+  return `/api/sessions/${segment(session)}/files/${parts.map(segment).join('/')}`;
+};
 
 const ls = async (call: Call): Promise<undefined> => {
   const [session = '', path = '.'] = call.positionals;
@@ -103,7 +104,10 @@ const withSource = async (
 ): Promise<number> => {
   if (local === '-') return use(await pipedSource(host.stdin));
   const file = await open(resolve(host.folder, local)).catch((cause: NodeJS.ErrnoException) => {
-    throw failure('file_not_found', `${local} cannot be read: ${cause.code}`, { cause });
+    throw failure('file_not_found', `the local file ${local} cannot be read: ${cause.code}`, {
+      cause,
+      suggestions: ['Usage: sallyport files put <session> <path> [local]; the local file is the last.'],
+    });
   });
   try {
     const found = await file.stat();

@@ -91,8 +91,9 @@ const list = async (call: Call): Promise<undefined> => {
       : tableLines(
           ['NAME', 'TRANSPORT', 'ENABLED', 'STATUS', 'TARGET'],
           servers.map((server) => {
-            const { transport, enabled, url, command } = configOf(server);
-            return [server.name, transport, enabled === false ? 'no' : 'yes', server.status, url ?? command];
+            const { transport, enabled, url, command = '', args = [] } = configOf(server);
+            const target = url ?? [command, ...args].join(' ');
+            return [server.name, transport, enabled === false ? 'no' : 'yes', server.status, target];
           }),
         ),
   );
@@ -156,17 +157,25 @@ const health = async (call: Call): Promise<undefined> => {
           report.mcps.map((one) => [one.name, one.status, one.consecutiveFailures, one.lastCheck, one.error]),
         )),
   ]);
+  const lost = report.mcps.find(({ status }) => status === 'disconnected');
+  if (lost !== undefined && !call.output.isJson)
+    call.output.note(
+      `A disconnected server is not checked any more: try it with \`sallyport mcp test ${lost.name}\`.`,
+    );
 };
 
 const tested = async (call: Call): Promise<number> => {
   const answer = await (await call.client()).send<Tested>('POST', pathOf(call, '/test'));
   call.output.result(answer, () => [
     answer.ok
-      ? `${nameOf(call)} answers, with ${answer.tools?.length ?? 0} tools${namesOf(answer.tools)}`
+      ? `${nameOf(call)} answers, with ${counted(answer.tools)}${namesOf(answer.tools)}`
       : `${nameOf(call)} does not work: ${textOf(answer.error)}`,
   ]);
   return answer.ok ? 0 : 1;
 };
+
+const counted = ({ length }: readonly unknown[] = []): string =>
+  length === 1 ? '1 tool' : `${length} tools`;
 
 const namesOf = (tools: readonly unknown[] = []): string =>
   tools.length === 0 ? '.' : `: ${tools.map(textOf).join(', ')}.`;
@@ -203,7 +212,10 @@ export const mcpCommands: readonly Command[] = [
     name: 'mcp add',
     usage: `<name> (--url <url> [--header k=v]… [--transport http|sse] | --command <c> [--arg a]… [--env k=v]… [--cwd <folder>]) [--prefix <p>] [--timeout <ms>] [--description <text>] ${ofProject}`,
     summary: 'Register an MCP server',
-    details: [`\${NAME} in a header or variable stands for a secret of the project.`],
+    details: [
+      `\${NAME} in a header or variable stands for a secret of the project (\`sallyport secret set\`).`,
+      'A URL must lead to a public address. A command runs inside the sandbox of each session, without network.',
+    ],
     options: {
       url: { type: 'string' },
       header: { type: 'string', multiple: true },

@@ -40,8 +40,21 @@ test('nothing, and more than a secret can hold, is refused before it is sent', a
   expect(on.fake.asked).toEqual([]);
 });
 
+test('a token of one project means that project, and any other the default one', async () => {
+  const listed = { body: { projects: [{ id: project }] } };
+  await using on = await loggedIn({
+    'GET /api/projects': listed,
+    [`GET ${path}`]: { body: { secrets: [{ name: 'OWN' }] } },
+    [`GET ${ofDefault}`]: { body: { secrets: [{ name: 'DEFAULT' }] } },
+  });
+  expect((await on.run(['secret'])).stdout).toBe('NAME\nOWN\n');
+  listed.body.projects.push({ id: 'another' });
+  expect((await on.run(['secret'])).stdout).toBe('NAME\nDEFAULT\n');
+});
+
 test('secrets of the default project are listed and removed by name', async () => {
   await using on = await loggedIn({
+    'GET /api/projects': { body: { projects: [] } },
     [`GET ${ofDefault}`]: { body: { secrets: [{ name: 'A' }, { name: 'B' }] } },
     [`DELETE ${ofDefault}/A`]: { body: { message: 'Secret A removed' } },
   });

@@ -4,10 +4,11 @@
  */
 import type { Call, Command } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { segment } from '../http-client.ts';
+import { type HttpClient, segment } from '../http-client.ts';
 import { askSecret, readPiped } from '../prompt.ts';
 import { tableLines } from '../table.ts';
 
+type Projects = { readonly projects: readonly { readonly id: string }[]; readonly next?: string };
 type Listed = { readonly secrets: readonly { readonly name: string }[] };
 
 /** The project of everything that names none. */
@@ -15,8 +16,16 @@ const defaultProject = '00000000-0000-4000-8000-000000000000';
 /** The longest value, and the line end that a pipe adds. */
 const pipedBytesMax = 8194;
 
-const pathOf = (call: Call): string =>
-  `/api/projects/${segment(call.text('project') ?? defaultProject)}/secrets`;
+const pathOf = async (call: Call, client: HttpClient): Promise<string> =>
+  `/api/projects/${segment(call.text('project') ?? (await ownProject(client)))}/secrets`;
+
+/** The one there is for a token of a project, as a server's is when it is added; else the default one. */
+const ownProject = async (client: HttpClient): Promise<string> => {
+  const { projects, next } = await client.get<Projects>('/api/projects');
+  const [first, second] = projects;
+  return first === undefined || second !== undefined || next !== undefined ? defaultProject : first.id;
+};
+
 const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
 
 const set = async (call: Call): Promise<undefined> => {
@@ -28,7 +37,9 @@ const set = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const value = await readValue(call, name);
   if (value === '') throw wrongUsage('a secret has at least one character');
-  const answer = await client.send<object>('PUT', `${pathOf(call)}/${segment(name)}`, { value });
+  const answer = await client.send<object>('PUT', `${await pathOf(call, client)}/${segment(name)}`, {
+    value,
+  });
   call.output.result(answer, () => [`Set ${name}.`]);
 };
 
@@ -39,7 +50,8 @@ const readValue = async ({ host }: Call, name: string): Promise<string> =>
     : (await readPiped(host, pipedBytesMax)).replace(/\r?\n$/, '');
 
 const list = async (call: Call): Promise<undefined> => {
-  const { secrets } = await (await call.client()).get<Listed>(pathOf(call));
+  const client = await call.client();
+  const { secrets } = await client.get<Listed>(await pathOf(call, client));
   call.output.result({ secrets }, () =>
     secrets.length === 0
       ? ['No secrets; set one with `sallyport secret set <name>`.']
@@ -52,7 +64,8 @@ const list = async (call: Call): Promise<undefined> => {
 
 const remove = async (call: Call): Promise<undefined> => {
   const name = nameOf(call);
-  const answer = await (await call.client()).send<object>('DELETE', `${pathOf(call)}/${segment(name)}`);
+  const client = await call.client();
+  const answer = await client.send<object>('DELETE', `${await pathOf(call, client)}/${segment(name)}`);
   call.output.result(answer, () => [`Removed ${name}.`]);
 };
 

@@ -91,8 +91,14 @@ const get = async (call: Call): Promise<undefined> => {
 };
 
 const stop = async (call: Call): Promise<undefined> => {
-  const session = await (await call.client()).send<Session>('DELETE', pathOf(sessionId(call)));
-  call.output.result(session, () => [`Stopped ${sessionId(call)}.`]);
+  const client = await call.client();
+  const stopped: Session[] = [];
+  for (const id of call.positionals) {
+    stopped.push(await client.send<Session>('DELETE', pathOf(id)));
+    if (!call.output.isJson) call.output.line(`Stopped ${id}.`);
+  }
+  const [first] = stopped;
+  call.output.result(stopped.length === 1 ? first : { sessions: stopped }, () => []);
 };
 
 const logs = async (call: Call): Promise<undefined> => {
@@ -132,6 +138,7 @@ const readEvents = async (client: HttpClient, id: string, since: number): Promis
 };
 
 const one = { min: 1, max: 1 } as const;
+const some = { min: 1, max: 100 } as const;
 const listing = {
   usage: '[--all] [--status <status>] [--project <id>]',
   summary: 'List active sessions',
@@ -146,9 +153,9 @@ export const sessionCommands: readonly Command[] = [
   { name: 'sessions get', usage: '<id>', summary: 'Show one session', positionals: one, run: get },
   {
     name: 'sessions stop',
-    usage: '<id>',
-    summary: 'End a session and its sandbox',
-    positionals: one,
+    usage: '<id…>',
+    summary: 'End sessions and their sandboxes',
+    positionals: some,
     run: stop,
   },
   {
@@ -166,5 +173,5 @@ export const sessionCommands: readonly Command[] = [
     positionals: one,
     run: events,
   },
-  { name: 'stop', usage: '<id>', summary: 'End a session and its sandbox', positionals: one, run: stop },
+  { name: 'stop', usage: '<id…>', summary: 'End sessions and their sandboxes', positionals: some, run: stop },
 ];

@@ -4,6 +4,7 @@ import { cancelTurn } from '#shared/application/cancel-turn.ts';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
 import { decideCall } from '#shared/application/decide-call.ts';
 import { readEvents } from '#shared/application/read-events.ts';
+import { childrenOf, readFamily } from '#shared/application/read-family.ts';
 import {
   acceptedAnswer,
   cancelledAnswer,
@@ -66,8 +67,14 @@ export const conversationRoutes = ({
       errors: ['events_purged'],
     },
     handler: async (event, { session }) => {
-      const { since_index: since, max_events: eventsMax } = queryOf(event, eventsQuery);
-      return json(200, await readEvents(ports.sessions, session, { since, eventsMax }));
+      const asked = queryOf(event, eventsQuery);
+      const page = { since: asked.since_index, eventsMax: asked.max_events };
+      return json(
+        200,
+        asked.include_children
+          ? await readFamily(ports.sessions, session, { ...page, childrenOf })
+          : await readEvents(ports.sessions, session, page),
+      );
     },
   }),
   onSession(ports, {

@@ -6,11 +6,13 @@ import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
+import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
@@ -52,6 +54,11 @@ const limits = { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax };
 
 const egress = { allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS };
 
+const invoker = makeInvoker(lambda, {
+  turn: environment.TURN_FUNCTION,
+  janitor: environment.JANITOR_FUNCTION,
+});
+
 const ports = {
   sessions: makeSessionStore(table),
   connections: makeConnectionStore(table),
@@ -60,6 +67,8 @@ const ports = {
   mcpServers: makeMcpServerStore(table),
   addressGuard: makeAddressGuard(egress),
   remoteMcp: makeRemoteMcp(egress),
+  schedules: makeScheduleStore(table),
+  scheduleTender: makeScheduleTender(lambda, environment.SCHEDULES_FUNCTION),
   tokens: makeTokenStore(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
   auditLog: makeAuditLog(table),
@@ -69,7 +78,8 @@ const ports = {
   }),
   catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
   sockets: openSockets(environment.CONNECTIONS_URL),
-  invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
+  invoker,
+  forgetter: invoker,
   telemetry: house.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,

@@ -1,4 +1,5 @@
 /** The way into a found session's sandbox for a REST request: started when needed. */
+import type { AcquiredSandbox } from '#shared/application/acquire-sandbox.ts';
 import { type OpenSandboxPorts, openSandbox } from '#shared/application/open-sandbox.ts';
 import type { SavePorts } from '#shared/application/save-workspace.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
@@ -21,15 +22,18 @@ export const insideErrors = [
   'sandbox_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-export const inside = async (
+export const inside = async (ports: InsidePorts, event: ApiEvent, wish: InsideWish): Promise<LiveSandbox> =>
+  (await acquireInside(ports, event, wish)).sandbox;
+
+type InsideWish = { readonly session: Session; readonly settings: InsideSettings };
+
+/** With its workspace, as it was read on the way. */
+export const acquireInside = (
   ports: InsidePorts,
   event: ApiEvent,
-  { session, settings }: { readonly session: Session; readonly settings: InsideSettings },
-): Promise<LiveSandbox> => {
-  const correlationId = event.requestContext.requestId;
-  const { lifetimes } = settings;
-  return (await openSandbox(ports, session, { lifetimes, correlationId })).sandbox;
-};
+  { session, settings: { lifetimes } }: InsideWish,
+): Promise<AcquiredSandbox> =>
+  openSandbox(ports, session, { lifetimes, correlationId: event.requestContext.requestId });
 
 /** What the sandbox's server said no to, in our words for it. */
 export const refusalOf = async (response: Response): Promise<AppError> => {

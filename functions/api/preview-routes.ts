@@ -58,8 +58,9 @@ const show = async (
   const wish = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
   const { session } = await findSession(ports.sessions, wish);
   const correlationId = event.requestContext.requestId;
-  const { sandbox } = await openSandbox(ports, session, { lifetimes: settings.lifetimes, correlationId });
-  const port = await leasePort(ports, sandbox, target.port);
+  const acquired = await openSandbox(ports, session, { lifetimes: settings.lifetimes, correlationId });
+  const { sandbox } = acquired;
+  const port = await leasePort(ports, acquired, target.port);
   const body = bytesOf(event);
   const response = await ports.link.fetch(sandbox, {
     method: event.httpMethod,

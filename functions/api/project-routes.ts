@@ -1,19 +1,32 @@
 /** `/projects` and `/stats`: what an owner has, and what of it is in use. */
-import { createProject, listProjects, type ProjectPorts } from '#shared/application/manage-projects.ts';
+import { type DeleteProjectPorts, deleteProject } from '#shared/application/delete-project.ts';
+import {
+  createProject,
+  listProjects,
+  type ProjectPorts,
+  updateProject,
+} from '#shared/application/manage-projects.ts';
+import type { SecretPorts } from '#shared/application/manage-secrets.ts';
 import { resourceStats, type StatsPorts, type StatsSettings } from '#shared/application/resource-stats.ts';
 import { statsAnswer } from '#shared/contracts/deployment-view.ts';
-import { projectAnswer, projectsAnswer, projectView } from '#shared/contracts/project-view.ts';
-import { createProjectBody, pageQuery } from '#shared/contracts/rest.ts';
+import {
+  deletedAnswer,
+  projectAnswer,
+  projectsAnswer,
+  projectView,
+  projectWishOf,
+} from '#shared/contracts/project-view.ts';
+import { createProjectBody, pageQuery, updateProjectBody } from '#shared/contracts/rest.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { bodyOf, principalOf, queryOf } from './api-request.ts';
+import { bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { onProject } from './resource-route.ts';
+import { onProject, onProjectItself } from './resource-route.ts';
 
 export const projectRoutes = ({
   ports,
   stats,
 }: {
-  readonly ports: ProjectPorts & StatsPorts;
+  readonly ports: ProjectPorts & DeleteProjectPorts & SecretPorts & StatsPorts;
   readonly stats: StatsSettings;
 }): readonly ApiRoute[] => [
   {
@@ -26,12 +39,41 @@ export const projectRoutes = ({
       answers: { 201: projectAnswer },
       errors: ['invalid_flavor', 'unsupported_language'],
     },
-    handler: async (event) =>
-      json(
-        201,
-        projectView(await createProject(ports, principalOf(event), bodyOf(event, createProjectBody))),
-      ),
+    handler: async (event) => {
+      const { name, ...body } = bodyOf(event, createProjectBody);
+      const wish = { ...projectWishOf(body), name };
+      return json(201, projectView(await createProject(ports, principalOf(event), wish)));
+    },
   },
+  onProjectItself(ports, {
+    method: 'PATCH',
+    path: '/api/projects/{id}',
+    contract: {
+      summary: 'Change a project; sessions that are there keep what held',
+      body: updateProjectBody,
+      answers: { 200: projectAnswer },
+      errors: ['invalid_flavor', 'unsupported_language'],
+    },
+    handler: async (event) => {
+      const wish = { ...projectWishOf(bodyOf(event, updateProjectBody)), id: pathValue(event, 'id') };
+      return json(200, projectView(await updateProject(ports, principalOf(event), wish)));
+    },
+  }),
+  onProjectItself(ports, {
+    method: 'DELETE',
+    path: '/api/projects/{id}',
+    contract: {
+      summary: 'Delete a project without active sessions, and all that belongs to it',
+      answers: { 200: deletedAnswer },
+      errors: ['conflict'],
+    },
+    handler: async (event) => {
+      const id = pathValue(event, 'id');
+      const { requestId: correlationId } = event.requestContext;
+      await deleteProject(ports, principalOf(event), { id, correlationId });
+      return json(200, { id, message: 'the project is deleted' });
+    },
+  }),
   {
     method: 'GET',
     path: '/api/projects',
@@ -49,7 +91,8 @@ export const projectRoutes = ({
     path: '/api/projects/{id}',
     needs: 'own:read',
     contract: { summary: 'Show a project', answers: { 200: projectAnswer } },
-    handler: async (_event, project) => json(200, projectView(project)),
+    handler: async (_event, project) =>
+      json(200, { ...projectView(project), secrets: await ports.secrets.names(project.id) }),
   }),
   {
     method: 'GET',

@@ -1,13 +1,17 @@
 /**
- * Routes of one session or one project: it is found by the path's `id` before anything else of the request is
+ * Routes of one session, one project or one schedule: it is found by the path's `id` before anything else of the request is
  * looked at, and asked for what the route needs, so that a stranger's is answered exactly as none (AC2).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { findProject } from '#shared/application/find-project.ts';
+import { findSchedule } from '#shared/application/find-schedule.ts';
 import { type FoundSession, findSession } from '#shared/application/find-session.ts';
-import { intentOf, type Need } from '#shared/domain/access.ts';
+import { requireNeed } from '#shared/application/require-need.ts';
+import { intentOf, mayUse, type Need } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';
+import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
+import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { type ApiEvent, pathValue, principalOf } from './api-request.ts';
 import type { ApiRoute } from './api-route.ts';
@@ -39,4 +43,34 @@ export const onProject = (
   ...route,
   resource: 'project',
   handler: async (event) => handler(event, await findProject(projects, wish(event, route.needs))),
+});
+
+/**
+ * What is done to a project itself, by whoever may write what is the deployment's: the handler finds it, which may be
+ * half gone already. Whoever may not is answered as one who asks for anything of it.
+ */
+export const onProjectItself = (
+  { projects }: { readonly projects: Pick<ProjectStore, 'get'> },
+  { handler, ...route }: Omit<ApiRoute, 'needs' | 'resource'>,
+): ApiRoute => ({
+  ...route,
+  needs: 'global:write',
+  resource: 'project',
+  handler: async (event) => {
+    const principal = principalOf(event);
+    if (!mayUse(principal, 'global:write')) {
+      await findProject(projects, { ...wish(event, 'own:read'), principal });
+      requireNeed(principal, 'global:write');
+    }
+    return handler(event);
+  },
+});
+
+export const onSchedule = (
+  ports: { readonly schedules: Pick<ScheduleStore, 'find'> },
+  { handler, ...route }: ResourceRoute<ScheduleState>,
+): ApiRoute => ({
+  ...route,
+  resource: 'schedule',
+  handler: async (event) => handler(event, await findSchedule(ports, wish(event, route.needs))),
 });

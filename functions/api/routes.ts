@@ -1,6 +1,7 @@
 /** The table of routes: method, path, and which file answers. */
 import { type AccessPorts, issueTicket } from '#shared/application/authenticate.ts';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
+import type { DeleteProjectPorts } from '#shared/application/delete-project.ts';
 import type { ProjectPorts } from '#shared/application/manage-projects.ts';
 import type { SecretPorts } from '#shared/application/manage-secrets.ts';
 import type { TokenPorts } from '#shared/application/manage-tokens.ts';
@@ -21,16 +22,20 @@ import { openApiRoute } from './openapi-route.ts';
 import type { Preview } from './preview-routes.ts';
 import { projectRoutes } from './project-routes.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
+import { type ScheduleApiPorts, scheduleRoutes } from './schedule-routes.ts';
 import { secretRoutes } from './secret-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
+import { workspaceRoutes } from './workspace-routes.ts';
 
 export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
   InsidePorts &
   ProjectPorts &
+  DeleteProjectPorts &
   StatsPorts &
   SecretPorts &
   McpPorts &
+  ScheduleApiPorts &
   LogPorts &
   AccessPorts &
   Preview['ports'];
@@ -55,8 +60,10 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...fileRoutes(api),
   ...sandboxRoutes(api),
   ...projectRoutes(api),
+  ...workspaceRoutes(api),
   ...secretRoutes(api),
   ...mcpRoutes(api),
+  ...scheduleRoutes(api),
   ...tokenRoutes(api),
   ...modelRoutes(api),
   openApiRoute,

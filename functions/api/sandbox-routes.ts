@@ -5,7 +5,7 @@ import { leaseBody } from '#shared/contracts/rest.ts';
 import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/sandbox-view.ts';
 import { bodyOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { type InsidePorts, type InsideSettings, inside, insideErrors } from './inside.ts';
+import { acquireInside, type InsidePorts, type InsideSettings, insideErrors } from './inside.ts';
 import { onSession } from './resource-route.ts';
 
 export const sandboxRoutes = ({
@@ -49,8 +49,8 @@ export const sandboxRoutes = ({
     },
     handler: async (event, { session }) => {
       const { port: wanted } = bodyOf(event, leaseBody);
-      const sandbox = await inside(ports, event, { session, settings });
-      const port = await leasePort(ports, sandbox, wanted);
+      const acquired = await acquireInside(ports, event, { session, settings });
+      const port = await leasePort(ports, acquired, wanted);
       return json(201, portView(session.id, port));
     },
   }),

@@ -4,11 +4,12 @@ import type { SessionDefaults } from '#shared/application/create-session.ts';
 import { createWithPlace, type PlacePorts } from '#shared/application/create-with-place.ts';
 import type { DecidePorts } from '#shared/application/decide-call.ts';
 import { type EndPorts, endSession } from '#shared/application/end-session.ts';
-import { createSessionBody, listQuery } from '#shared/contracts/rest.ts';
+import { listSessions } from '#shared/application/list-sessions.ts';
+import { createSessionBody, listQuery, sessionWishOf } from '#shared/contracts/rest.ts';
 import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/session-view.ts';
-import { mayRead } from '#shared/domain/access.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
+import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { idleLimit } from '#shared/domain/session-lifetime.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
@@ -26,15 +27,15 @@ export const sessionRoutes = ({
   readonly ports: SessionPorts;
   readonly settings: SessionDefaults;
 }): readonly ApiRoute[] => {
-  const show = async (session: Session, turn?: TurnRecord) => {
-    const workspace = await ports.workspaces.get(session.workspace);
-    return sessionView(session, {
+  const viewOf = (session: Session, workspace: Workspace | undefined, turn?: TurnRecord) =>
+    sessionView(session, {
       turn,
       workspace,
       now: ports.world.now(),
       idleMs: idleLimit(session, settings.lifetimes),
     });
-  };
+  const show = async (session: Session, turn?: TurnRecord) =>
+    viewOf(session, await ports.workspaces.get(session.workspace), turn);
   return [
     {
       method: 'POST',
@@ -49,11 +50,13 @@ export const sessionRoutes = ({
           'unsupported_language',
           'provider_not_configured',
           'project_not_found',
+          'workspace_not_found',
+          'conflict',
           'resource_limit_exceeded',
         ],
       },
       handler: async (event: ApiEvent) => {
-        const { evictIdle, waitSeconds, ...wish } = bodyOf(event, createSessionBody);
+        const { evictIdle, waitSeconds, ...wish } = sessionWishOf(bodyOf(event, createSessionBody));
         const id = randomUUID() as SessionId;
         const correlationId = event.requestContext.requestId;
         const request = { id, principal: principalOf(event), wish, defaults: settings };
@@ -66,20 +69,23 @@ export const sessionRoutes = ({
       method: 'GET',
       path: '/api/sessions',
       needs: 'own:read',
-      contract: { summary: 'List your sessions', query: listQuery, answers: { 200: sessionsAnswer } },
+      contract: {
+        summary: 'List your sessions',
+        query: listQuery,
+        answers: { 200: sessionsAnswer },
+        errors: ['project_not_found'],
+      },
       handler: async (event: ApiEvent) => {
-        const { after, status, project } = queryOf(event, listQuery);
-        const principal = principalOf(event);
-        const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
-        const { sessions, next } = await ports.sessions.list(principal.owner, page);
-        const wanted = sessions.filter(
-          (session) =>
-            mayRead(principal, session) &&
-            (status === undefined || session.status === status) &&
-            (project === undefined || session.project === project),
-        );
-        const shown = await Promise.all(wanted.map((session) => show(session)));
-        return json(200, { sessions: shown, ...(next === undefined ? {} : { next }) });
+        const search = {
+          ...queryOf(event, listQuery),
+          principal: principalOf(event),
+          itemsMax: pageItemsMax,
+        };
+        const { sessions, ...rest } = await listSessions(ports, search);
+        const workspaces = await ports.workspaces.getMany(sessions.map(({ workspace }) => workspace));
+        const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
+        const shown = sessions.map((session) => viewOf(session, byId.get(session.workspace)));
+        return json(200, { sessions: shown, ...rest });
       },
     },
     onSession(ports, {

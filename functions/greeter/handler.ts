@@ -1,5 +1,6 @@
 /** Greets a connection once its `$connect` has returned; invoked asynchronously by the socket function. */
 import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
@@ -18,6 +19,7 @@ const table = openTable(environment.TABLE_NAME);
 const ports = {
   sessions: makeSessionStore(table),
   connections: makeConnectionStore(table),
+  callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   world: systemWorld,

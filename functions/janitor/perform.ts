@@ -3,6 +3,8 @@ import { type AuditPorts, auditPlaces } from '#shared/application/audit-places.t
 import { checkServer } from '#shared/application/check-mcp-server.ts';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
 import { drainPool, type FillPoolPorts, fillPool } from '#shared/application/fill-pool.ts';
+import { type ForgetProjectPorts, forgetProject } from '#shared/application/forget-project.ts';
+import { forgetWorkspace } from '#shared/application/forget-workspace.ts';
 import { finishStop } from '#shared/application/stop-sandbox.ts';
 import { type SweepPorts, sweep } from '#shared/application/sweep.ts';
 import { type McpSweepPorts, sweepMcpServers } from '#shared/application/sweep-mcp-servers.ts';
@@ -17,7 +19,13 @@ import { projectPrincipal } from '#shared/domain/principal.ts';
 import type { Lifetimes } from '#shared/domain/session-lifetime.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
-export type JanitorPorts = SweepPorts & OrphanPorts & AuditPorts & FillPoolPorts & McpSweepPorts & TryPorts;
+export type JanitorPorts = SweepPorts &
+  OrphanPorts &
+  AuditPorts &
+  FillPoolPorts &
+  McpSweepPorts &
+  TryPorts &
+  ForgetProjectPorts;
 
 export type JanitorSettings = {
   readonly lifetimes: Lifetimes;
@@ -50,6 +58,10 @@ export const perform = async (
       return fillPool(ports, pool);
     case 'stop':
       return stop(ports, task.workspaceId);
+    case 'workspace':
+      return { forgotten: await forgetWorkspace(ports, task.workspaceId, correlationId) };
+    case 'project':
+      return { forgotten: await forgetProject(ports, task.project, correlationId) };
     case 'mcp':
       return sweepMcpServers(ports, { times, forMs: (task.forSeconds ?? 0) * 1000 });
     case 'mcp-server':

@@ -68,6 +68,7 @@ test('a stream carries no header of one connection', async () => {
     'cache-control': 'no-cache, no-transform',
     'content-type': 'text/event-stream',
     'x-accel-buffering': 'no',
+    'x-request-id': 'r-1',
   });
   expect(await new Response(result.body).text()).toContain('data: {');
 });
@@ -92,6 +93,7 @@ test.each([
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'www-authenticate': 'Bearer',
+      'x-request-id': 'r-1',
     },
     body: JSON.stringify({
       error: {

@@ -32,12 +32,18 @@ export const answer = async (
     const principal = await authenticate(door, { token: bearerToken(event.headers) });
     await throttle(door, principal);
     const context = { ports: await open(), settings, principal, correlationId };
-    return toResult(await answerMcp(toRequest(event), makeServer, context));
+    return named(toResult(await answerMcp(toRequest(event), makeServer, context)), correlationId);
   } catch (error) {
     if (!isAppError(error)) door.telemetry.error('a request failed', { error });
-    return failure(error, correlationId);
+    return named(failure(error, correlationId), correlationId);
   }
 };
+
+/** A refusal of the protocol has no place for the id but here (AC4). */
+const named = ({ headers, ...answer }: StreamedResult, requestId: string): StreamedResult => ({
+  ...answer,
+  headers: { ...headers, 'x-request-id': requestId },
+});
 
 /** Every method but POST is refused alike, and a `Request` could not carry each of them. */
 const toRequest = (event: APIGatewayProxyEvent): Request => {

@@ -9,13 +9,18 @@ import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server
 import type * as z from 'zod';
 import type { ConfigLimits } from '#shared/application/config-limits.ts';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
+import type { DeleteProjectPorts } from '#shared/application/delete-project.ts';
 import type { ExecutePorts } from '#shared/application/execute.ts';
+import type { ProjectPorts } from '#shared/application/manage-projects.ts';
+import type { ManagePorts } from '#shared/application/manage-schedules.ts';
 import type { TokenPorts } from '#shared/application/manage-tokens.ts';
+import type { ReadPorts } from '#shared/application/read-schedules.ts';
 import { requireNeed } from '#shared/application/require-need.ts';
 import type { RunningCallPorts } from '#shared/application/running-calls.ts';
 import type { FilePorts } from '#shared/application/session-files.ts';
 import { type Intent, intentOf, type Need } from '#shared/domain/access.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { ToolProgress } from '#shared/ports/sandbox-tools.ts';
 import { type ObjectSchema, objectSchema, parseArguments } from './tool-arguments.ts';
@@ -23,7 +28,11 @@ import { type ObjectSchema, objectSchema, parseArguments } from './tool-argument
 export type McpPorts = ExecutePorts &
   FilePorts &
   TokenPorts &
-  RunningCallPorts & { readonly secretNames: (project: ProjectId) => Promise<readonly string[]> };
+  ManagePorts &
+  ReadPorts &
+  RunningCallPorts &
+  ProjectPorts &
+  DeleteProjectPorts & { readonly secretNames: (project: ProjectId) => Promise<readonly string[]> };
 
 export type McpSettings = {
   readonly defaults: SessionDefaults;
@@ -39,6 +48,10 @@ export type CallContext = {
   readonly correlationId: string;
   /** Aborted when nobody waits for the result any more. */
   readonly signal: AbortSignal;
+  /** Aborted when the connection is lost, which ends no call of an older client. */
+  readonly gone: AbortSignal;
+  /** Tells a client that asked to hear of a session what happens in it, as `notifications/message`. */
+  readonly tell: (level: 'info' | 'error', data: JsonObject) => void;
   readonly onProgress: (progress: ToolProgress) => void;
   /** Says what a slow call is at, to a client that wants to hear it. */
   readonly onPhase: (phase: string) => void;

@@ -7,11 +7,13 @@ import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSecretPointers } from '#shared/adapters/aws/dynamo/secret-pointer.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
+import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
@@ -50,10 +52,17 @@ const settings = {
   },
 };
 
+const invoker = makeInvoker(lambda, {
+  turn: environment.TURN_FUNCTION,
+  janitor: environment.JANITOR_FUNCTION,
+});
+
 const ports = {
   sessions: makeSessionStore(table),
   places: makePlaceStore(table),
   projects: makeProjectStore(table),
+  schedules: makeScheduleStore(table),
+  scheduleTender: makeScheduleTender(lambda, environment.SCHEDULES_FUNCTION),
   tokens: makeTokenStore(table),
   rateLimiter: makeRateLimiter(table, settings.limits.rate),
   auditLog: makeAuditLog(table),
@@ -61,7 +70,8 @@ const ports = {
   secretNames: async (project: ProjectId) => (await secretPointers.read(project)).names.toSorted(),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
-  invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
+  invoker,
+  forgetter: invoker,
   telemetry: house.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,

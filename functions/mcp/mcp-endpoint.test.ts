@@ -104,6 +104,17 @@ test('a fault of ours says nothing of itself and is logged', async () => {
   await client.close();
 });
 
+test.each([
+  ['initialize', { cursor: 7 }],
+  ['tools/list', { cursor: 7 }],
+])('parameters of the wrong form are invalid parameters (%s)', async (method, params) => {
+  const headers = { accept: 'application/json', 'mcp-protocol-version': '2025-11-25' };
+  const request = post({ jsonrpc: '2.0', id: 1, method, params }, headers);
+  const response = await answerMcp(request, toolServer([calm]), context);
+  const error = { code: -32602, message: `Invalid params for ${method}` };
+  expect(await response.json()).toEqual({ jsonrpc: '2.0', id: 1, error });
+});
+
 test('a tool that does not exist is an error of the protocol', async () => {
   const client = await connected(calm, 'modern');
   await expect(client.callTool({ name: 'nothing', arguments: {} })).rejects.toMatchObject({ code: -32602 });

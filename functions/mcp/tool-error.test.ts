@@ -3,19 +3,10 @@ import { expect, test } from 'vitest';
 import { AppError } from '#shared/errors.ts';
 import { toErrorResult } from './tool-error.ts';
 
-test('a fact of the error is in it, in the words of a tool', () => {
-  const refused = new AppError('tool_outcome_unknown', 'the connection broke', {
-    facts: { sessionId: 's-1', maxSessions: 3 },
-  });
-  const [block] = toErrorResult(refused, 'r').content;
+test('the session of the error is in it, and no other fact', () => {
+  const error = new AppError('conflict', 'no', { facts: { sessionId: 's-1', maxSessions: 3 } });
+  const [block] = toErrorResult(error, 'r').content;
   expect(JSON.parse(block?.type === 'text' ? block.text : '')).toEqual({
-    error: {
-      type: 'tool_outcome_unknown',
-      message: 'the connection broke',
-      suggestions: [],
-      recovery_actions: [],
-      session_id: 's-1',
-      max_sessions: 3,
-    },
+    error: { type: 'conflict', message: 'no', suggestions: [], recovery_actions: [], session_id: 's-1' },
   });
 });

@@ -16,7 +16,7 @@ export const toErrorResult = (cause: unknown, requestId: string): CallToolResult
     message,
     suggestions,
     recovery_actions: recoveryActions,
-    ...(isAppError(cause) ? factsOf(cause) : {}),
+    ...(isAppError(cause) ? sessionOf(cause) : {}),
   };
   return {
     isError: true,
@@ -25,8 +25,6 @@ export const toErrorResult = (cause: unknown, requestId: string): CallToolResult
   };
 };
 
-const factsOf = ({ details: { facts = {} } }: AppError) =>
-  Object.fromEntries(Object.entries(facts).map(([name, fact]) => [inSnakeCase(name), fact]));
-
-const inSnakeCase = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Whoever made a session with the call that failed knows its id from nowhere else. */
+const sessionOf = ({ details: { facts } }: AppError) =>
+  facts?.['sessionId'] === undefined ? {} : { session_id: facts['sessionId'] };

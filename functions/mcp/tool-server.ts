@@ -9,7 +9,6 @@ import {
   type ContentBlock,
   ProtocolError,
   ProtocolErrorCode,
-  Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { runCancellable } from '#shared/application/running-calls.ts';
@@ -17,7 +16,9 @@ import { AppError, isAppError } from '#shared/errors.ts';
 import type { Tool } from './define-tool.ts';
 import type { EndpointContext, MakeServer } from './endpoint-context.ts';
 import { openProgress } from './progress.ts';
+import { openTelling } from './session-log.ts';
 import { toErrorResult } from './tool-error.ts';
+import { WellFormedServer } from './well-formed-server.ts';
 
 const serverInfo = { name: 'sallyport', version: '0.1.0' };
 const instructions =
@@ -28,7 +29,10 @@ type Mcp = ServerContext['mcpReq'];
 export const toolServer =
   (tools: readonly Tool[]): MakeServer =>
   (context, { era }) => {
-    const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
+    const server = new WellFormedServer(serverInfo, {
+      capabilities: { tools: {}, logging: {} },
+      instructions,
+    });
     const shown = tools.map(({ run: _run, needs: _needs, ...listed }) => listed);
     server.setRequestHandler('tools/list', () => ({ tools: shown }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
@@ -57,7 +61,8 @@ const callTool = async (
   try {
     const blocks: ContentBlock[] = [];
     const show = (block: ContentBlock): void => void blocks.push(block);
-    const structuredContent = await tool.run(input, { ...context, signal, onProgress, onPhase, show });
+    const heard = { gone: mcpReq.signal, tell: openTelling(mcpReq), onProgress, onPhase, show };
+    const structuredContent = await tool.run(input, { ...context, signal, ...heard });
     const text = JSON.stringify(structuredContent);
     return { content: [{ type: 'text', text }, ...blocks], structuredContent };
   } catch (error) {

@@ -1,6 +1,7 @@
 /** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
 import { type AcceptPorts, acceptMessage } from '#shared/application/accept-message.ts';
 import { stillHolds, unauthenticated } from '#shared/application/authenticate.ts';
+import { answerCall, type CallerPorts, declareTools } from '#shared/application/caller-tools.ts';
 import { cancelTurn } from '#shared/application/cancel-turn.ts';
 import { type DecidePorts, decideCall } from '#shared/application/decide-call.ts';
 import { type EndPorts, endSession } from '#shared/application/end-session.ts';
@@ -15,7 +16,7 @@ import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import type { SocketRequest } from './socket-event.ts';
 
-export type FramePorts = AcceptPorts & DecidePorts & EndPorts & EnterPorts;
+export type FramePorts = AcceptPorts & DecidePorts & EndPorts & EnterPorts & CallerPorts;
 
 export type FrameSettings = {
   readonly limits: TurnLimits;
@@ -80,6 +81,16 @@ const act = async (
     case 'history:reset':
       await resetHistory(ports, found);
       break;
+    case 'caller_tools:declare': {
+      const { callerId, tools } = action;
+      await declareTools(ports, found.session, { callerId, tools, connectionId });
+      break;
+    }
+    case 'caller_tool:result': {
+      const { requestId, result, error } = action;
+      await answerCall(ports, found, { requestId, result, error, correlationId, limits: settings.limits });
+      break;
+    }
     case 'session:stop':
       await endSession(ports, found.session, { reason: 'the user stopped the session', correlationId });
       break;

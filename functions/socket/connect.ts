@@ -41,11 +41,11 @@ const open = async (
 ): Promise<void> => {
   const decoded = decode(connectionQuery, query);
   if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
-  const { since, sessionId: _, ...wish } = decoded.value;
+  const { since, sessionId: named, ...wish } = decoded.value;
   await throttle(ports, principal);
   await openConnection(
     ports,
-    { connectionId, sessionId: sessionId as SessionId, principal, wish, since },
+    { connectionId, sessionId: sessionId as SessionId, isNew: named === undefined, principal, wish, since },
     defaults,
   );
   await ports.invoker.greet(connectionId, correlationId);

@@ -1,6 +1,7 @@
 /** The WebSocket API's one integration: `$connect`, `$disconnect` and every frame a client sends. */
 import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestContext } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
@@ -28,6 +29,7 @@ const ports = {
   sessions: makeSessionStore(table),
   workspaces: makeWorkspaceStore(table),
   connections: makeConnectionStore(table),
+  callers: makeCallerStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   projects: makeProjectStore(table),
   tokens: makeTokenStore(table),
@@ -62,7 +64,7 @@ export const handler = house.handler<SocketEvent, APIGatewayProxyResult>(async (
     case 'CONNECT':
       return connect(ports, request, defaults);
     case 'DISCONNECT':
-      await closeConnection(ports, request.connectionId);
+      await closeConnection(ports, request.connectionId, frameSettings.limits);
       break;
     case 'MESSAGE':
       await answerFrame(ports, request, frameSettings);

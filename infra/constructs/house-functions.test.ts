@@ -154,8 +154,9 @@ describe('rights', () => {
     ['sandbox-link', []],
     ['task-events', items],
     ['janitor', ['dynamodb:BatchWriteItem', ...withIndex].sort()],
+    ['schedules', ['dynamodb:BatchWriteItem', ...withIndex].sort()],
     ['api', withIndex],
-    ['mcp', withIndex],
+    ['mcp', ['dynamodb:BatchWriteItem', ...withIndex].sort()],
   ])('%s does with the table what its code does, and never scans', (name, actions) => {
     expect(actionsOf(name, 'dynamodb')).toEqual(actions);
   });
@@ -168,6 +169,7 @@ describe('rights', () => {
     ['sandbox-link', []],
     ['task-events', []],
     ['janitor', ['ecs:DescribeTasks', 'ecs:ListTasks', 'ecs:RunTask', 'ecs:StopTask']],
+    ['schedules', []],
     ['api', ['ecs:DescribeTasks', 'ecs:RunTask']],
     ['mcp', ['ecs:DescribeTasks', 'ecs:RunTask']],
   ])(
@@ -189,8 +191,9 @@ describe('rights', () => {
     ['sandbox-link', []],
     ['task-events', ['janitor']],
     ['janitor', ['sandbox-link', 'turn']],
-    ['api', ['janitor', 'sandbox-link', 'turn']],
-    ['mcp', ['janitor', 'sandbox-link', 'turn']],
+    ['schedules', ['janitor', 'turn']],
+    ['api', ['janitor', 'sandbox-link', 'schedules', 'turn']],
+    ['mcp', ['janitor', 'sandbox-link', 'schedules', 'turn']],
   ])('%s invokes whom it must', (name, targets) => {
     const statement = statementsOf(name).find(({ Action }) => Action === 'lambda:InvokeFunction');
     const text = JSON.stringify(statement?.Resource ?? '');
@@ -209,6 +212,7 @@ describe('rights', () => {
     ['sandbox-link', []],
     ['task-events', ['POST']],
     ['janitor', ['POST']],
+    ['schedules', ['POST']],
     ['api', ['POST']],
     ['mcp', ['POST']],
   ])('%s manages the connections of the one stage', (name, methods) => {
@@ -281,6 +285,43 @@ describe('rights', () => {
     ]);
   });
 
+  test('schedules are kept in one group, by one function, which passes a role that may wake it and nobody else', () => {
+    const armers = names.filter((name) => actionsOf(name, 'scheduler').length > 0);
+    expect(armers).toEqual(['schedules']);
+    const statements = statementsOf('schedules');
+    const arming = statements.find(({ Action }) => [Action].flat().includes('scheduler:CreateSchedule'));
+    expect(arming?.Action).toEqual(['scheduler:CreateSchedule', 'scheduler:DeleteSchedule']);
+    expect(JSON.stringify(arming?.Resource)).toContain(':schedule/sallyport-runs/*');
+    const role = { 'Fn::GetAtt': [expect.stringMatching(/^FunctionsSchedulesRole/), 'Arn'] };
+    expect(statements.find(({ Action }) => Action === 'iam:PassRole')).toEqual({
+      Action: 'iam:PassRole',
+      Condition: { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } },
+      Effect: 'Allow',
+      Resource: role,
+    });
+    const policy = named(compute, 'AWS::IAM::Policy', 'FunctionsSchedulesRole').Properties.PolicyDocument;
+    const woken = JSON.stringify(policy.Statement[0].Resource);
+    expect(policy.Statement.map(({ Action }: Statement) => [Action].flat().sort())).toEqual([
+      ['lambda:InvokeFunction'],
+      ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
+    ]);
+    expect(woken).toContain(':function:sallyport-schedules"');
+    const trust = named(compute, 'AWS::IAM::Role', 'FunctionsSchedulesRole').Properties;
+    expect(trust.AssumeRolePolicyDocument.Statement).toEqual([
+      {
+        Action: 'sts:AssumeRole',
+        Condition: {
+          ArnEquals: {
+            'aws:SourceArn': { 'Fn::GetAtt': [expect.stringMatching(/^FunctionsSchedulesGroup/), 'Arn'] },
+          },
+          StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
+        },
+        Effect: 'Allow',
+        Principal: { Service: 'scheduler.amazonaws.com' },
+      },
+    ]);
+  });
+
   test('model keys are read by the turn and by the list of models', () => {
     const keys = Object.values(everySetting.providerKeyArns ?? {});
     const readers = names.filter((name) =>
@@ -313,7 +354,7 @@ describe('rights', () => {
       .filter(({ Resource }) => [Resource].flat().some((one) => JSON.stringify(one).includes(resource)))
       .flatMap(({ Action }) => Action);
 
-  test('projects’ secrets are made and deleted by the API, read by it and whoever reaches registered servers', () => {
+  test('projects’ secrets are made by the API, deleted by it and the janitor, read by whoever reaches registered servers', () => {
     const told = names.filter(
       (name) => functionOf(name).Properties.Environment.Variables.PROJECT_SECRETS_PREFIX !== undefined,
     );
@@ -324,7 +365,7 @@ describe('rights', () => {
     expect(Object.fromEntries(names.map((name) => [name, secretActionsOn(name, own)]))).toEqual({
       ...Object.fromEntries(names.map((name) => [name, []])),
       turn: [reading],
-      janitor: [reading],
+      janitor: ['secretsmanager:DeleteSecret', reading],
       api: making,
     });
     const resources = names.flatMap((name) => statementsOf(name).flatMap(({ Resource }) => Resource));

@@ -13,7 +13,12 @@ import type { EnvironmentFor, FunctionName } from '#shared/config/environment.ts
 import type { Variables } from '#shared/config/settings.ts';
 import { HouseFunction, type HouseFunctionProps } from './house-function.ts';
 import { all, beingInVpc, invoking, knowing, type Need } from './need.ts';
-import { keepingProjectSecrets, readingProjectSecrets } from './project-secrets-need.ts';
+import {
+  clearingProjectSecrets,
+  keepingProjectSecrets,
+  readingProjectSecrets,
+} from './project-secrets-need.ts';
+import { ScheduleGroup } from './schedule-group.ts';
 import { type SharedNeedsProps, sharedNeeds, turnTarget } from './shared-needs.ts';
 import { checkingCredentials, deletingMany, readingFrom, workingOn, workingOnIndexed } from './table-need.ts';
 import { forgettingWorkspaces, savingWorkspaces } from './workspace-need.ts';
@@ -43,6 +48,7 @@ export class HouseFunctions extends Construct {
   readonly 'sandbox-link': HouseFunction<'sandbox-link'>;
   readonly 'task-events': HouseFunction<'task-events'>;
   readonly janitor: HouseFunction<'janitor'>;
+  readonly schedules: HouseFunction<'schedules'>;
   readonly api: HouseFunction<'api'>;
   readonly mcp: HouseFunction<'mcp'>;
   private readonly settings: Variables;
@@ -56,7 +62,8 @@ export class HouseFunctions extends Construct {
     this['sandbox-link'] = this.addLink(props);
     const sandboxes = sandboxesBy(this['sandbox-link'].lambda);
     const secrets = readingProjectSecrets(Stack.of(this), settings);
-    const sweeping = all(tasks.sweeping, forgettingWorkspaces(workspaces), secrets);
+    const clearing = clearingProjectSecrets(Stack.of(this), settings);
+    const sweeping = all(tasks.sweeping, forgettingWorkspaces(workspaces), clearing);
     this.janitor = this.addJanitor(
       props,
       all(workingOnIndexed(table, 'due'), deletingMany(table), door.posting, turns, sandboxes, sweeping),
@@ -89,10 +96,13 @@ export class HouseFunctions extends Construct {
       retryAttempts: 2,
       onFailure: new SqsDestination(props.lostEvents),
     });
-    const requests = all(workingOnIndexed(table, 'owner'), door.posting, turns, sandboxes, cleaning);
+    const talking = all(workingOnIndexed(table, 'due'), deletingMany(table), door.posting, turns, cleaning);
+    this.schedules = this.addSchedules(props, all(talking, access));
+    const tending = invoking('SCHEDULES_FUNCTION', this.schedules.lambda);
+    const requests = all(workingOnIndexed(table, 'owner'), door.posting, turns, sandboxes, cleaning, tending);
     const keeping = keepingProjectSecrets(Stack.of(this), settings);
     this.api = this.add({ name: 'api', needs: all(requests, access, models, keeping), timeout: longest });
-    this.mcp = this.add({ name: 'mcp', needs: all(requests, access), timeout: longest });
+    this.mcp = this.add({ name: 'mcp', needs: all(requests, access, deletingMany(table)), timeout: longest });
   }
 
   get all(): readonly HouseFunction<FunctionName>[] {
@@ -125,6 +135,22 @@ export class HouseFunctions extends Construct {
       timeout: sweepTimeout,
       retryAttempts: 2,
       maxEventAge: janitorAgeMax,
+      onFailure: new SqsDestination(lostEvents),
+    });
+  }
+
+  /** It asks the scheduler to invoke it, so it is named before it is made. */
+  private addSchedules(
+    { settings, lostEvents }: HouseFunctionsProps,
+    needs: Need<Omit<EnvironmentFor<'schedules'>, `SCHEDULE_${string}`>>,
+  ) {
+    const { arming, target } = new ScheduleGroup(this, 'Schedules', { settings, lostEvents });
+    return this.add({
+      name: 'schedules',
+      needs: all(needs, arming),
+      functionName: target.functionName,
+      timeout: sweepTimeout,
+      retryAttempts: 2,
       onFailure: new SqsDestination(lostEvents),
     });
   }

@@ -60,6 +60,7 @@ const ownRows = (): readonly Row[] => [
     counts('Sweep', 'SweepsDone', 'SweepDue'),
     counts('Sockets and MCP servers gone', 'SocketsGone', 'McpChecksFailed', 'McpServersLost'),
   ],
+  [counts('Scheduled runs', 'ScheduleRuns', 'ScheduleRunsFailed')],
 ];
 
 const doorRow = ({ socket, lostTurns, lostEvents }: ComputeStack, { door }: EdgeStack): Row => [

@@ -1,6 +1,6 @@
 /**
- * What functions may do with projects' secrets: the API makes, reads and deletes them, whoever reaches registered
- * servers reads them, and nobody changes or lists one. No right reaches beside the deployment's own prefix.
+ * What functions may do with projects' secrets: the API makes, reads and deletes them, the janitor deletes those of a
+ * deleted project, whoever reaches registered servers reads them, and nobody changes or lists one. No right reaches beside the deployment's own prefix.
  */
 import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import type { Settings } from '../settings.ts';
@@ -14,6 +14,12 @@ const prefixOf = ({ deployment }: Settings): string => `sallyport/${deployment}/
 export const readingProjectSecrets = (stack: Stack, settings: Settings): Need<PrefixVariables> => ({
   variables: { PROJECT_SECRETS_PREFIX: prefixOf(settings) },
   statements: rights(stack, settings, { secret: ['GetSecretValue'], key: ['Decrypt'] }),
+});
+
+/** To read them, and to delete all of a project that is gone. */
+export const clearingProjectSecrets = (stack: Stack, settings: Settings): Need<PrefixVariables> => ({
+  variables: { PROJECT_SECRETS_PREFIX: prefixOf(settings) },
+  statements: rights(stack, settings, { secret: ['DeleteSecret', 'GetSecretValue'], key: ['Decrypt'] }),
 });
 
 export const keepingProjectSecrets = (

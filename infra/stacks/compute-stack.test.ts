@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { janitorTask } from '#shared/contracts/janitor-task.ts';
+import { scheduleTask } from '#shared/contracts/schedule-task.ts';
 import { named, ofType, synthesise } from '../synthesise.ts';
 
 const { compute } = synthesise();
@@ -41,7 +42,10 @@ describe('the WebSocket', () => {
 describe('what wakes functions', () => {
   const rules = ofType(compute, 'AWS::Events::Rule').map(({ Properties }) => Properties);
 
-  const sweeps = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
+  const timed = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
+  const isOfSchedules = ({ Targets }: { Targets: [{ Input: string }] }): boolean =>
+    Targets[0].Input === '{"sweep":"schedules"}';
+  const sweeps = timed.filter((rule) => !isOfSchedules(rule as never));
 
   test('the janitor sweeps what is due every minute, places every five, orphans every ten, and stays for lost MCP servers', () => {
     expect(sweeps.map(({ ScheduleExpression, Targets }) => [ScheduleExpression, Targets[0].Input])).toEqual([
@@ -62,6 +66,21 @@ describe('what wakes functions', () => {
   test('what the rules say is what the janitor understands', () => {
     for (const { Targets } of sweeps)
       expect(janitorTask.safeParse(JSON.parse(Targets[0].Input)).success).toBe(true);
+  });
+
+  test('schedules are swept every minute by their own function', () => {
+    const [rule, ...others] = timed.filter((one) => isOfSchedules(one as never));
+    expect(others).toEqual([]);
+    expect(rule).toMatchObject({
+      ScheduleExpression: 'rate(1 minute)',
+      Targets: [
+        {
+          Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsschedules/), 'Arn'] },
+          RetryPolicy: { MaximumRetryAttempts: 0 },
+        },
+      ],
+    });
+    expect(scheduleTask.safeParse(JSON.parse(rule?.Targets[0].Input)).success).toBe(true);
   });
 
   test('task state changes of our cluster are delivered, tried again, and kept when they are lost', () => {

@@ -46,7 +46,7 @@ export class ComputeStack extends Stack {
   readonly socket: SocketDoor;
   /** Invocations of the turn that failed for good. */
   readonly lostTurns: Queue;
-  /** Task state changes that were never handled, and calls of the janitor that failed for good. */
+  /** Task state changes and wake-ups that were never handled, and calls of the janitor that failed for good. */
   readonly lostEvents: Queue;
 
   constructor(scope: Construct, id: string, { settings, data, network }: ComputeStackProps) {
@@ -76,6 +76,7 @@ export class ComputeStack extends Stack {
     });
     this.socket.route({ authorizer: this.functions.authorizer.lambda, socket: this.functions.socket.lambda });
     for (const sweep of sweeps) this.addSweep(sweep);
+    this.addScheduleSweep();
     this.addTaskEvents(tasks);
   }
 
@@ -109,6 +110,19 @@ export class ComputeStack extends Stack {
     new Rule(this, `Sweep-${task.sweep}`, {
       description: `The sweep of ${task.sweep}`,
       schedule: Schedule.rate(Duration.minutes(minutes)),
+      targets: [target],
+    });
+  }
+
+  private addScheduleSweep(): void {
+    const target = new LambdaFunction(this.functions.schedules.lambda, {
+      event: RuleTargetInput.fromObject({ sweep: 'schedules' }),
+      // The next one is the retry.
+      retryAttempts: 0,
+    });
+    new Rule(this, 'Sweep-schedules', {
+      description: 'The sweep of schedules',
+      schedule: Schedule.rate(Duration.minutes(1)),
       targets: [target],
     });
   }

@@ -17,7 +17,7 @@ describe('alarms', () => {
     expect(
       alarms.map(({ AlarmDescription }) => AlarmDescription.split('docs/runbook.md#')[1]).sort(),
     ).toEqual([
-      ...Array.from({ length: 9 }, () => 'function-errors'),
+      ...Array.from({ length: 10 }, () => 'function-errors'),
       'function-throttles',
       'janitor-not-running',
       'leases-lost',
@@ -27,6 +27,7 @@ describe('alarms', () => {
       'places-corrected',
       'sandbox-starts-failed',
       'sandbox-stops-failed',
+      'scheduled-runs-failed',
       'turn-errors',
       'workspace-restores-incomplete',
       'workspace-saves-failed',
@@ -91,7 +92,7 @@ describe('alarms', () => {
   });
 
   test('every function that fails is noticed', () => {
-    expect(alarmOn('Errors')).toHaveLength(9);
+    expect(alarmOn('Errors')).toHaveLength(10);
   });
 
   test('an operator can be told by mail', () => {
@@ -150,6 +151,7 @@ describe('metrics of ours', () => {
       'PlacesCorrected',
       'SandboxStartsFailed',
       'SandboxStopsFailed',
+      'ScheduleRunsFailed',
       'SweepsDone',
       'TurnsFailed',
       'WorkspaceRestoresIncomplete',

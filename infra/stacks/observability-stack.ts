@@ -46,7 +46,7 @@ const addLost = (alarms: Alarms, { lostTurns, lostEvents }: ComputeStack): void 
   });
   alarms.alarm('LostEvents', {
     metric: waiting(lostEvents),
-    says: 'A task state change or a call of the janitor was never handled.',
+    says: 'A task state change, a call of the janitor or a wake-up of a schedule was never handled.',
     runbook: 'lost-events',
     threshold: 1,
   });
@@ -96,6 +96,13 @@ const addPlatform = (alarms: Alarms): void => {
     threshold: 5,
     periods: 2,
   });
+  alarms.alarm('ScheduleRunsFailed', {
+    metric: counted('ScheduleRunsFailed', ['schedules']),
+    says: 'Scheduled runs fail.',
+    runbook: 'scheduled-runs-failed',
+    threshold: 5,
+    periods: 2,
+  });
   alarms.alarm('LeasesLost', {
     metric: counted('LeasesLost', ['turn']),
     says: 'Turns lose their lease while they work: the table or the clock is slow.',
@@ -141,7 +148,7 @@ const addWorkspaces = (alarms: Alarms): void => {
     threshold: 1,
   });
   alarms.alarm('WorkspaceRestoresIncomplete', {
-    metric: counted('WorkspaceRestoresIncomplete', ['turn', 'api', 'mcp']),
+    metric: counted('WorkspaceRestoresIncomplete', ['turn', 'api', 'janitor', 'mcp']),
     says: 'Files of a checkpoint did not come back.',
     runbook: 'workspace-restores-incomplete',
     threshold: 1,

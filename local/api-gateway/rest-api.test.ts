@@ -143,7 +143,18 @@ test('A16: a client that leaves does not hold the function up', async () => {
 test('A14: a body over the limit is refused', async () => {
   const url = await open({ requestBytesMax: 1000 });
   const answer = await fetch(`${url}/api/x`, { method: 'POST', body: 'x'.repeat(1001) });
-  expect([answer.status, await answer.text()]).toEqual([413, '{"message":"Request Too Long"}']);
+  expect([answer.status, await answer.json()]).toEqual([
+    413,
+    {
+      error: {
+        code: 'payload_too_large',
+        message: 'the request is too large',
+        suggestions: [],
+        recoveryActions: [],
+        requestId: answer.headers.get('x-amzn-requestid'),
+      },
+    },
+  ]);
 });
 
 test('A14: a body whose event is over 6 MB is refused, although it is under 10 MB', async () => {

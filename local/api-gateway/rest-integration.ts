@@ -30,7 +30,7 @@ export const answerFromFunction = async (
   const requestId = randomUUID();
   response.setHeader('x-amzn-requestid', requestId);
   const body = await readBody(request, limits.requestBytesMax);
-  if (body === undefined) return refuse(response, 413, 'Request Too Long');
+  if (body === undefined) return refuseTooLarge(response, requestId);
   const payload = JSON.stringify(makeProxyEvent({ request, route, body, requestId }));
   const answer = streamAnswer(response, limits);
   try {
@@ -38,20 +38,29 @@ export const answerFromFunction = async (
   } catch (cause) {
     answer.stopClocks();
     if (!(cause instanceof AwsError)) throw cause;
-    if (cause.status === 413) refuse(response, 413, 'Request Too Long');
+    if (cause.status === 413) refuseTooLarge(response, requestId);
     else refuse(response, 502, 'Internal server error');
   }
   return undefined;
 };
 
-const refuse = (response: ServerResponse, status: number, message: string): void => {
+/** As the deployment's API says it: its gateway response for this case is ours (`infra/constructs/api-door.ts`). */
+const refuseTooLarge = (response: ServerResponse, requestId: string): void => {
+  const refusal = { code: 'payload_too_large', message: 'the request is too large' };
+  answerRefusal(response, 413, { error: { ...refusal, suggestions: [], recoveryActions: [], requestId } });
+};
+
+const refuse = (response: ServerResponse, status: number, message: string): void =>
+  answerRefusal(response, status, { message });
+
+const answerRefusal = (response: ServerResponse, status: number, body: object): void => {
   if (response.destroyed || response.writableEnded) return;
   if (response.headersSent) {
     response.destroy();
     return;
   }
   response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ message }));
+  response.end(JSON.stringify(body));
 };
 
 const streamAnswer = (response: ServerResponse, limits: RestLimits) => {

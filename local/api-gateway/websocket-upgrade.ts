@@ -65,9 +65,12 @@ export const openUpgrade = (options: UpgradeOptions): ((handshake: Handshake) =>
       return;
     }
     if (protocol !== undefined) agreed.set(request, protocol);
+    let isOpen = false;
     server.handleUpgrade(request, socket, head, (webSocket) => {
+      isOpen = true;
       options.accept({ connection, authorization, webSocket, stream: socket });
     });
+    if (!isOpen) leaveUnseen(options, { connection, requestId, authorization });
   };
 };
 
@@ -141,7 +144,7 @@ const refuse = (
   );
 };
 
-/** The client left while `$connect` ran: the function has let it in, so it is told that it is gone. */
+/** The client left while `$connect` ran, or what it sent is no handshake: the function has let it in, so it is told that it is gone. */
 const leaveUnseen = (
   { functions, routes }: UpgradeOptions,
   context: Context & { readonly authorization: Authorization | undefined },

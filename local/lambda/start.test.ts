@@ -14,6 +14,9 @@ import type { LambdaMode } from './environment.ts';
 import type { FunctionDefinition } from './function-definition.ts';
 import { type LambdaEndpoint, start } from './start.ts';
 
+/** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
+const patience = { timeout: 10_000 };
+
 const opened: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of opened.splice(0).reverse()) await stop();
@@ -81,7 +84,7 @@ test('A22: a handler that throws is a function error with the body of Lambda, an
   expect(answer.StatusCode).toBe(200);
   expect(answer.FunctionError).toBe('Unhandled');
   expect(answer.result).toMatchObject({ errorType: 'TypeError', errorMessage: 'the handler does not work' });
-  await vi.waitFor(() => expect(printed.join('')).toContain('about to fail: now\n'));
+  await vi.waitFor(() => expect(printed.join('')).toContain('about to fail: now\n'), patience);
 });
 
 test('A21: a function that takes too long is timed out in the words of Lambda', async () => {
@@ -169,13 +172,15 @@ test('a request that no SDK has signed is refused, so that web pages cannot make
 
 test('A22: over the reserved concurrency an invocation is throttled', async () => {
   const { client } = await deploy([define('slow', { concurrencyMax: 1 })]);
-  const first = call(client, 'slow', { waitMs: 300 });
+  const first = call(client, 'slow', { waitMs: 3000 });
   await expect(
-    vi.waitUntil(() =>
-      call(client, 'slow', { waitMs: 1 }).then(
-        () => undefined,
-        (cause) => cause,
-      ),
+    vi.waitUntil(
+      () =>
+        call(client, 'slow', { waitMs: 1 }).then(
+          () => undefined,
+          (cause) => cause,
+        ),
+      patience,
     ),
   ).resolves.toBeInstanceOf(TooManyRequestsException);
   expect((await first).result).toBe('done');
@@ -215,7 +220,7 @@ test('A20: an asynchronous invocation that fails is tried twice more under its r
   );
   expect(answer.StatusCode).toBe(202);
   const id = answer.$metadata.requestId;
-  await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toBe(`${id}\n${id}\n${id}\n`));
+  await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toBe(`${id}\n${id}\n${id}\n`), patience);
 });
 
 const readStream = async (client: LambdaClient, fixture: string, event: unknown) => {

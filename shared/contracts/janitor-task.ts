@@ -15,6 +15,17 @@ export const janitorTask = z.discriminatedUnion('sweep', [
     workspaceId: z.custom<WorkspaceId>((value) => typeof value === 'string' && value !== ''),
     correlationId,
   }),
+  /** What is left of a deleted workspace, and of a deleted project. */
+  z.object({
+    sweep: z.literal('workspace'),
+    workspaceId: z.custom<WorkspaceId>((value) => typeof value === 'string' && isUuid(value)),
+    correlationId,
+  }),
+  z.object({
+    sweep: z.literal('project'),
+    project: z.custom<ProjectId>((value) => typeof value === 'string' && isUuid(value)),
+    correlationId,
+  }),
   /** Checks the registered MCP servers that are due, and stays for those that become so in these seconds. */
   z.object({
     sweep: z.literal('mcp'),

@@ -13,7 +13,11 @@ import { cutMiddle } from '#shared/domain/text.ts';
 /** More than are kept, so that those left out can be counted. */
 export const listedToolsMax = 1000;
 const descriptionCharactersMax = 4000;
-const schemaBounds = { bytesMax: 65_536, depthMax: 32 };
+/**
+ * DynamoDB takes 32 levels in an item, of which the record around a schema needs some.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
+const schemaBounds = { bytesMax: 65_536, depthMax: 24 };
 /** Names of tools: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names */
 const namePattern = /^[A-Za-z0-9_./-]{1,128}$/;
 

@@ -1,6 +1,9 @@
 /** The arguments and results of the tools `project` and `token`. */
 import * as z from 'zod';
-import { clientIdCharactersMax, pageItemsMax, tokenSecondsMax } from '#shared/domain/limits.ts';
+import { clientIdCharactersMax, pageItemsMax, tokenSecondsMax, toolNamesMax } from '#shared/domain/limits.ts';
+import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { approvalsOf, autonomies } from '#shared/domain/project.ts';
+import { approvalModes } from '#shared/domain/session.ts';
 import {
   after,
   closed,
@@ -8,6 +11,7 @@ import {
   flavorNames,
   moment,
   next,
+  oneOf,
   projectId,
   template,
   text,
@@ -15,9 +19,17 @@ import {
 
 const descriptionCharactersMax = 2000;
 
-export const createProjectArguments = closed({
-  name: text(clientIdCharactersMax).describe('The name of a new project; it need not be unique.'),
+const toolNames = z
+  .array(text(clientIdCharactersMax), { error: 'a list of names of tools' })
+  .max(toolNamesMax, { error: `a list of at most ${toolNamesMax} names` });
+const numberOf = (meaning: string) => z.number({ error: 'a number' }).optional().describe(meaning);
+
+const projectDefaults = {
   description: text(descriptionCharactersMax).optional().describe('What it is for.'),
+  provider: oneOf(['anthropic', 'openai', 'gemini', 'demo'])
+    .optional()
+    .describe('Whose model its agents think with.'),
+  model: text(clientIdCharactersMax).optional().describe('What its agents think with.'),
   flavor: flavor.optional().describe('The size of its sessions that ask for none.'),
   template: template.optional().describe('The language of its sessions that ask for none.'),
   flavors_allowed: z
@@ -26,7 +38,87 @@ export const createProjectArguments = closed({
     .max(flavorNames.length, { error: `a list of at most ${flavorNames.length} flavors` })
     .optional()
     .describe('The sizes that its sessions may have; absent: all.'),
+  autonomy: oneOf(autonomies)
+    .optional()
+    .describe(
+      'Which calls its agents make without a human: off all, high, medium and low fewer; absent: none.',
+    ),
+  approvals: oneOf(approvalModes).optional().describe('The same in our words: ask none … auto all.'),
+  max_recursion_depth: numberOf("How deep its agents may start agents, 0 to 10; absent: the operator's."),
+  max_agents_per_session: numberOf(
+    "How many agents one session may start, 1 to 1000; absent: the operator's.",
+  ),
+  max_cost_usd: numberOf("What one session may spend on models, 0 to 100000; absent: the operator's."),
+  disabled_tools: toolNames.optional().describe('Tools that its agents are not offered.'),
+  mcp_namespacing: oneOf(namespacings).optional().describe('How tools of its MCP servers are named.'),
+};
+
+const projectName = text(clientIdCharactersMax);
+
+export const createProjectArguments = closed({
+  name: projectName.describe('The name of a project; it need not be unique.'),
+  ...projectDefaults,
 });
+
+/** What a tool's arguments mean to the use cases. */
+export const projectWishOfArguments = ({
+  flavors_allowed: flavorsAllowed,
+  disabled_tools: disabledTools,
+  mcp_namespacing: mcpNamespacing,
+  max_recursion_depth: recursionDepthMax,
+  max_agents_per_session: agentsPerSessionMax,
+  max_cost_usd: costUsdMax,
+  autonomy,
+  approvals = autonomy && approvalsOf(autonomy),
+  ...wish
+}: Omit<z.output<typeof createProjectArguments>, 'name'>) => ({
+  ...wish,
+  ...{ flavorsAllowed, disabledTools, mcpNamespacing, approvals },
+  ...([recursionDepthMax, agentsPerSessionMax, costUsdMax].every((limit) => limit === undefined)
+    ? {}
+    : { limits: { recursionDepthMax, agentsPerSessionMax, costUsdMax } }),
+});
+
+const clearable = [
+  'description',
+  'provider',
+  'model',
+  'flavor',
+  'template',
+  'flavors_allowed',
+  'approvals',
+  'limits',
+  'disabled_tools',
+  'mcp_namespacing',
+] as const;
+
+export const updateProjectArguments = closed({
+  project_id: projectId,
+  name: projectName.optional().describe('The name of a project; it need not be unique.'),
+  ...projectDefaults,
+  clear: z
+    .array(oneOf(clearable))
+    .max(clearable.length)
+    .optional()
+    .describe('Fields to take away, so that the operator decides again.'),
+});
+
+const camelCase: Readonly<Record<string, string>> = {
+  flavors_allowed: 'flavorsAllowed',
+  disabled_tools: 'disabledTools',
+  mcp_namespacing: 'mcpNamespacing',
+};
+
+/** Each is given as null: an absent one would stay. */
+export const clearedFields = (fields: readonly (typeof clearable)[number][] = []) =>
+  Object.fromEntries(fields.map((field) => [camelCase[field] ?? field, null]));
+
+export const deleteProjectArguments = closed({ project_id: projectId });
+export const deletedResult = z.object({
+  id: z.string().describe('What is gone.'),
+  message: z.string().describe('The same for a person.'),
+});
+
 export const getProjectArguments = closed({ project_id: projectId });
 export const listProjectsArguments = closed({
   name_contains: text(clientIdCharactersMax)
@@ -48,6 +140,15 @@ export const projectResult = z.object({
   flavor: z.string().optional().describe('The size of its sessions that ask for none.'),
   template: z.string().optional().describe('The language of its sessions that ask for none.'),
   flavors_allowed: z.array(z.string()).optional().describe('The sizes its sessions may have; absent: all.'),
+  provider: z.string().optional().describe('Whose model its agents think with.'),
+  model: z.string().optional().describe('What its agents think with.'),
+  approvals: z.string().optional().describe('Which calls its agents make without a human.'),
+  max_recursion_depth: z.number().optional().describe("Absent: the operator's."),
+  max_agents_per_session: z.number().optional().describe("Absent: the operator's."),
+  max_cost_usd: z.number().optional().describe("Absent: the operator's."),
+  disabled_tools: z.array(z.string()).optional().describe('Tools that its agents are not offered.'),
+  mcp_namespacing: z.string().optional().describe('How tools of its MCP servers are named.'),
+  secrets: z.array(z.string()).optional().describe('The names of its secrets, where one project is shown.'),
   created_at: moment,
 });
 export const listProjectsResult = z.object({

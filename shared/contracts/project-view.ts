@@ -1,31 +1,81 @@
-/** A project as REST shows it. */
+/** A project as REST shows it, and what a request asks of one in the words of the use cases. */
 import * as z from 'zod';
-import type { Project } from '#shared/domain/project.ts';
+import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { approvalsOf, type Project } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
-import { flavorName, templateName } from './session-view.ts';
+import type { updateProjectBody } from './rest.ts';
+import { flavorName, providerName, templateName } from './session-view.ts';
 
 export const projectAnswer = z
   .object({
     id: z.uuid(),
     name: z.string(),
     description: z.string().optional(),
+    provider: providerName.optional(),
+    model: z.string().optional(),
     flavor: flavorName.optional(),
     template: templateName.optional(),
     approvals: z.enum(approvalModes).optional(),
     flavorsAllowed: z.array(flavorName).optional(),
+    limits: z
+      .object({
+        maxRecursionDepth: z.number().int().optional(),
+        maxAgentsPerSession: z.number().int().optional(),
+        maxCostUsd: z.number().optional(),
+      })
+      .optional()
+      .describe('Where it differs from the operator.'),
+    disabledTools: z.array(z.string()).optional(),
+    mcpNamespacing: z.enum(namespacings).optional(),
+    secrets: z.array(z.string()).optional().describe('The names of its secrets, where one project is shown.'),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Project' });
 
 export const projectsAnswer = z.object({ projects: z.array(projectAnswer), next: z.string().optional() });
 
+export const deletedAnswer = z.object({ id: z.uuid(), message: z.string() });
+
 export const projectView = ({
   owner: _,
   createdAt,
   flavorsAllowed,
+  disabledTools,
+  limits,
   ...project
 }: Project): z.output<typeof projectAnswer> => ({
   ...project,
   ...(flavorsAllowed === undefined ? {} : { flavorsAllowed: [...flavorsAllowed] }),
+  ...(disabledTools === undefined ? {} : { disabledTools: [...disabledTools] }),
+  ...(limits === undefined
+    ? {}
+    : {
+        limits: {
+          maxRecursionDepth: limits.recursionDepthMax,
+          maxAgentsPerSession: limits.agentsPerSessionMax,
+          maxCostUsd: limits.costUsdMax,
+        },
+      }),
   createdAt: new Date(createdAt).toISOString(),
+});
+
+/** `approvals` and `autonomy` are two words for one thing; the first counts where both are given. */
+export const projectWishOf = <Body extends z.output<typeof updateProjectBody>>({
+  autonomy,
+  limits,
+  ...wish
+}: Body) => ({
+  ...wish,
+  ...(wish.approvals === undefined && autonomy !== undefined
+    ? { approvals: autonomy === null ? null : approvalsOf(autonomy) }
+    : {}),
+  ...(limits === undefined
+    ? {}
+    : {
+        limits: limits && {
+          recursionDepthMax: limits.maxRecursionDepth,
+          agentsPerSessionMax: limits.maxAgentsPerSession,
+          costUsdMax: limits.maxCostUsd,
+        },
+      }),
 });

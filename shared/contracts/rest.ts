@@ -3,34 +3,93 @@
  * named by a client (a flavor, a model) is a text here, so that an unknown one gets the words of its own error.
  */
 import * as z from 'zod';
-import { eventsPerSessionMax, placeWaitSecondsMax, tokenSecondsMax } from '#shared/domain/limits.ts';
+import {
+  clientIdCharactersMax,
+  eventsPerSessionMax,
+  placeWaitSecondsMax,
+  tokenSecondsMax,
+  toolNamesMax,
+} from '#shared/domain/limits.ts';
+import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { autonomies } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import { sessionStatuses } from './session-view.ts';
 
 const name = z.string().max(256);
 const approvals = z.enum(approvalModes);
+const toolName = z.string().min(1).max(clientIdCharactersMax);
+const workspaceNote = z.string().min(1).max(256);
 
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
   project: z.uuid().optional(),
-  provider: name.optional(),
+  workspace: name.optional().describe('Absent: one of its own, which goes with it.'),
+  createWorkspace: z
+    .boolean()
+    .optional()
+    .describe(
+      'Make the workspace that is named, or a new one, which stays. False: the default one of the project.',
+    ),
+  externalId: workspaceNote.optional().describe('Of a workspace that is made.'),
+  source: workspaceNote.optional().describe('Of a workspace that is made.'),
   model: name.optional(),
   flavor: name.optional(),
   template: name.optional(),
   approvals: approvals.optional(),
+  disabledTools: z.array(toolName).max(toolNamesMax).optional().describe('Tools its agent is not offered.'),
+  allowedTools: z.array(toolName).max(toolNamesMax).optional().describe('The only tools it is offered.'),
   allowSmallerFlavor: z.boolean().optional(),
   /** Stops the least recently used idle execution session when no place is left. */
   evictIdle: z.boolean().default(false),
   waitSeconds: z.number().min(0).max(placeWaitSecondsMax).default(0),
 });
 
-export const createProjectBody = z.object({
-  name: z.string().min(1).max(128),
-  description: z.string().max(2000).optional(),
-  flavor: name.optional(),
-  template: name.optional(),
-  flavorsAllowed: z.array(name).min(1).max(4).optional(),
-  approvals: approvals.optional(),
+/** Where it works is asked apart from what it is. */
+export const sessionWishOf = ({
+  workspace: id,
+  createWorkspace,
+  externalId,
+  source,
+  ...wish
+}: z.output<typeof createSessionBody>) =>
+  id === undefined && createWorkspace === undefined
+    ? wish
+    : { ...wish, place: { id, creates: createWorkspace ?? false, externalId, source } };
+
+const projectName = z.string().min(1).max(clientIdCharactersMax);
+const projectDefaults = z.object({
+  description: z.string().max(2000).nullish(),
+  provider: name.nullish().describe('anthropic, openai, gemini or demo.'),
+  model: name.min(1).nullish(),
+  flavor: name.nullish(),
+  template: name.nullish(),
+  flavorsAllowed: z.array(name).min(1).max(4).nullish().describe('The sizes its sessions may have.'),
+  approvals: approvals.nullish(),
+  autonomy: z
+    .enum(autonomies)
+    .nullish()
+    .describe('As `approvals`, in other words: `off` is `auto`, the rest are called the same.'),
+  limits: z
+    .object({
+      maxRecursionDepth: z.number().nullish().describe('0 to 10.'),
+      maxAgentsPerSession: z.number().nullish().describe('1 to 1000.'),
+      maxCostUsd: z.number().nullish().describe('0 to 100000.'),
+    })
+    .nullish()
+    .describe("What is left out is the operator's."),
+  disabledTools: z.array(toolName).max(toolNamesMax).nullish().describe('Tools its agents are not offered.'),
+  mcpNamespacing: z.enum(namespacings).nullish(),
+});
+
+export const createProjectBody = z.object({ name: projectName, ...projectDefaults.shape });
+
+/** A field that is null is taken away. */
+export const updateProjectBody = z.object({ name: projectName.optional(), ...projectDefaults.shape });
+
+export const createWorkspaceBody = z.object({
+  id: z.uuid().optional().describe('Absent: a new one.'),
+  externalId: workspaceNote.optional().describe('What you call it.'),
+  source: workspaceNote.optional().describe('Where it comes from.'),
 });
 
 export const createTokenBody = z.object({
@@ -49,7 +108,10 @@ export const pageQuery = z.object({ after });
 
 export const listQuery = z.object({
   after,
-  status: z.enum(sessionStatuses).optional(),
+  status: z
+    .enum([...sessionStatuses, 'active'])
+    .optional()
+    .describe('`active`: none that has ended.'),
   project: z.uuid().optional(),
 });
 
@@ -65,6 +127,11 @@ export const modelChecksQuery = z.object({
 export const eventsQuery = z.object({
   since_index: z.coerce.number().int().min(-1).default(-1),
   max_events: z.coerce.number().int().min(1).max(eventsPerSessionMax).default(eventsPerSessionMax),
+  include_children: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true')
+    .describe('With the events of the sessions under it, in the order of time.'),
 });
 
 export const filesQuery = z.object({

@@ -27,6 +27,7 @@ export const sessionStatuses = [
 
 export const flavorName = z.enum(Object.keys(flavors) as [Flavor, ...Flavor[]]);
 export const templateName = z.enum(templates);
+export const providerName = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
 
 const count = z.number().int().min(0);
 
@@ -54,7 +55,7 @@ export const sessionAnswer = z
     workspace: z.uuid(),
     flavor: flavorName,
     template: templateName,
-    provider: z.enum(['anthropic', 'openai', 'gemini', 'demo']),
+    provider: providerName,
     model: z.string(),
     approvals: z.enum(approvalModes),
     createdAt: z.iso.datetime(),
@@ -69,6 +70,7 @@ export const sessionAnswer = z
       cachedInputTokens: count.optional(),
       cacheWriteInputTokens: count.optional(),
     }),
+    costUsd: z.number().min(0).describe('What its model calls cost, by the price table.'),
     pendingApprovals: z.array(pendingApproval),
   })
   .meta({ id: 'Session' });
@@ -97,6 +99,7 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   depth: session.depth,
   sandbox: sandboxView(workspace),
   usage: session.usage,
+  costUsd: session.costUsd,
   pendingApprovals: pendingApprovals(turn),
 });
 

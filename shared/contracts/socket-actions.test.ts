@@ -17,6 +17,14 @@ describe('a client may send', () => {
     [{ action: 'turn:cancel' }],
     [{ action: 'history:reset' }],
     [{ action: 'session:stop' }],
+    [
+      {
+        action: 'caller_tools:declare',
+        callerId: 'ide',
+        tools: [{ name: 'open', description: 'opens', inputSchema: { type: 'object' } }],
+      },
+    ],
+    [{ action: 'caller_tool:result', requestId: 'r', result: { any: ['json'] } }],
     [{ action: 'ping' }],
   ])('%j', (action) => {
     expect(decode(socketAction, action)).toEqual({ ok: true, value: action });
@@ -32,7 +40,7 @@ describe('a client may send', () => {
 
 describe('what is refused, and how', () => {
   const unknownAction =
-    "action: Invalid discriminator value. Expected 'message' | 'tool:approval' | 'turn:cancel' | 'history:reset' | 'session:stop' | 'ping'";
+    "action: Invalid discriminator value. Expected 'message' | 'tool:approval' | 'turn:cancel' | 'history:reset' | 'session:stop' | 'caller_tools:declare' | 'caller_tool:result' | 'ping'";
 
   test.each([
     [{ action: 'nonsense' }, unknownAction],
@@ -108,4 +116,14 @@ describe('the query of a connection', () => {
     const result = decode(connectionQuery, { [field]: value });
     expect(result).toEqual({ ok: false, problem: expect.stringMatching(new RegExp(`^${field}: `)) });
   });
+});
+
+test('an answer of a caller that is nested without end is refused, and no fault', () => {
+  const answer = (levels: number) =>
+    decodeJson(
+      socketAction,
+      `{"action":"caller_tool:result","requestId":"r","result":${'['.repeat(levels)}${']'.repeat(levels)}}`,
+    );
+  expect(answer(60).ok).toBe(true);
+  expect(answer(20_000)).toEqual({ ok: false, problem: 'result: is nested at most 64 times' });
 });

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { clientIdCharactersMax, messageTextBytesMax } from '#shared/domain/limits.ts';
+import { callerAnswer, callerOffer } from './caller-tools.ts';
 
 const clientId = z.string().min(1).max(clientIdCharactersMax);
 const modelName = z.string().min(1).max(256);
@@ -27,6 +28,8 @@ export const socketActions = {
   'turn:cancel': z.object({ action: z.literal('turn:cancel') }),
   'history:reset': z.object({ action: z.literal('history:reset') }),
   'session:stop': z.object({ action: z.literal('session:stop') }),
+  'caller_tools:declare': z.object({ action: z.literal('caller_tools:declare'), ...callerOffer.shape }),
+  'caller_tool:result': z.object({ action: z.literal('caller_tool:result'), ...callerAnswer.shape }),
   ping: z.object({ action: z.literal('ping') }),
 } as const;
 
@@ -36,6 +39,8 @@ export const socketAction = z.discriminatedUnion('action', [
   socketActions['turn:cancel'],
   socketActions['history:reset'],
   socketActions['session:stop'],
+  socketActions['caller_tools:declare'],
+  socketActions['caller_tool:result'],
   socketActions.ping,
 ]);
 

@@ -86,6 +86,14 @@ const history = fc.oneof(
     outcome: fc.constantFrom('completed', 'failed', 'rejected'),
   }),
 );
+const agentSettings = {
+  limits: fc.record(
+    { recursionDepthMax: count, agentsPerSessionMax: count, costUsdMax: usd },
+    { requiredKeys: [] },
+  ),
+  disabledTools: fc.array(fc.string(), { maxLength: 3 }),
+  mcpNamespacing: fc.constantFrom('auto', 'prefix', 'none'),
+};
 const session = fc.record(
   {
     id,
@@ -110,6 +118,8 @@ const session = fc.record(
     model: fc.string(),
     approvals,
     rememberedTools: fc.array(fc.string()),
+    ...agentSettings,
+    allowedTools: fc.array(fc.string(), { maxLength: 3 }),
     usage,
     costUsd: usd,
     depth: count,
@@ -186,7 +196,21 @@ const checkpoint = fc.record({
   bytes: count,
 });
 const workspace = fc.record(
-  { id, owner: id, project: id, createdAt: count, users: fc.array(id), sandbox, checkpoint },
+  {
+    id,
+    owner: id,
+    project: id,
+    createdAt: count,
+    users: fc.array(id),
+    isNamed: fc.constant(true),
+    isDefault: fc.constant(true),
+    externalId: fc.string(),
+    source: fc.string(),
+    latestAgent: id,
+    deletedAt: count,
+    sandbox,
+    checkpoint,
+  },
   { requiredKeys: ['id', 'owner', 'project', 'createdAt', 'users'] },
 );
 const inbox = fc.record(
@@ -224,6 +248,10 @@ const project = fc.record(
     flavor,
     template,
     flavorsAllowed: fc.array(flavor, { maxLength: 4 }),
+    provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),
+    model: fc.string(),
+    approvals,
+    ...agentSettings,
     createdAt: count,
   },
   { requiredKeys: ['id', 'owner', 'name', 'createdAt'] },

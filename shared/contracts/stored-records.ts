@@ -163,7 +163,10 @@ export const sandboxLogRecord = z.object({
 
 const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
 
-const toolRoute = z.object({ kind: z.enum(['remote', 'stdio']), server: z.string(), tool: z.string() });
+const toolRoute = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['remote', 'stdio']), server: z.string(), tool: z.string() }),
+  z.object({ kind: z.literal('caller'), caller: z.string(), tool: z.string() }),
+]);
 
 const toolCall = z.object({
   ...askedCall.shape,
@@ -171,6 +174,7 @@ const toolCall = z.object({
   status: z.enum(['pending', 'approved', 'rejected', 'executing', 'completed', 'failed']),
   askedHuman: z.boolean(),
   generation: count.exactOptional(),
+  wait: z.object({ id: z.string(), since: epochMs, until: epochMs }).exactOptional(),
 });
 
 const runningTurn = z.object({
@@ -273,4 +277,10 @@ export const tokenRecord = z.object({
   masked: z.string(),
   createdAt: epochMs,
   expiresAt: epochMs.exactOptional(),
+});
+
+export const callerRecord = z.object({
+  callerId: z.string(),
+  tools: z.array(z.object({ name: z.string(), description: z.string(), inputSchema: jsonObject })),
+  connectionId: id<ConnectionId>().exactOptional(),
 });

@@ -2,16 +2,19 @@
 import type { CallId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 
-/**
- * Where a call goes that is none of the sandbox's own tools, fixed as it is asked: `remote` to an MCP server on
- * the network, `stdio` to one that runs in the sandbox.
- */
-export type ToolRoute = {
+/** To an MCP server on the network, or to one that runs in the sandbox. */
+export type ServerRoute = {
   readonly kind: 'remote' | 'stdio';
   readonly server: string;
   /** As the server names it. */
   readonly tool: string;
 };
+
+/** To a client that offered the tool; it answers with no function of ours running. */
+export type CallerRoute = { readonly kind: 'caller'; readonly caller: string; readonly tool: string };
+
+/** Where a call goes that is none of the sandbox's own tools, fixed as it is asked. */
+export type ToolRoute = ServerRoute | CallerRoute;
 
 export type AskedCall = {
   readonly callId: CallId;
@@ -20,6 +23,8 @@ export type AskedCall = {
   readonly route?: ToolRoute;
 };
 
-/** By which a human's "always" knows a tool again: another server's tool of the same name is another one. */
-export const toolIdentity = ({ name, route }: Pick<AskedCall, 'name' | 'route'>): string =>
-  route === undefined ? name : `${route.server}/${route.tool}`;
+/** By which a human's "always" knows a tool again: another's tool of the same name is another one. */
+export const toolIdentity = ({ name, route }: Pick<AskedCall, 'name' | 'route'>): string => {
+  if (route === undefined) return name;
+  return route.kind === 'caller' ? `caller/${route.caller}/${route.tool}` : `${route.server}/${route.tool}`;
+};

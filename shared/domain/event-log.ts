@@ -57,6 +57,11 @@ export type LogEntry =
     }
   | { readonly type: 'tool:rejected'; readonly data: { readonly callId: CallId; readonly name: string } }
   | {
+      /** A client is asked to run a tool that it offered. */
+      readonly type: 'caller_tool:request';
+      readonly data: { readonly requestId: string; readonly name: string; readonly args: JsonObject };
+    }
+  | {
       readonly type: 'agent:error';
       readonly data: { readonly code: string; readonly message: string; readonly callId?: CallId };
     }

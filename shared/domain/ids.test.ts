@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { isUuid } from './ids.ts';
+import { derivedUuid, isUuid } from './ids.ts';
 
 test.each([
   ['0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d', true],
@@ -10,4 +11,12 @@ test.each([
   ['', false],
 ])('%j is a UUID in lower case: %s', (text, expected) => {
   expect(isUuid(text)).toBe(expected);
+});
+
+test('an id that is derived is a UUID of version 8, the same each time, and another of another hash', () => {
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'].map((text) => derivedUuid(hash(text)));
+  expect(ids.every((id) => isUuid(id) && /^.{14}8.{4}[89ab]/.test(id))).toBe(true);
+  expect(new Set(ids).size).toBe(6);
+  expect(derivedUuid(hash('a'))).toBe('ca978112-ca1b-8dca-bac2-31b39a23dc4d');
 });

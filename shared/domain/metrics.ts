@@ -30,6 +30,8 @@ export const metricNames = [
   'McpChecksFailed',
   'McpServersLost',
   'SocketsGone',
+  'ScheduleRuns',
+  'ScheduleRunsFailed',
 ] as const;
 
 export type MetricName = (typeof metricNames)[number];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OwnerId, ProjectId } from './ids.ts';
-import { allowsFlavor, theDefaultProject } from './project.ts';
+import { allowsFlavor, approvalsOf, theDefaultProject } from './project.ts';
 
 test('the default project belongs to the deployment and restricts nothing', () => {
   expect(theDefaultProject).toEqual({
@@ -19,4 +19,13 @@ test.each([
 ] as const)('a project that allows %j allows %s: %s', (flavorsAllowed, flavor, expected) => {
   const project = { id: 'p' as ProjectId, owner: 'o' as OwnerId, name: 'n', createdAt: 0, flavorsAllowed };
   expect(allowsFlavor(project, flavor)).toBe(expected);
+});
+
+test('an autonomy of off asks nobody; the others are called as our modes', () => {
+  expect((['off', 'low', 'medium', 'high'] as const).map(approvalsOf)).toEqual([
+    'auto',
+    'low',
+    'medium',
+    'high',
+  ]);
 });

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { canBecome, endedStatus, holdsPlace, isEnded, type SessionStatus, unheldLease } from './session.ts';
+import {
+  canBecome,
+  endedStatus,
+  holdsPlace,
+  isEnded,
+  isOffered,
+  type SessionStatus,
+  unheldLease,
+} from './session.ts';
 
 type Cells = Record<SessionStatus, 'yes' | '-'>;
 
@@ -45,4 +53,12 @@ test('an execution session holds a place from its making to its stop or error', 
     'creating',
     'ready',
   ]);
+});
+
+test('a tool is offered unless it is turned off, or is not among those allowed', () => {
+  expect(isOffered({}, 'a')).toBe(true);
+  expect(isOffered({ disabledTools: ['a'] }, 'a')).toBe(false);
+  expect(isOffered({ allowedTools: ['a'] }, 'a')).toBe(true);
+  expect(isOffered({ allowedTools: ['b'] }, 'a')).toBe(false);
+  expect(isOffered({ allowedTools: ['a'], disabledTools: ['a'] }, 'a')).toBe(false);
 });

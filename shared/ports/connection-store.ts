@@ -21,8 +21,8 @@ export type PreviewGrant = {
 export interface ConnectionStore {
   put(connection: Connection): Promise<void>;
   get(id: ConnectionId): Promise<Connection | undefined>;
-  /** Does nothing when it is gone. */
-  remove(id: ConnectionId): Promise<void>;
+  /** As it was; undefined when it is gone. */
+  remove(id: ConnectionId): Promise<Connection | undefined>;
   watchers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
   putTicket(
     ticketHash: string,

@@ -12,3 +12,11 @@ export interface Invoker {
   checkMcpServer(project: ProjectId, name: string, correlationId: string): Promise<void>;
   greet(connection: ConnectionId, correlationId: string): Promise<void>;
 }
+
+/** Wakes the janitor to delete, which others may not; as above. */
+export interface Forgetter {
+  /** Has what is left of a workspace that was marked as deleted, or that is gone, deleted. */
+  forgetWorkspace(workspace: WorkspaceId, correlationId: string): Promise<void>;
+  /** Has all that belongs to a project that was marked as deleted, deleted. */
+  forgetProject(project: ProjectId, correlationId: string): Promise<void>;
+}

@@ -8,4 +8,6 @@ export interface ProjectSecrets {
   put(project: ProjectId, name: string, value: string): Promise<void>;
   /** False when there was none. */
   remove(project: ProjectId, name: string): Promise<boolean>;
+  /** Removes all of them. */
+  clear(project: ProjectId): Promise<void>;
 }

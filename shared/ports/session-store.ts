@@ -5,10 +5,11 @@
  * epoch milliseconds. The conformance suite is tests/conformance/session-store.ts.
  */
 
+import type { Caller } from '../domain/caller-tool.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
 import type { HistoryMessage } from '../domain/history.ts';
-import type { ConnectionId, MessageId, OwnerId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { ConnectionId, MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus } from '../domain/session.ts';
 import type { AccessToken } from '../domain/token.ts';
@@ -29,6 +30,7 @@ export type SessionWork = {
   readonly turn: TurnRecord;
   readonly inbox: readonly InboxMessage[];
   readonly history: readonly HistoryMessage[];
+  readonly callers: readonly Caller[];
   readonly watchers: readonly ConnectionId[];
 };
 
@@ -48,13 +50,13 @@ export type TurnCommit = {
   readonly version: number;
   readonly state: TurnState;
   readonly historyNext: number;
-  /** The first history message that counts. */
+  /** The first history message that counts; what is before is deleted, if not all at once. */
   readonly historyFrom: number;
+  /** The first that was still in the table when the turn was read. */
+  readonly historyKept: number;
   readonly at: number;
   readonly log: readonly LogEntry[];
   readonly history: readonly HistoryMessage[];
-  /** How many of the oldest history messages no longer fit, and the index of the first of them. */
-  readonly forget?: { readonly from: number; readonly count: number };
   /** Noted in the same write; a workspace that has another checkpoint by now refuses the whole. */
   readonly note?: CheckpointNote;
   /** The message this commit completes: it leaves the inbox, and its connection may have one more. */
@@ -99,12 +101,22 @@ export type AcceptResult = 'accepted' | 'duplicate' | 'too-many' | 'ended' | 'fu
 export interface SessionStore {
   /**
    * The session, its workspace when that is new, and its place when it holds one: all or nothing.
-   * `exists` when the id is taken: by whom, the caller reads. `full` when no place is left.
+   * `exists` when the id is taken: by whom, the caller reads. `full` when no place is left. `moved` when its
+   * workspace was made, deleted, or, where that was asked, entered by somebody meanwhile.
    */
   create(
     session: Session,
-    wish: { readonly workspace?: Workspace; readonly placesMax: number },
-  ): Promise<'created' | 'exists' | 'full'>;
+    wish: {
+      /** Made with it. */
+      readonly workspace?: Workspace;
+      /** Uses one that is there. */
+      readonly enters?: {
+        /** Only while this is its latest agent session; `null`: while it has none. */
+        readonly after?: SessionId | null;
+      };
+      readonly placesMax: number;
+    },
+  ): Promise<'created' | 'exists' | 'full' | 'moved'>;
   get(id: SessionId): Promise<Session | undefined>;
   /** The session, its turn and, when its hash is given, the token of whoever asks: in one read. */
   getWithTurn(
@@ -122,6 +134,13 @@ export interface SessionStore {
     readonly sessions: readonly Session[];
     readonly next?: string;
   }>;
+  /** As `list`, of all who made one in the project. */
+  listOfProject(
+    project: ProjectId,
+    page: { readonly after?: string; readonly itemsMax: number },
+  ): Promise<{ readonly sessions: readonly Session[]; readonly next?: string }>;
+  /** Whether a message of that id was accepted within a day. */
+  wasAccepted(id: SessionId, message: MessageId): Promise<boolean>;
   /** The first message of a session takes its place. */
   accept(session: Session, message: InboxMessage, placesMax: number): Promise<AcceptResult>;
   /** Many at once; those that do not exist are left out. */

@@ -3,7 +3,7 @@
  * whoever speaks of an older sandbox is refused by the table.
  */
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import type { SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { SandboxRecord, Workspace } from '../domain/sandbox.ts';
 import type { Session } from '../domain/session.ts';
 
@@ -13,12 +13,21 @@ export type SandboxName = { readonly workspaceId: WorkspaceId; readonly generati
 export interface WorkspaceStore {
   /** Does nothing when it exists. */
   create(workspace: Workspace): Promise<void>;
+  /** Makes a named one and lists it with its project; false when the id is taken. */
+  makeNamed(workspace: Workspace): Promise<boolean>;
+  /** The named ones of a project, oldest first. `after` is what the previous page gave as `next`. */
+  listNamed(
+    project: ProjectId,
+    page: { readonly after?: string; readonly itemsMax: number },
+  ): Promise<{ readonly workspaces: readonly Workspace[]; readonly next?: string }>;
+  /** Takes a named one off its list and closes it to everybody; undefined while it has users, or when it is not named. */
+  markDeleted(workspace: Workspace, at: number): Promise<Workspace | undefined>;
   get(id: WorkspaceId): Promise<Workspace | undefined>;
   /** Many at once; those that do not exist are left out. */
   getMany(ids: readonly WorkspaceId[]): Promise<readonly Workspace[]>;
   /** Who is left after it. */
   leave(id: WorkspaceId, session: SessionId): Promise<Workspace | undefined>;
-  /** Deletes it, unless it has users or a sandbox. */
+  /** Deletes it, unless it has users or a sandbox, or is named and not marked as deleted. */
   remove(id: WorkspaceId): Promise<boolean>;
   /** True for exactly one caller per generation: the one who asks ECS for the task. */
   claimStart(id: WorkspaceId, sandbox: SandboxRecord): Promise<boolean>;
@@ -30,9 +39,14 @@ export interface WorkspaceStore {
   ): Promise<boolean>;
   /** Who claimed a pool slot's generation. */
   claimantOf(warm: SandboxName): Promise<SandboxName | undefined>;
+  /** False when it has another task, or is over. */
   noteTask(id: WorkspaceId, generation: number, taskArn: string): Promise<boolean>;
-  /** The task runs at this address; false when the generation has passed or the sandbox is beyond starting. */
-  noteAddress(id: WorkspaceId, generation: number, address: string): Promise<boolean>;
+  /** Its task runs at this address; false when it has another task, has passed or is beyond starting. */
+  noteAddress(
+    id: WorkspaceId,
+    generation: number,
+    task: { readonly taskArn: string; readonly address: string },
+  ): Promise<boolean>;
   /** True for the one caller who may restore the workspace now, until then. */
   claimRestore(
     id: WorkspaceId,

@@ -76,3 +76,77 @@ test('the projects of an owner are listed newest first, page by page, without th
   expect((await store().list(owner, { itemsMax: 10 })).projects).toEqual([...made].reverse());
   expect(await store().list('nobody' as OwnerId, { itemsMax: 10 })).toEqual({ projects: [] });
 });
+
+test('fields are changed and taken away, each by itself', async () => {
+  const { change, create, get } = store();
+  const project = projectOf({ description: 'old', flavor: 'small', approvals: 'ask' });
+  await create(project);
+  const { description: _, ...kept } = project;
+  const wanted = { ...kept, approvals: 'auto' as const, limits: { costUsdMax: 2 }, disabledTools: ['a'] };
+  const changes = {
+    description: null,
+    approvals: 'auto',
+    limits: { costUsdMax: 2 },
+    disabledTools: ['a'],
+  } as const;
+  expect(await change(project.id, changes)).toEqual(wanted);
+  await Promise.all([change(project.id, { name: 'new' }), change(project.id, { model: 'a-model' })]);
+  expect(await get(project.id)).toEqual({ ...wanted, name: 'new', model: 'a-model' });
+  expect(await change(crypto.randomUUID() as ProjectId, { name: 'x' })).toBeUndefined();
+});
+
+test('a change may take fields away and put none', async () => {
+  const { change, create } = store();
+  const project = projectOf({ description: 'old', flavor: 'small' });
+  await create(project);
+  const { description: _, ...kept } = project;
+  expect(await change(project.id, { description: null, model: null })).toEqual(kept);
+});
+
+test('the default project is stored by its first change', async () => {
+  const other = await openTableFixture();
+  const { change, list, get } = makeProjectStore(other.table);
+  const changed = { id: defaultId, owner: 'deployment', name: 'default', createdAt: 0, model: 'a-model' };
+  expect(await change(defaultId, { model: 'a-model', description: null })).toEqual(changed);
+  expect(await get(defaultId)).toEqual(changed);
+  expect((await list('deployment' as OwnerId, { itemsMax: 5 })).projects).toEqual([changed]);
+  await other.close();
+});
+
+test('a project that is marked as deleted is not there, and back when the mark is taken away', async () => {
+  const { create, get, list, change, markDeleted, unmarkDeleted } = store();
+  const project = projectOf({ owner: crypto.randomUUID() as OwnerId });
+  await create(project);
+  expect(await markDeleted(project.id, 5000)).toEqual(project);
+  expect(await get(project.id)).toBeUndefined();
+  expect(await change(project.id, { name: 'x' })).toBeUndefined();
+  expect(await list(project.owner, { itemsMax: 5 })).toEqual({ projects: [] });
+  // Whoever marked it second may not say that it is there again, unless the first has died.
+  expect(await markDeleted(project.id, 6000)).toEqual(project);
+  await unmarkDeleted(project.id, 6000);
+  expect(await get(project.id)).toBeUndefined();
+  await unmarkDeleted(project.id, 5000);
+  expect(await get(project.id)).toEqual(project);
+  await markDeleted(project.id, 7000);
+  await unmarkDeleted(project.id, 100_000);
+  expect(await get(project.id)).toEqual(project);
+});
+
+test('a project that is removed is remembered as deleted, and no more', async () => {
+  const { create, get, remove, markDeleted } = store();
+  const project = projectOf();
+  await create(project);
+  await remove(project.id, 5000);
+  expect(await get(project.id)).toEqual(project);
+  await markDeleted(project.id, 6000);
+  await remove(project.id, 7000);
+  expect(await get(project.id)).toBeUndefined();
+  expect(await markDeleted(project.id, 8000)).toBeUndefined();
+  await expect(create(project)).rejects.toThrow();
+  expect(await onTable(fixture.table).item({ pk: `PROJECT#${project.id}`, sk: 'META' })).toEqual({
+    pk: `PROJECT#${project.id}`,
+    sk: 'META',
+    deletedAt: 7000,
+    ttl: 86_407,
+  });
+});

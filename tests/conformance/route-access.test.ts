@@ -10,6 +10,7 @@ import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
@@ -23,11 +24,13 @@ import { answerWith } from '../../functions/api/answer.ts';
 import type { ApiEvent } from '../../functions/api/api-request.ts';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
 import { type Api, routes } from '../../functions/api/routes.ts';
+import { newSchedule } from './schedule-fixture.ts';
 import { newSession, onTable } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 const [own, other] = [randomUUID() as ProjectId, randomUUID() as ProjectId];
 const strangers = newSession({ owner: deploymentOwner, project: other });
+const strangersSchedule = newSchedule({ targets: [{ project: other }] });
 const theirs = newSession({ owner: 'ann' as OwnerId, project: own });
 const tokens = { project: `sp_${'1'.repeat(64)}`, 'project:ro': `sp_${'2'.repeat(64)}` };
 
@@ -45,6 +48,7 @@ beforeAll(async () => {
   const { create } = onTable(fixture.table);
   await create(strangers);
   await create(theirs);
+  await makeScheduleStore(fixture.table).create(strangersSchedule, { dueAt: undefined, schedulesMax: 50 });
   const projects = makeProjectStore(fixture.table);
   for (const id of [own, other])
     await projects.create({ id, owner: deploymentOwner, name: 'a test', createdAt: 1 });
@@ -77,6 +81,7 @@ const platform = (): Platform => {
     connections: makeConnectionStore(table),
     places: makePlaceStore(table),
     projects: makeProjectStore(table),
+    schedules: makeScheduleStore(table),
     tokens: makeTokenStore(table),
     // One call or two, as the clock will have it: not what is counted here.
     rateLimiter: { take: async () => true },
@@ -136,7 +141,9 @@ test('there are routes of resources', () => {
 
 describe.each(Object.entries(tokens))('AC2: to a token of scope %s', (_, token) => {
   test.each([...resourceRoutes, preview])('$method $path', async ({ method, path, resource }) => {
-    const id = resource === 'session' ? strangers.id : other;
+    const id = { session: strangers.id, project: other, schedule: strangersSchedule.id }[
+      resource ?? 'project'
+    ];
     const foreign = await ask(token, { method, path: pathWith(path, id), body: anything });
     const none = await ask(token, { method, path: pathWith(path, randomUUID()), body: anything });
     expect(foreign).toEqual(none);

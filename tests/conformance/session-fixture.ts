@@ -111,8 +111,7 @@ export const onTable = (table: Table) => {
       const { id } = await makeWorkspace(change);
       await workspaces.claimStart(id, newSandbox());
       if (state !== 'starting') {
-        await workspaces.noteTask(id, 1, 'task-1');
-        await workspaces.noteAddress(id, 1, 'http://127.0.0.1:1');
+        await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address: 'http://127.0.0.1:1' });
         await workspaces.markReady(id, 1, 6000);
       }
       if (state === 'stopping' || state === 'stopped')

@@ -35,6 +35,7 @@ const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommi
   state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
   historyNext: 0,
   historyFrom: 0,
+  historyKept: 0,
   at: 20,
   log: [],
   history: [],
@@ -51,16 +52,17 @@ const taken = (result: CommitResult): Session => {
 };
 
 describe('what counts of a conversation', () => {
-  test('begins where the turn says, although what is before is still in the table', async () => {
+  test('begins where the turn says, and what is before leaves the table', async () => {
     const { sessions, item } = stores();
     const session = await leased();
     const history = ['a', 'b', 'c', 'd'].map(said);
     const now = taken(await sessions.commitTurn(commitOf(session, { history })));
     await sessions.commitTurn(commitOf(now, { version: 1, historyNext: 4, historyFrom: 3 }));
-    expect(await item(keys.message(session.id, 0))).toBeDefined();
+    const items = await Promise.all([2, 3].map((index) => item(keys.message(session.id, index))));
+    expect(items.map((one) => one !== undefined)).toEqual([false, true]);
     const work = await sessions.loadWork(session.id);
     expect(work.history).toEqual([said('d')]);
-    expect(work.turn).toMatchObject({ version: 2, historyNext: 4, historyFrom: 3 });
+    expect(work.turn).toMatchObject({ version: 2, historyNext: 4, historyFrom: 3, historyKept: 3 });
     expect(await sessions.history(session.id)).toEqual([said('d')]);
     expect((await sessions.getWithTurn(session.id))?.turn).toEqual(work.turn);
   });
@@ -69,18 +71,18 @@ describe('what counts of a conversation', () => {
     const { sessions } = stores();
     const session = await leased();
     const first = taken(await sessions.commitTurn(commitOf(session, { history: [said('a'), said('b')] })));
-    const all = { version: 1, historyNext: 2, historyFrom: 2, forget: { from: 0, count: 2 } };
+    const all = { version: 1, historyNext: 2, historyFrom: 2 };
     const second = taken(await sessions.commitTurn(commitOf(first, all)));
     expect(await sessions.history(session.id)).toEqual([]);
     await sessions.commitTurn(
-      commitOf(second, { version: 2, historyNext: 2, historyFrom: 2, history: [said('c')] }),
+      commitOf(second, { version: 2, historyNext: 2, historyFrom: 2, historyKept: 2, history: [said('c')] }),
     );
     expect(await sessions.history(session.id)).toEqual([said('c')]);
     expect((await sessions.loadWork(session.id)).history).toEqual([said('c')]);
   });
 
-  test('that is longer than one write can delete is forgotten all the same', async () => {
-    const { sessions } = stores();
+  test('that is longer than one write can delete is forgotten all the same, and deleted by the next', async () => {
+    const { sessions, item } = stores();
     let session = await leased();
     const messages = Array.from({ length: 120 }, (_, index) => said(String(index)));
     for (const [version, from] of [0, 40, 80].entries())
@@ -90,10 +92,16 @@ describe('what counts of a conversation', () => {
         ),
       );
     expect(await sessions.history(session.id)).toEqual(messages);
-    const all = { version: 3, historyNext: 120, historyFrom: 120, forget: { from: 0, count: 120 } };
-    await sessions.commitTurn(commitOf(session, all));
+    const all = { version: 3, historyNext: 120, historyFrom: 120 };
+    session = taken(await sessions.commitTurn(commitOf(session, all)));
     expect(await sessions.history(session.id)).toEqual([]);
-    expect((await sessions.loadWork(session.id)).history).toEqual([]);
+    const { history, turn } = await sessions.loadWork(session.id);
+    expect([history, turn.historyKept]).toEqual([[], 98]);
+    expect(await item(keys.message(session.id, 119))).toBeDefined();
+    await sessions.commitTurn(commitOf(session, { ...all, version: 4, historyKept: 98 }));
+    expect((await sessions.loadWork(session.id)).turn.historyKept).toBe(120);
+    const left = await Promise.all(messages.map((_, index) => item(keys.message(session.id, index))));
+    expect(left.filter((one) => one !== undefined)).toEqual([]);
   });
 
   test('is all of it in a session that never forgot, and nothing in one that never spoke', async () => {

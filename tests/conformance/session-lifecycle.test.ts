@@ -296,14 +296,15 @@ describe('an unused session', () => {
     expect(await sessions.removeUnused(session)).toBe(false);
   });
 
-  test('stays when its workspace has another user', async () => {
+  test('goes when its workspace has another user, whose that stays', async () => {
     const { sessions, workspaces } = stores();
     const session = newSession();
     const users = [session.id, crypto.randomUUID() as SessionId].sort();
     await workspaces.create({ ...workspaceOf(session), users });
     await sessions.create(session, { placesMax });
-    expect(await sessions.removeUnused(session)).toBe(false);
-    expect((await sessions.get(session.id))?.id).toBe(session.id);
+    expect(await sessions.removeUnused(session)).toBe(true);
+    expect(await sessions.get(session.id)).toBeUndefined();
+    expect((await workspaces.get(session.workspace))?.users).toEqual(users.filter((id) => id !== session.id));
   });
 
   test('stays when its workspace has had a sandbox', async () => {
@@ -350,6 +351,7 @@ test('a forgotten session leaves nothing, and nothing of another goes with it', 
       state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
       historyNext: 0,
       historyFrom: 0,
+      historyKept: 0,
       at: 20,
       log: [],
       history: [{ role: 'user', messageId: 'u' as MessageId, text: 'kept' }],
@@ -367,7 +369,7 @@ test('a forgotten session leaves nothing, and nothing of another goes with it', 
     hasMore: false,
   });
   expect(await sessions.loadWork(one.id)).toEqual({
-    turn: { version: 0, historyNext: 0, historyFrom: 0, state: { kind: 'idle' } },
+    turn: { version: 0, historyNext: 0, historyFrom: 0, historyKept: 0, state: { kind: 'idle' } },
     inbox: [],
     history: [],
     watchers: [],

@@ -1,6 +1,7 @@
 /** The session store against a real DynamoDB engine: every lost condition, the log without gaps, the lease with its fence. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -34,6 +35,7 @@ const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommi
   state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
   historyNext: 0,
   historyFrom: 0,
+  historyKept: 0,
   at: 20,
   log: [note('one')],
   history: [],
@@ -182,6 +184,16 @@ test('an ended session takes no message and no commit, and stays ended', async (
   expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });
 });
 
+test('a message that is completed after its counter was forgotten leaves nothing that stays', async () => {
+  const { sessions, item } = stores();
+  const session = await leased((await created()).id);
+  const connectionId = crypto.randomUUID() as ConnectionId;
+  const completed = { ...message('m'), connectionId };
+  await sessions.commitTurn(commitOf(session, { completed, at: 5000 }));
+  const key = keys.openMessages(connectionId);
+  expect(await item(key)).toEqual({ ...key, openMessages: -1, ttl: 86_405 });
+});
+
 test('history and state come back as they were written, and the oldest can be forgotten', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
@@ -192,15 +204,14 @@ test('history and state come back as they were written, and the oldest can be fo
   }));
   await sessions.commitTurn(commitOf(session, { history }));
   const now = (await sessions.get(session.id)) as Session;
-  await sessions.commitTurn(
-    commitOf(now, { version: 1, historyNext: 3, historyFrom: 2, forget: { from: 0, count: 2 } }),
-  );
+  await sessions.commitTurn(commitOf(now, { version: 1, historyNext: 3, historyFrom: 2 }));
   const work = await sessions.loadWork(session.id);
   expect(work.history).toEqual(history.slice(2));
   expect(work.turn).toEqual({
     version: 2,
     historyNext: 3,
     historyFrom: 2,
+    historyKept: 2,
     state: { kind: 'done', turnId: 't', stopReason: 'end_turn' },
   });
 });
@@ -224,7 +235,8 @@ test('watchers are those who are connected, and a ticket opens once', async () =
   await connections.put({ id, sessionId, principal, connectedAt: 1, since: -1 });
   expect(await connections.watchers(sessionId)).toEqual([id]);
   expect(await connections.get(id)).toEqual({ id, sessionId, principal, connectedAt: 1, since: -1 });
-  await connections.remove(id);
+  expect(await connections.remove(id)).toMatchObject({ id, sessionId });
+  expect(await connections.remove(id)).toBeUndefined();
   expect(await connections.watchers(sessionId)).toEqual([]);
   await connections.putTicket(`t-${id}`, { principal, expiresAt: 100 });
   expect(await connections.redeemTicket(`t-${id}`, 50)).toEqual(principal);

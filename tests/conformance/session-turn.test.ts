@@ -5,7 +5,8 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { cancelTurn } from '#shared/application/cancel-turn.ts';
 import { resetHistory } from '#shared/application/reset-history.ts';
-import { runTurn, type TurnPorts } from '#shared/application/run-turn.ts';
+import { runTurn } from '#shared/application/run-turn.ts';
+import type { TurnPorts } from '#shared/application/turn-invocation.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ModelChunk } from '#shared/domain/model.ts';
@@ -74,6 +75,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
         }),
     },
     costOf: () => 0,
+    mcpServers: { list: () => Promise.resolve([]) },
     telemetry: silent,
     world: systemWorld,
     invoker: {

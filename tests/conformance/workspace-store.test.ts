@@ -101,15 +101,25 @@ describe('a start', () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');
     expect(await workspaces.noteTask(id, 1, 'task-1')).toBe(true);
-    expect(await workspaces.noteAddress(id, 1, address)).toBe(true);
+    expect(await workspaces.noteAddress(id, 1, { taskArn: 'another', address })).toBe(false);
+    expect(await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
     expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ taskArn: 'task-1', address }));
     await workspaces.markReady(id, 1, 6000);
-    expect(await workspaces.noteAddress(id, 1, 'http://late')).toBe(false);
+    expect(await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address: 'http://late' })).toBe(false);
     await workspaces.markStopping(id, 1, stop(7000));
-    expect(await workspaces.noteTask(id, 1, 'task-1b')).toBe(true);
+    expect(await workspaces.noteTask(id, 1, 'another')).toBe(false);
+    expect(await workspaces.noteTask(id, 1, 'task-1')).toBe(true);
     await workspaces.markStopped(id, 1, { reason: 'gone', at: 8000 });
-    expect(await workspaces.noteTask(id, 1, 'late')).toBe(false);
-    expect((await readWorkspace(id)).sandbox).toMatchObject({ taskArn: 'task-1b', address });
+    expect(await workspaces.noteTask(id, 1, 'task-1')).toBe(false);
+    expect((await readWorkspace(id)).sandbox).toMatchObject({ taskArn: 'task-1', address });
+  });
+
+  test('that runs is noted with its task in one write, by whoever hears of it first', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const { id } = await inState('starting');
+    expect(await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
+    expect(await workspaces.noteTask(id, 1, 'another')).toBe(false);
+    expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ taskArn: 'task-1', address }));
   });
 });
 
@@ -281,6 +291,36 @@ describe('a stop', () => {
     expect(await isWorkspaceDue(id, farAway)).toBe(false);
     expect(await liveIds()).not.toContain(id);
     expect(await workspaces.markStopping(id, 1, stop(9000))).toBeUndefined();
+  });
+
+  test('of one that still starts is refused when it is ready, or while somebody restores into it', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const only = { only: 'starting' } as const;
+    const ready = await inState('ready');
+    expect(await workspaces.markStopping(ready.id, 1, { ...stop(7000), ...only })).toBeUndefined();
+    expect(await readWorkspace(ready.id)).toEqual(ready);
+    const { id } = await inState('starting');
+    await workspaces.claimRestore(id, 1, { at: 6000, until: 7001 });
+    expect(await workspaces.markStopping(id, 1, { ...stop(7000), ...only })).toBeUndefined();
+    expect((await workspaces.markStopping(id, 1, { ...stop(7001), ...only }))?.sandbox?.state).toBe(
+      'stopping',
+    );
+    expect(await workspaces.markStopping(id, 1, { ...stop(7002), ...only })).toBeUndefined();
+  });
+
+  test('is saved for the last time by one of twenty, until the claim expires, and not once it was asked', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const { id } = await inState('stopping');
+    const claim = (at: number, until: number) => workspaces.claimLastSave(id, 1, { at, until });
+    expect(tally(await atOnce(20, () => claim(8000, 8500)))).toEqual({ true: 1, false: 19 });
+    expect([await claim(8499, 9000), await claim(8500, 9000)]).toEqual([false, true]);
+    await workspaces.unclaimLastSave(id, 1);
+    expect(await claim(8501, 9001)).toBe(true);
+    await workspaces.noteStopAsked(id, 1, 8600);
+    await workspaces.noteStopAsked(id, 1, 8700);
+    const { sandbox } = await readWorkspace(id);
+    expect([sandbox?.stopAskedAt, sandbox?.savingUntil]).toEqual([8600, undefined]);
+    expect(await claim(9999, 10_000)).toBe(false);
   });
 
   test('that nobody asked for tells what ECS said of it', async () => {

@@ -13,7 +13,7 @@ export type Operation = {
   readonly method: string;
   readonly path: string;
   readonly 'x-needs': Need;
-  readonly 'x-resource'?: 'session' | 'project';
+  readonly 'x-resource'?: 'session' | 'project' | 'schedule';
 };
 
 const letIn = 'allowed';
@@ -42,6 +42,8 @@ export const verdictOfTable = (
   if (kind === undefined) return mayUse({ scope: scope as Scope }, need) ? letIn : '403 forbidden';
   const reach = resource === 'none' ? 'none' : rights[scope][resource === 'own' ? 'own' : 'others'];
   if (reach === 'none') return `404 ${kind}_not_found`;
+  // To see a project is not to change it itself.
+  if (need === 'global:write') return mayUse({ scope: scope as Scope }, need) ? letIn : '403 forbidden';
   return need === 'own:write' && reach === 'read' ? '403 forbidden' : letIn;
 };
 
@@ -81,6 +83,6 @@ const verdictOf = (status: number, body: unknown, requestId: string): string => 
   const { error } = errorAnswer.parse(body);
   if (JSON.stringify({ error }) !== JSON.stringify(body) || error.requestId !== requestId)
     return `${status} with another body: ${JSON.stringify(body)}`;
-  const isRefused = [401, 403].includes(status) || /^(session|project)_not_found$/.test(error.code);
+  const isRefused = [401, 403].includes(status) || /^(session|project|schedule)_not_found$/.test(error.code);
   return isRefused ? `${status} ${error.code}` : letIn;
 };

@@ -116,9 +116,16 @@ test('every route does to every scope, with its own, another and no resource, wh
   const makeSession = async (resource: 'own' | 'other'): Promise<string> =>
     (await cloud.ask<{ id: string }>('/api/sessions', post({ project: projects[resource] }))).id;
   const sessions = { own: await makeSession('own'), other: await makeSession('other') };
+  const makeSchedule = async (resource: 'own' | 'other'): Promise<string> => {
+    const targets = [{ projectId: projects[resource] }];
+    const wish = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets };
+    return (await cloud.ask<{ id: string }>('/api/schedules', post(wish))).id;
+  };
+  const schedules = { own: await makeSchedule('own'), other: await makeSchedule('other') };
   const idOf = async ({ method, path, 'x-resource': kind }: Operation, resource: Resource) => {
     if (kind === undefined || resource === 'none') return crypto.randomUUID();
     if (kind === 'project') return projects[resource];
+    if (kind === 'schedule') return method === 'DELETE' ? makeSchedule(resource) : schedules[resource];
     return method === 'DELETE' && path.endsWith('{id}') ? makeSession(resource) : sessions[resource];
   };
   const operations = await documentedOperations(cloud);

@@ -1,7 +1,7 @@
 /** A cancel: what runs is killed, what waits is over, what is queued goes on. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Agent, openAgent, toolOutput } from './agent.ts';
+import { type Agent, openAgent, showSession, toolOutput } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { sandboxProcesses } from './sandbox-processes.ts';
 
@@ -13,6 +13,9 @@ afterAll(() => cloud.stop());
 
 const cancelByRest = ({ id }: Agent): Promise<Response> =>
   cloud.request(`/api/sessions/${id}/cancel`, { method: 'POST' });
+
+/** Half the time that a program here would take, or be given. */
+const endMsMax = 15_000;
 
 /** Programs in this cloud's sandboxes whose command line holds the text. */
 const running = (text: string): readonly number[] =>
@@ -29,7 +32,7 @@ const commandOf = (pid: number): string => {
   }
 };
 
-test('a running program is killed within two seconds, and the message behind it runs', async () => {
+test('a running program is killed long before its end, and the message behind it runs', async () => {
   const agent = await openAgent(cloud);
   await agent.run('$ true');
   agent.client.send('message', { text: '$ echo begun; sleep 31.5; touch survived', messageId: 'long' });
@@ -42,13 +45,12 @@ test('a running program is killed within two seconds, and the message behind it 
   const cancelledAt = Date.now();
   agent.client.send('turn:cancel');
   const { data } = await agent.client.untilType('completion', 1);
-  expect(Date.now() - cancelledAt).toBeLessThan(2000);
   expect(data).toMatchObject({ stopReason: 'cancelled', text: '' });
   await eventually(
     () => Promise.resolve(running('sleep 31.5')),
     (pids) => pids.length === 0,
   );
-  expect(Date.now() - cancelledAt).toBeLessThan(3000);
+  expect(Date.now() - cancelledAt).toBeLessThan(endMsMax);
 
   const next = await agent.client.untilType('completion', 2);
   expect(next.data).toMatchObject({ stopReason: 'end_turn' });
@@ -63,15 +65,19 @@ test('a running program is killed within two seconds, and the message behind it 
 test('of two running programs none survives a cancel, also when one ends at that moment', async () => {
   const agent = await openAgent(cloud);
   await agent.run('$ true');
-  agent.client.send('message', { text: '$ echo a; sleep 0.9\n$ echo b; sleep 32.5' });
+  const both = '$ echo a; until [ -e go ]; do sleep 0.02; done\n$ echo b; sleep 32.5';
+  agent.client.send('message', { text: both });
   await agent.client.untilType('tool:progress', 1);
-  await cancelByRest(agent);
-  await agent.client.untilType('completion', 1);
+  const cancelledAt = Date.now();
+  const go = cloud.request(`/api/sessions/${agent.id}/files/go`, { method: 'PUT', body: '' });
+  await Promise.all([go, cancelByRest(agent)]);
+  const { data } = await agent.client.untilType('completion', 1);
+  expect(data.stopReason).toBe('cancelled');
   await eventually(
-    () => Promise.resolve(running('sleep 32.5')),
+    () => Promise.resolve([...running('sleep 32.5'), ...running('until [ -e go ]')]),
     (pids) => pids.length === 0,
-    5000,
   );
+  expect(Date.now() - cancelledAt).toBeLessThan(endMsMax);
   await agent.close();
 });
 
@@ -105,17 +111,18 @@ test('with nothing to cancel nothing is said, and the answer is 202', async () =
 });
 
 test('a turn that waits for its sandbox to start is cancelled, too, and the next message is answered', async () => {
-  await cloud.setFaults({ provisioningMs: 4000 });
-  const { client } = await openAgent(cloud);
-  const before = Date.now();
+  // Longer than this test waits for anything.
+  await cloud.setFaults({ provisioningMs: 300_000 });
+  const { client, id } = await openAgent(cloud);
   client.send('message', { text: '$ echo never', messageId: 'm1' });
   await client.untilType('tool:call');
   client.send('turn:cancel');
   const cancelled = await client.untilType('completion');
-  expect([cancelled.data.stopReason, Date.now() - before < 3000]).toEqual(['cancelled', true]);
+  expect(cancelled.data.stopReason).toBe('cancelled');
   client.send('message', { text: 'hello', messageId: 'm2' });
   const answered = await client.untilType('completion', 1);
-  expect([answered.data.stopReason, Date.now() - before < 4000]).toEqual(['end_turn', true]);
+  expect(answered.data.stopReason).toBe('end_turn');
+  expect((await showSession(cloud, id)).sandbox?.state).toBe('starting');
   await cloud.setFaults({});
   await client.close();
 });

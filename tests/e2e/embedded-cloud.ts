@@ -25,6 +25,8 @@ export type EmbeddedCloud = {
   readonly ask: <T>(path: string, init?: RequestInit) => Promise<T>;
   /** One task of the janitor, as EventBridge or another function would give it; its report. */
   readonly janitor: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
+  /** As `janitor`, for the function of schedules. */
+  readonly schedules: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
   readonly setFaults: (faults: Faults) => Promise<void>;
   readonly runningTasks: () => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
@@ -71,6 +73,14 @@ export const openEmbeddedCloud = async ({
   const dynamo = new DynamoDBClient({ ...local, endpoint: AWS_ENDPOINT_URL_DYNAMODB ?? '' });
   const request = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${cloud.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
+  const perform = async (name: string, task: object): Promise<Record<string, unknown>> => {
+    const { Payload, FunctionError } = await lambda.send(
+      new InvokeCommand({ FunctionName: `sallyport-${name}`, Payload: JSON.stringify(task) }),
+    );
+    const text = Buffer.from(Payload ?? []).toString();
+    if (FunctionError !== undefined) throw new Error(text);
+    return JSON.parse(text);
+  };
   return {
     url: cloud.url,
     token,
@@ -85,14 +95,8 @@ export const openEmbeddedCloud = async ({
       if (!response.ok) throw new Error(`${init?.method ?? 'GET'} ${path}: ${response.status} ${text}`);
       return JSON.parse(text);
     },
-    janitor: async (task) => {
-      const { Payload, FunctionError } = await lambda.send(
-        new InvokeCommand({ FunctionName: 'sallyport-janitor', Payload: JSON.stringify(task) }),
-      );
-      const text = Buffer.from(Payload ?? []).toString();
-      if (FunctionError !== undefined) throw new Error(text);
-      return JSON.parse(text);
-    },
+    janitor: (task) => perform('janitor', task),
+    schedules: (task) => perform('schedules', task),
     setFaults: async (wanted) => {
       const response = await fetch(`${AWS_ENDPOINT_URL_ECS}/faults`, {
         method: 'POST',

@@ -12,6 +12,9 @@ const refused: Readonly<Record<string, Outcome>> = {
   session_not_found: 'not found',
   project_not_found: 'not found',
   token_not_found: 'not found',
+  workspace_not_found: 'not found',
+  // The token may; there is just no call that waits.
+  no_pending_tool_call: 'done',
 };
 
 /** What becomes of a call on something of their own, of another project, and of nobody. */
@@ -29,6 +32,12 @@ const writes: Row = {
   'project:ro': ['forbidden', 'forbidden', 'forbidden'],
 };
 
+/** Of a project itself, which only an admin changes. */
+const ofAdmins: Row = {
+  ...writes,
+  project: ['forbidden', 'forbidden', 'forbidden'],
+};
+
 /** What becomes of a call that is about no one's in particular. */
 type Global = Readonly<Record<Scope, Outcome>>;
 const forAll: Global = { admin: 'done', 'admin:ro': 'done', project: 'done', 'project:ro': 'done' };
@@ -36,6 +45,13 @@ const forAdmins: Global = {
   admin: 'done',
   'admin:ro': 'forbidden',
   project: 'forbidden',
+  'project:ro': 'forbidden',
+};
+
+const noWorkspace: Global = {
+  admin: 'not found',
+  'admin:ro': 'forbidden',
+  project: 'not found',
   'project:ro': 'forbidden',
 };
 
@@ -48,14 +64,26 @@ const ofSessions: readonly (readonly [tool: string, args: Fields, row: Row])[] =
   ['read_file', { path: 'f' }, reads],
   ['list_files', {}, reads],
   ['config_limits', {}, reads],
+  ['session', { action: 'get' }, reads],
+  ['session', { action: 'events' }, reads],
+  ['session', { action: 'cancel' }, writes],
+  ['caller_tool_response', { request_id: 'r', result: 1 }, writes],
   // Last: after it there is nothing left to write to.
   ['stop_session', {}, writes],
+  ['session', { action: 'end' }, writes],
 ];
 const ofProjects: readonly (readonly [tool: string, args: Fields, row: Row])[] = [
   ['project', { action: 'get' }, reads],
   ['project', { action: 'options' }, reads],
   ['config_limits', {}, reads],
   ['execute_command', { command: 'true' }, writes],
+  ['session', { action: 'message', message: 'hello' }, writes],
+  ['session', { action: 'spawn' }, writes],
+  ['session', { action: 'list' }, reads],
+  ['session', { action: 'cleanup' }, writes],
+  ['workspace', { action: 'list' }, reads],
+  ['schedule', { action: 'list' }, reads],
+  ['project', { action: 'update', description: 'of a test' }, ofAdmins],
 ];
 const ofNobody: readonly (readonly [tool: string, args: Fields, row: Global])[] = [
   ['get_sessions', {}, forAll],
@@ -64,6 +92,11 @@ const ofNobody: readonly (readonly [tool: string, args: Fields, row: Global])[] 
   ['project', { action: 'list' }, forAll],
   ['project', { action: 'options' }, forAll],
   ['project', { action: 'create', name: 'p' }, forAdmins],
+  ['session', { action: 'list' }, forAll],
+  ['workspace', { action: 'list' }, forAll],
+  ['schedule', { action: 'list' }, forAll],
+  ['workspace', { action: 'delete', workspace_id: crypto.randomUUID() }, noWorkspace],
+  ['project', { action: 'delete', project_id: crypto.randomUUID() }, { ...forAdmins, admin: 'not found' }],
   ['token', { action: 'create', name: 't', scope: 'admin:ro' }, forAdmins],
   ['token', { action: 'list' }, forAdmins],
   ['token', { action: 'revoke', token_id: crypto.randomUUID() }, { ...forAdmins, admin: 'not found' }],

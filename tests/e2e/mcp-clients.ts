@@ -2,6 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 
 export type Fields = Record<string, unknown>;
 export type Progress = { readonly message?: string | undefined };
@@ -9,6 +10,12 @@ export type CallResult = {
   readonly isError?: boolean | undefined;
   readonly content: readonly { readonly type: string; readonly text?: string; readonly data?: string }[];
   readonly structuredContent?: Fields | undefined;
+};
+/** What a `notifications/message` says. */
+export type Notified = {
+  readonly level: string;
+  readonly logger?: string | undefined;
+  readonly data: Fields;
 };
 export type CallOptions = {
   readonly signal?: AbortSignal;
@@ -37,12 +44,18 @@ const optionsOf = ({ signal, onProgress }: CallOptions) => ({
   ...(onProgress === undefined ? {} : { onprogress: onProgress }),
 });
 
-export const connect = (reached: Reached, generation: Generation = '2026'): Promise<McpClient> =>
-  generation === '2026' ? connectNew(reached) : connectOlder(reached);
+type Hear = (notified: Notified) => void;
 
-const connectNew = async ({ url, token }: Reached): Promise<McpClient> => {
+export const connect = (
+  reached: Reached,
+  generation: Generation = '2026',
+  hear: Hear = () => undefined,
+): Promise<McpClient> => (generation === '2026' ? connectNew(reached, hear) : connectOlder(reached, hear));
+
+const connectNew = async ({ url, token }: Reached, hear: Hear): Promise<McpClient> => {
   const client = new Client(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  client.setNotificationHandler('notifications/message', ({ params }) => hear(params as Notified));
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
   return {
     tools: async () => (await client.listTools()).tools,
@@ -52,10 +65,11 @@ const connectNew = async ({ url, token }: Reached): Promise<McpClient> => {
   };
 };
 
-const connectOlder = async ({ url, token }: Reached): Promise<McpClient> => {
+const connectOlder = async ({ url, token }: Reached, hear: Hear): Promise<McpClient> => {
   const client = new OlderClient(info);
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   const transport = new OlderTransport(new URL(`${url}/mcp`), { requestInit });
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => hear(params as Notified));
   await client.connect(transport as Parameters<OlderClient['connect']>[0]);
   return {
     tools: async () => (await client.listTools()).tools,

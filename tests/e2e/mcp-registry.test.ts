@@ -208,14 +208,14 @@ test('testing connects now: a good server, a dead one, one that leads inside, on
   await project.add('good', http(good.url));
   await project.add('inwards', http(inwards.url));
   await project.add('dead', http(dead.url));
-  await project.add('inside', { transport: 'stdio', command: 'npx' });
+  await project.add('inside', { transport: 'stdio', command: 'no-such-program' });
   const tested = (name: string) => project.of(`/mcp/${name}/test`, post());
   const { name, description } = echoTool;
   expect(await tested('good')).toEqual([200, { ok: true, tools: [{ name, description }] }]);
   const failing = (error: string) => [200, { ok: false, error: expect.stringContaining(error) }];
   expect(await tested('inwards')).toEqual(failing('private, loopback or link-local'));
   expect(await tested('dead')).toEqual(failing('refused'));
-  expect(await tested('inside')).toEqual(failing('test it there'));
+  expect(await tested('inside')).toEqual(failing('no-such-program'));
   expect(await tested('none')).toEqual([404, 'mcp_server_not_found: there is no such MCP server']);
 });
 
@@ -313,7 +313,7 @@ test('the command line does the same', async () => {
     'gh does not work: the project has no secret named KEY\n',
   );
   await project.of('/mcp/gh', patch({ headers: null }));
-  expect((await run(['mcp', 'test', 'gh'])).stdout).toBe('gh answers, with 1 tools: echo.\n');
+  expect((await run(['mcp', 'test', 'gh'])).stdout).toBe('gh answers, with 1 tool: echo.\n');
   expect((await run(['mcp', 'info', 'gh'])).stdout).toContain('status        healthy');
   expect((await run(['mcp', 'list'])).stdout).toContain(server.url);
   expect((await run(['mcp', 'health'])).stdout).toContain('1 total, 1 healthy');

@@ -3,7 +3,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import { AjvJsonSchemaValidator as OlderValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect, errorOf, type Fields, fieldsOf, generations, type McpClient } from './mcp-clients.ts';
-import { type Server, startServer } from './server.ts';
+import { type Server, startServer, unthrottled } from './server.ts';
 
 let server: Server;
 let client: McpClient;
@@ -37,8 +37,13 @@ test.each(generations)('a client of %s lists every tool and calls it', async (ge
     read_file: [{ session_id, path: 'a/b.txt' }],
     list_files: [{ session_id }],
     project: [{ action: 'create', name: 'p' }, { action: 'list' }, { action: 'options' }],
+    schedule: [{ action: 'create', name: 's', cron_expr: '0 0 1 1 *', prompt: 'hello' }, { action: 'list' }],
     token: [{ action: 'create', name: 't', scope: 'admin:ro' }, { action: 'list' }],
+    session: [{ action: 'list' }],
+    workspace: [{ action: 'list' }],
     config_limits: [{}, { session_id }],
+    // Nothing waits here: caller-tools.test.ts has the whole.
+    caller_tool_response: [],
     stop_session: [
       { session_id: fieldsOf(await caller.call('execute_command', { command: 'true' }))['session_id'] },
     ],
@@ -196,7 +201,10 @@ test('limits are told as they hold, and those of a session with them', async () 
     timeout_seconds: { default: 30, max: 300 },
     max_wait_seconds: 60,
     idle_seconds: { execution: 1800, agent: 900 },
-    rate_limit: { per_second: 10_000, burst: 20_000 },
+    rate_limit: {
+      per_second: Number(unthrottled.RATE_LIMIT_PER_SECOND),
+      burst: Number(unthrottled.RATE_LIMIT_BURST),
+    },
     max_read_file_bytes: 1_048_576,
     max_write_file_bytes: 3_080_192,
   };

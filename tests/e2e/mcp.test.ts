@@ -87,8 +87,12 @@ test('both protocols list the same tools', async () => {
     'write_file',
     'list_files',
     'project',
+    'session',
+    'workspace',
+    'schedule',
     'token',
     'config_limits',
+    'caller_tool_response',
   ];
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(names);
@@ -286,7 +290,10 @@ test('projects are made, shown and listed, and hold the sizes they allow', async
     created_at: expect.any(String),
   };
   expect(made).toEqual(project);
-  expect(await call(client, 'project', { action: 'get', project_id: made['id'] })).toEqual(made);
+  expect(await call(client, 'project', { action: 'get', project_id: made['id'] })).toEqual({
+    ...made,
+    secrets: [],
+  });
   const { projects } = await call(client, 'project', { action: 'list' });
   expect(projects).toEqual([made, expect.objectContaining({ name: 'default' })]);
   const within = { project_id: made['id'] };
@@ -303,7 +310,7 @@ test('projects are made, shown and listed, and hold the sizes they allow', async
   expect((await refusal(client, 'execute_code', { code: '1', ...nowhere })).type).toBe('project_not_found');
   expect((await refusal(client, 'project', { action: 'get', ...nowhere })).type).toBe('project_not_found');
   expect((await refusal(client, 'project', { action: 'x' })).message).toBe(
-    "unknown action 'x' for project tool; valid actions: create, list, get, options",
+    "unknown action 'x' for project tool; valid actions: create, list, get, update, delete, options",
   );
   expect((await refusal(client, 'project')).message).toBe(
     'action parameter is required for project tool; valid actions: create, list, get, options',

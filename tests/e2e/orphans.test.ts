@@ -89,6 +89,7 @@ const untilGone = (taskArn: string): Promise<boolean> =>
   eventually(
     () => isRunning(taskArn),
     (runs) => !runs,
+    30_000,
   );
 
 test('a sandbox whose session is gone from the table is saved, stopped and reported once', async () => {

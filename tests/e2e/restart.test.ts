@@ -107,6 +107,9 @@ test('a power cut leaves no process, and after it every sandbox and every turn h
   expect(new Set(sandboxProcesses(home).map(({ taskId }) => taskId)).size).toBe(used.length);
 
   expect(await second.stop()).toBe(0);
-  expect(sandboxProcesses(home)).toEqual([]);
+  await eventually(
+    () => Promise.resolve(sandboxProcesses(home)),
+    (left) => left.length === 0,
+  );
   await rm(home, { recursive: true, force: true });
 });

@@ -5,17 +5,25 @@ import { type Client, connect, type Received } from './socket-client.ts';
 
 let server: Server;
 let client: Client;
+/** In a session of its own, so that the others do not wait for it. */
+let sleeper: Client;
 beforeAll(async () => {
   server = await startServer();
+  [client, sleeper] = await Promise.all([open(), open()]);
+  sleeper.send('message', { text: '$ sleep 31; echo woke' });
+});
+afterAll(() => server.stop());
+
+const open = async (): Promise<Client> => {
   const made = await server.request('/api/sessions', {
     method: 'POST',
     body: JSON.stringify({ approvals: 'auto', flavor: 'micro' }),
   });
   const { id } = (await made.json()) as { id: string };
-  client = await connect(server, { sessionId: id });
-  await client.untilType('system:ready');
-});
-afterAll(() => server.stop());
+  const opened = await connect(server, { sessionId: id });
+  await opened.untilType('system:ready');
+  return opened;
+};
 
 let turns = 0;
 /** All frames of one turn. */
@@ -36,11 +44,18 @@ const output = (frames: readonly Received[]): string =>
 const failure = (frames: readonly Received[]) => frames.find(({ type }) => type === 'agent:error')?.data;
 
 test('output streams while the command runs', async () => {
-  const frames = await say('$ for i in 1 2 3; do echo line $i; sleep 0.3; done');
+  const saying = say('$ echo first; until [ -e go ]; do sleep 0.1; done; echo last');
+  const { data } = await client.untilType('tool:progress');
+  expect(data.text).toBe('first\n');
+  const go = await server.request(`/api/sessions/${client.sessionId()}/files/go`, {
+    method: 'PUT',
+    body: '',
+  });
+  expect(go.status).toBe(201);
+  const frames = await saying;
   const progress = frames.filter(({ type }) => type === 'tool:progress');
-  expect(progress.length).toBeGreaterThan(1);
-  expect(progress.map(({ data }) => data.text).join('')).toBe('line 1\nline 2\nline 3\n');
-  expect(output(frames)).toContain('line 3');
+  expect(progress.map((frame) => frame.data.text).join('')).toBe('first\nlast\n');
+  expect(output(frames)).toContain('first\nlast\n');
 });
 
 test('a non-zero exit is a result, and a missing command is 127', async () => {
@@ -76,12 +91,6 @@ test('a fork bomb ends, and the next command works', async () => {
   expect(output(await say('$ echo alive'))).toContain('alive');
 });
 
-test('31 s of sleep end at 30 s', async () => {
-  const frames = await say('$ sleep 31; echo woke');
-  expect(failure(frames)).toMatchObject({ code: 'execution_timeout' });
-  expect(JSON.stringify(frames)).not.toContain('woke\\n');
-});
-
 test('there is no way out and nothing of the host', async () => {
   const probe = [
     'cat /etc/shadow /root/.bashrc /proc/1/environ 2>&1',
@@ -97,4 +106,10 @@ test('there is no way out and nothing of the host', async () => {
   expect(text).toContain('no variables');
   expect(text).not.toMatch(/root:\*|SANDBOX_BEARER/);
   expect(text.match(/Read-only file system|Permission denied|No such file/g)?.length).toBeGreaterThan(5);
+});
+
+test('31 s of sleep end at 30 s', async () => {
+  await sleeper.untilType('completion');
+  expect(failure(sleeper.frames)).toMatchObject({ code: 'execution_timeout' });
+  expect(JSON.stringify(sleeper.frames)).not.toContain('woke\\n');
 });

@@ -24,8 +24,8 @@ export type ServerOptions = {
   readonly variables?: Readonly<Record<string, string>>;
 };
 
-/** A test asks faster than a person. */
-export const unthrottled = { RATE_LIMIT_PER_SECOND: '10000', RATE_LIMIT_BURST: '20000' };
+/** A test asks faster than a person; and a bucket of 40 s forgives a request that a busy machine holds up. */
+export const unthrottled = { RATE_LIMIT_PER_SECOND: '500', RATE_LIMIT_BURST: '20000' };
 
 const startMsMax = 60_000;
 const main = join(import.meta.dirname, '..', '..', 'local', 'main.ts');

@@ -7,6 +7,7 @@ export type Received = {
   readonly type: string;
   readonly sessionId: string;
   readonly seq: number | null;
+  readonly at: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever a frame holds
   readonly data: any;
 };
@@ -17,7 +18,7 @@ export type Client = {
   readonly send: (action: string, fields?: Readonly<Record<string, unknown>>) => void;
   readonly sendRaw: (text: string) => void;
   /** The first frame that fits, received already or yet to come. */
-  readonly until: (fits: (frame: Received) => boolean, what?: string) => Promise<Received>;
+  readonly until: (fits: (frame: Received) => boolean, what?: string, msMax?: number) => Promise<Received>;
   readonly untilType: (type: string, place?: number) => Promise<Received>;
   readonly closed: Promise<number>;
   readonly close: () => Promise<void>;
@@ -26,6 +27,12 @@ export type Client = {
 };
 
 const waitMsMax = 40_000;
+
+/** The log's frames by their number: two functions may tell of two events in either order. */
+export const inOrder = (frames: readonly Received[]): readonly (Received & { readonly seq: number })[] =>
+  frames
+    .flatMap((frame) => (frame.seq === null ? [] : [{ ...frame, seq: frame.seq }]))
+    .toSorted((one, other) => one.seq - other.seq);
 
 export const connect = async (
   { url, token }: Pick<Server, 'url' | 'token'>,
@@ -45,11 +52,11 @@ export const connect = async (
   });
   await once(socket, 'open');
 
-  const until: Client['until'] = (fits, what = String(fits)) =>
+  const until: Client['until'] = (fits, what = String(fits), msMax = waitMsMax) =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new Error(`no frame: ${what}; had ${JSON.stringify(frames).slice(0, 4000)}`));
-      }, waitMsMax);
+      }, msMax);
       const look = (): void => {
         const frame = frames.find(fits);
         if (frame === undefined) return;

@@ -3,16 +3,19 @@ import { expect, test } from 'vitest';
 import { makeHomePath, startServer } from './server.ts';
 import { connect } from './socket-client.ts';
 
+/** The cut may come while a function still holds the session: its lease runs out soon, and is looked for. */
+const variables = { TURN_LEASE_SECONDS: '3', SALLYPORT_SWEEP_SECONDS: '1' };
+
 test('a process killed while an approval waits goes on where it was', async () => {
   const home = await makeHomePath();
-  const first = await startServer({ home });
+  const first = await startServer({ home, variables });
   const before = await connect(first);
   before.send('message', { text: '$ echo one >> log.txt; cat log.txt', messageId: 'm1' });
   const asked = await before.untilType('tool:approval_required');
   const sessionId = before.sessionId();
   await first.kill();
 
-  const second = await startServer({ home });
+  const second = await startServer({ home, variables });
   expect(second.token).toBe(first.token);
   const after = await connect(second, { sessionId, since: 1 });
   const again = await after.untilType('tool:approval_required');

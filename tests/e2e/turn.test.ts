@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './embedded-cloud.ts';
 import { type Server, startServer } from './server.ts';
-import { type Client, connect } from './socket-client.ts';
+import { type Client, connect, inOrder, type Received } from './socket-client.ts';
 
 let server: Server;
 beforeAll(async () => {
@@ -12,6 +12,11 @@ afterAll(() => server.stop());
 
 const textOf = (frame: { data: { content: { text?: string }[] } }): string =>
   frame.data.content.map(({ text = '' }) => text).join('');
+
+const eventsOf = async (id: string): Promise<readonly Pick<Received, 'type'>[]> => {
+  const response = await server.request(`/api/sessions/${id}/events`);
+  return ((await response.json()) as { events: readonly Pick<Received, 'type'>[] }).events;
+};
 
 const decide = async (client: Client, place: number, approved: boolean) => {
   const { data } = await client.untilType('tool:approval_required', place);
@@ -31,9 +36,9 @@ test('two commands are approved one after the other and answered together', asyn
   const outputs = client.frames.filter(({ type }) => type === 'tool:output').map(textOf);
   expect(outputs.map((text) => text.trim()).sort()).toEqual(['a', 'b']);
   expect(completion.data.text).toMatch(/a[\s\S]*b/);
-  const numbers = client.frames.flatMap(({ seq }) => (seq === null ? [] : [seq]));
-  expect(numbers).toEqual(numbers.map((_, index) => index));
-  expect(client.frames.at(-1)?.type).toBe('completion');
+  const logged = inOrder(client.frames);
+  expect(logged.map(({ seq }) => seq)).toEqual(logged.map((_, index) => index));
+  expect(logged.at(-1)?.type).toBe('completion');
   expect(client.frames.filter(({ type }) => type === 'completion')).toHaveLength(1);
   await client.close();
 });
@@ -59,7 +64,7 @@ test('a client that was gone for a whole turn comes back with its last number an
   const asked = await first.untilType('tool:approval_required');
   first.send('tool:approval', { callId: asked.data.callId, approved: true, remember: 'session' });
   await first.untilType('completion');
-  const seen = first.frames.flatMap(({ seq }) => seq ?? []);
+  const seen = inOrder(first.frames).map(({ seq }) => seq);
   first.terminate();
 
   const posted = await server.request(`/api/sessions/${sessionId}/messages`, {
@@ -68,8 +73,9 @@ test('a client that was gone for a whole turn comes back with its last number an
   });
   expect(posted.status).toBe(202);
   await eventually(
-    async () => (await server.request(`/api/sessions/${sessionId}`)).json() as Promise<{ status: string }>,
-    ({ status }) => status === 'idle',
+    () => eventsOf(sessionId),
+    (events) => events.filter(({ type }) => type === 'completion').length === 2,
+    30_000,
   );
 
   const second = await connect(server, { sessionId, since: seen.at(-1) ?? -1 });
@@ -99,7 +105,7 @@ test('forty messages from eight connections are answered once each', async () =>
   await watcher.untilType('completion', 39);
   const asked = watcher.frames.filter(({ type, data }) => type === 'message' && data.role === 'user');
   expect(new Set(asked.map(({ data }) => data.messageId)).size).toBe(40);
-  const numbers = watcher.frames.flatMap(({ seq }) => seq ?? []);
+  const numbers = inOrder(watcher.frames).map(({ seq }) => seq);
   expect(numbers).toEqual(numbers.map((_, index) => index));
   expect(numbers).toHaveLength(120);
   expect(clients.flatMap(({ frames }) => frames.filter(({ type }) => type === 'error'))).toEqual([]);

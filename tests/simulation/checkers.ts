@@ -221,7 +221,7 @@ export class Checkers {
   ): void {
     const key = 'step' in old ? `tool:${old.turnId}:${old.step}:${entry.data.callId}` : '';
     const asked = callsOf(old).find((call) => call.key === key);
-    if (asked?.route?.kind === 'remote') {
+    if (asked?.route !== undefined && asked.route.kind !== 'stdio') {
       this.#found(id, asked, entry.data.content[0]?.text);
       return;
     }
@@ -356,6 +356,14 @@ export class Checkers {
       {}) as StoredWorkspace;
     if (sandbox?.generation === generation && sandbox.state === 'ready')
       this.#violate('L2: a sandbox is restored before it is ready', `${workspaceId}: ${generation}`);
+  }
+
+  /** A janitor reads a sandbox to save it for the last time. */
+  savesLast({ workspaceId, generation }: LiveSandbox): void {
+    const { sandbox } = (this.#options.table.get(`WORKSPACE#${workspaceId}`, 'META') ??
+      {}) as StoredWorkspace;
+    if (sandbox?.generation === generation && sandbox.stopAskedAt !== undefined)
+      this.#violate('nothing is saved once ECS has taken the stop', `${workspaceId}: ${generation}`);
   }
 
   /** Something is deleted from the bucket. */

@@ -27,6 +27,8 @@ export type InsideOptions = {
   readonly bucket: Bucket;
   readonly onDeleted: (manifest: Manifest) => void;
   /** Files are about to be put into a sandbox. */
+  /** A janitor begins to save it. */
+  readonly onLastSave: (sandbox: LiveSandbox) => void;
   readonly onRestore: (sandbox: LiveSandbox) => void;
   readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
 };
@@ -110,6 +112,7 @@ const save = (
   let lines: readonly Line[] = [];
   let known: Manifest | undefined;
   const read = (): void => {
+    if (invocation.name.startsWith('janitor')) inside.onLastSave(sandbox);
     known = base && bucket.get(base.id);
     lines = opened(inside, invocation, sandbox).lines;
   };

@@ -11,6 +11,8 @@ import type { Random } from './random.ts';
 import { remoteTool } from './registry.ts';
 import type { Invocation } from './world.ts';
 
+/** What the client `ide` of some sessions offers. */
+export const callerTool = 'ide_open';
 const usage = { inputTokens: 10, outputTokens: 5 };
 const toolNames = [
   'execute_command',
@@ -18,6 +20,7 @@ const toolNames = [
   'read_file',
   'write_file',
   remoteTool,
+  callerTool,
   'no_such_tool',
 ];
 const passing: readonly ErrorCode[] = [
@@ -62,7 +65,7 @@ async function* stream(
 
 const askedCall = (random: Random): ModelChunk => {
   const name = random.pick(toolNames);
-  const args = name === remoteTool ? { id: random.uuid() } : { command: 'x' };
+  const args = name === remoteTool || name === callerTool ? { id: random.uuid() } : { command: 'x' };
   if (random.chance(0.1)) return { type: 'call', name, args };
   const callId = random.chance(0.1) ? 'same' : `call-${random.uuid().slice(0, 8)}`;
   return { type: 'call', callId: callId as CallId, name, args };

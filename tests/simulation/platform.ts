@@ -3,6 +3,7 @@
  * invoked at least once, late, twice, or not at all where the janitor makes up for it.
  */
 
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
@@ -105,6 +106,7 @@ export class Platform {
       ecs: this.ecs,
       bucket: this.bucket,
       onDeleted: (manifest) => this.checkers.deleted(manifest),
+      onLastSave: (sandbox) => this.checkers.savesLast(sandbox),
       onRestore: (sandbox) => this.checkers.restores(sandbox),
       bearerHash,
     };
@@ -118,6 +120,7 @@ export class Platform {
       workspaces: makeWorkspaceStore(table),
       places: makePlaceStore(table),
       connections: makeConnectionStore(table),
+      callers: makeCallerStore(table),
       projects: makeProjectStore(table),
       sandboxLog: makeSandboxLog(table),
       sockets: this.#socketsFor(invocation),
@@ -132,7 +135,7 @@ export class Platform {
         open: () => Promise.resolve(modelFor(invocation, (asked) => this.checkers.modelAsked(asked))),
       },
       mcpServers: makeMcpServerStore(table),
-      secrets: { read: () => Promise.resolve({}) },
+      secrets: { read: () => Promise.resolve({}), clear: () => Promise.resolve() },
       remoteMcp: remoteFor(invocation, { onPerform: (id) => this.checkers.performsOutside(id) }),
       mcpTimes,
       costOf: () => callCostUsd,

@@ -2,6 +2,7 @@
  * The platform's ports for a test of one use case: the real stores on the table in memory, a clock that only sleep
  * moves, and a world around it in which nothing fails unless the test says so. Every request to the table is counted.
  */
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
@@ -19,8 +20,6 @@ import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import type { World } from '#shared/ports/world.ts';
 import { type Command, openMemoryTable, tableOver } from './memory-table.ts';
-
-export type QuietPorts = ReturnType<typeof openQuietPorts>;
 
 const address = 'http://10.42.0.9:8080';
 const unchanged: SaveOutcome = { status: 'unchanged', logs: [] };
@@ -76,8 +75,9 @@ export const openQuietPorts = () => {
   const host: SandboxHost = {
     start: async ({ token }) => {
       const [id = '', generation = ''] = token.split(':');
-      await workspaces.noteAddress(id as WorkspaceId, Number(generation), address);
-      return `task ${token}`;
+      const taskArn = `task ${token}`;
+      await workspaces.noteAddress(id as WorkspaceId, Number(generation), { taskArn, address });
+      return taskArn;
     },
     stop: async (taskArn) => void invoked.push(`StopTask ${taskArn}`),
     running: async function* () {},
@@ -99,6 +99,7 @@ export const openQuietPorts = () => {
     workspaces,
     places: makePlaceStore(table),
     connections: makeConnectionStore(table),
+    callers: makeCallerStore(table),
     projects: makeProjectStore(table),
     sandboxLog: makeSandboxLog(table),
     ...{ world, telemetry, invoker, sockets, host, link, tools, archive },

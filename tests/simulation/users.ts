@@ -3,6 +3,7 @@
  * code. They repeat what was not answered, as clients do, and answer every approval in the end.
  */
 import { acceptMessage } from '#shared/application/accept-message.ts';
+import { answerCall, declareTools } from '#shared/application/caller-tools.ts';
 import { cancelTurn } from '#shared/application/cancel-turn.ts';
 import { closeConnection } from '#shared/application/close-connection.ts';
 import type { SessionDefaults } from '#shared/application/create-session.ts';
@@ -18,9 +19,11 @@ import { saveWorkspace } from '#shared/application/save-workspace.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
 import type { ApprovalMode } from '#shared/domain/session.ts';
+import { waitingCalls } from '#shared/domain/turn/pending-work.ts';
 import { isAppError } from '#shared/errors.ts';
 import { type StoredWorkspace, stateOf } from './checkers.ts';
 import type { Platform, Ports } from './platform.ts';
+import { foundText } from './registry.ts';
 import type { Simulation } from './world.ts';
 
 const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' };
@@ -63,6 +66,7 @@ export const startPerson = (users: Users): void => {
     void approve(users, id);
     void read(users, id);
     if (random.chance(0.5)) void meddle(users, id);
+    if (random.chance(0.4)) void offerTools(users, id);
   });
 };
 
@@ -77,7 +81,8 @@ const connect = async (
   for (let attempt = 0; attempt < triesMax && sim.now() < until; attempt += 1) {
     const { status } = await platform.request('connect', async (ports) => {
       const { approvals, since } = wish;
-      const request = { connectionId, sessionId, principal, wish: { approvals }, since };
+      const isNew = attempt === 0 && since === undefined;
+      const request = { connectionId, sessionId, isNew, principal, wish: { approvals }, since };
       await openConnection(ports, request, defaultsOf(platform));
       await ports.invoker.greet(connectionId, correlationId);
     });
@@ -118,6 +123,53 @@ const sayOnce = (
     const placesMax = platform.settings.places.agentMax;
     return acceptMessage(ports, session, { text: 'please', ...said, ...gateway, correlationId, placesMax });
   });
+
+/** A client that offers a tool, answers most calls of it, some twice, some late, and leaves at times. */
+const offerTools = async (users: Users, id: SessionId): Promise<void> => {
+  const { platform, until } = users;
+  const { sim } = platform;
+  const { random } = sim;
+  const connectionId = await connect(users, id, {});
+  const tools = [{ name: 'open', description: '', inputSchema: { type: 'object' } }];
+  await platform.request('declares tools', async (ports) => {
+    const { session } = await found(ports, id);
+    await declareTools(ports, session, { callerId: 'ide', tools, connectionId });
+  });
+  const answered = new Map<string, number>();
+  const leavesAt = random.chance(0.3) ? sim.now() + random.spread(1000, 120_000) : Number.POSITIVE_INFINITY;
+  while (platform.table.get(`SESSION#${id}`, 'META') !== undefined && sim.now() < until + answerMsMax) {
+    await sim.pause(random.spread(100, 20_000));
+    if (sim.now() > leavesAt) {
+      platform.clients.delete(connectionId);
+      await platform.request('disconnect', (ports) =>
+        closeConnection(ports, connectionId, platform.settings.limits),
+      );
+      return;
+    }
+    for (const { requestId, callId } of requestsOf(platform, id)) {
+      const times = answered.get(requestId) ?? 0;
+      if (times > 2 || random.chance(0.2)) continue;
+      answered.set(requestId, times + 1);
+      void platform.request('answers a call', async (ports) => {
+        const result = foundText(callId);
+        await answerCall(ports, await found(ports, id), {
+          requestId,
+          result,
+          correlationId,
+          limits: platform.settings.limits,
+        });
+      });
+    }
+  }
+};
+
+const answerMsMax = 10 * 60_000;
+
+const requestsOf = ({ table }: Platform, id: SessionId) =>
+  waitingCalls(stateOf(table.get(`SESSION#${id}`, 'TURN'))).map(({ wait, args }) => ({
+    requestId: wait.id,
+    callId: String(args['id']),
+  }));
 
 /** Looks at the screen now and then, and decides; sometimes twice, sometimes two people do. */
 const approve = async ({ platform, until }: Users, id: SessionId): Promise<void> => {
@@ -184,7 +236,9 @@ const reconnect = async (users: Users, id: SessionId, since: number): Promise<vo
   const connection = await connect(users, id, { since });
   void sim.pause(sim.random.spread(1000, 90_000)).then(() => {
     platform.clients.delete(connection);
-    return platform.request('disconnect', (ports) => closeConnection(ports, connection));
+    return platform.request('disconnect', (ports) =>
+      closeConnection(ports, connection, platform.settings.limits),
+    );
   });
 };
 

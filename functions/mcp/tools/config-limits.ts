@@ -4,6 +4,7 @@ import { configLimitsArguments, configLimitsResult } from '#shared/contracts/con
 import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/file-tools.ts';
 import { timeoutSecondsDefault } from '#shared/contracts/mcp-tools.ts';
 import { executionSecondsMax, placeWaitSecondsMax } from '#shared/domain/limits.ts';
+import { limitsInForceFor } from '#shared/domain/tree-limits.ts';
 import { defineTool } from '../define-tool.ts';
 
 export const configLimits = defineTool({
@@ -18,11 +19,12 @@ export const configLimits = defineTool({
     const inForce = await limitsInForce(ports, { principal, projectId, sessionId });
     const { limits, defaults } = settings;
     const { session } = inForce;
+    const tree = limitsInForceFor(session ?? inForce.project, limits);
     return {
       project_id: inForce.project.id,
-      max_recursion_depth: limits.recursionDepthMax,
-      max_agents_per_session: limits.agentsPerSessionMax,
-      max_cost_usd: limits.costUsdMax,
+      max_recursion_depth: tree.recursionDepthMax,
+      max_agents_per_session: tree.agentsPerSessionMax,
+      max_cost_usd: tree.costUsdMax,
       ...(session === undefined ? {} : { current_depth: session.depth, current_cost_usd: session.costUsd }),
       max_sessions: defaults.places.executionMax,
       active_sessions: inForce.activeSessions,

@@ -46,7 +46,10 @@ test('a project is made, shown and listed', async () => {
     flavors_allowed: ['micro', 'Small'],
   };
   expect(await project.run({ action: 'create', ...wish }, context)).toEqual(shown);
-  expect(await project.run({ action: 'get', project_id: id }, context)).toEqual(shown);
+  expect(await project.run({ action: 'get', project_id: id }, context)).toEqual({
+    ...shown,
+    secrets: ['A_KEY'],
+  });
   expect(await project.run({ action: 'list', limit: 1 }, context)).toEqual({
     projects: [shown],
     next: 'more',

@@ -1,16 +1,23 @@
-/** `project`: projects made, shown and listed, and what there is to choose from. */
-import { createProject, getProject } from '#shared/application/manage-projects.ts';
+/** `project`: projects made, changed, shown, listed and deleted, and what there is to choose from. */
+import { deleteProject } from '#shared/application/delete-project.ts';
+import { createProject, getProject, updateProject } from '#shared/application/manage-projects.ts';
 import { searchProjects } from '#shared/application/search-projects.ts';
 import {
+  clearedFields,
   createProjectArguments,
+  deletedResult,
+  deleteProjectArguments,
   getProjectArguments,
   listProjectsArguments,
   listProjectsResult,
   projectOptionsArguments,
   projectOptionsResult,
   projectResult,
+  projectWishOfArguments,
+  updateProjectArguments,
 } from '#shared/contracts/platform-tools.ts';
 import { flavors, templates } from '#shared/domain/flavor.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
 import { defaultModels } from '#shared/domain/model.ts';
 import type { Project } from '#shared/domain/project.ts';
 import { defineAction, defineActionTool } from '../action-tool.ts';
@@ -19,8 +26,28 @@ const create = defineAction({
   needs: 'global:write',
   input: createProjectArguments,
   output: projectResult,
-  run: async ({ flavors_allowed: flavorsAllowed, ...wish }, { ports, principal }) =>
-    view(await createProject(ports, principal, { ...wish, flavorsAllowed })),
+  run: async ({ name, ...wish }, { ports, principal }) =>
+    view(await createProject(ports, principal, { ...projectWishOfArguments(wish), name })),
+});
+
+const update = defineAction({
+  needs: 'global:write',
+  input: updateProjectArguments,
+  output: projectResult,
+  run: async ({ project_id: id, name, clear, ...wish }, { ports, principal }) => {
+    const change = { ...projectWishOfArguments(wish), name, ...clearedFields(clear), id };
+    return view(await updateProject(ports, principal, change));
+  },
+});
+
+const remove = defineAction({
+  needs: 'global:write',
+  input: deleteProjectArguments,
+  output: deletedResult,
+  run: async ({ project_id: id }, { ports, principal, correlationId }) => {
+    await deleteProject(ports, principal, { id, correlationId });
+    return { id, message: `project ${id} deleted` };
+  },
 });
 
 const list = defineAction({
@@ -39,7 +66,7 @@ const get = defineAction({
   input: getProjectArguments,
   output: projectResult,
   run: async ({ project_id: id }, { ports, principal }) =>
-    view(await getProject(ports.projects, principal, id)),
+    shown(await getProject(ports.projects, principal, id), await ports.secretNames(id as ProjectId)),
 });
 
 const options = defineAction({
@@ -75,15 +102,33 @@ const options = defineAction({
 export const project = defineActionTool({
   name: 'project',
   description: 'Projects: whose sessions, limits and defaults belong together.',
-  actions: { create, list, get, options },
+  actions: { create, list, get, update, delete: remove, options },
 });
 
-const view = ({ id, name, description, flavor, template, flavorsAllowed, createdAt }: Project) => ({
-  id,
-  name,
-  ...(description === undefined ? {} : { description }),
-  ...(flavor === undefined ? {} : { flavor }),
-  ...(template === undefined ? {} : { template }),
-  ...(flavorsAllowed === undefined ? {} : { flavors_allowed: [...flavorsAllowed] }),
-  created_at: new Date(createdAt).toISOString(),
-});
+const shown = (found: Project, secrets: readonly string[]) => ({ ...view(found), secrets: [...secrets] });
+
+const view = (found: Project) => {
+  const { id, name, description, flavor, template, provider, model, approvals, createdAt } = found;
+  const { flavorsAllowed, disabledTools, mcpNamespacing, limits } = found;
+  return defined({
+    id,
+    name,
+    description,
+    flavor,
+    template,
+    flavors_allowed: flavorsAllowed && [...flavorsAllowed],
+    provider,
+    model,
+    approvals,
+    max_recursion_depth: limits?.recursionDepthMax,
+    max_agents_per_session: limits?.agentsPerSessionMax,
+    max_cost_usd: limits?.costUsdMax,
+    disabled_tools: disabledTools && [...disabledTools],
+    mcp_namespacing: mcpNamespacing,
+    created_at: new Date(createdAt).toISOString(),
+  });
+};
+
+/** Without the fields that say nothing. */
+const defined = <Fields extends object>(fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;

@@ -1,6 +1,6 @@
 /** `Invoker` over asynchronous Lambda invocations: queued durably by AWS, delivered at least once. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { Invoker } from '#shared/ports/invoker.ts';
+import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
 
 /** Those a function may wake. */
 export type InvokedFunctions = {
@@ -9,7 +9,7 @@ export type InvokedFunctions = {
   readonly janitor?: string;
 };
 
-export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): Invoker => {
+export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): Invoker & Forgetter => {
   const invoke = async (
     name: keyof InvokedFunctions,
     payload: Readonly<Record<string, string | number>>,
@@ -24,6 +24,10 @@ export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): 
     runTurn: (sessionId, correlationId, hops = 0) => invoke('turn', { sessionId, correlationId, hops }),
     stopSandbox: (workspaceId, correlationId) =>
       invoke('janitor', { sweep: 'stop', workspaceId, correlationId }),
+    forgetWorkspace: (workspaceId, correlationId) =>
+      invoke('janitor', { sweep: 'workspace', workspaceId, correlationId }),
+    forgetProject: (project, correlationId) =>
+      invoke('janitor', { sweep: 'project', project, correlationId }),
     fillPool: (correlationId) => invoke('janitor', { sweep: 'pool', correlationId }),
     checkMcpServer: (project, name, correlationId) =>
       invoke('janitor', { sweep: 'mcp-server', project, name, correlationId }),

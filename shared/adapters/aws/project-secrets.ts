@@ -53,6 +53,9 @@ export const makeProjectSecrets = (parts: SecretParts): ProjectSecrets => {
       );
       return decision !== 'unknown';
     },
+    clear: async (project) => {
+      await change(project, (secrets) => (Object.keys(secrets).length === 0 ? 'none' : {}));
+    },
   };
 };
 

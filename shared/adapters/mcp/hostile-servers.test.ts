@@ -268,11 +268,11 @@ describe('lists', () => {
     await closed(server);
   });
 
-  test('keep their first hundred tools', async () => {
-    const list = Array.from({ length: 500 }, (_, n) => tool(`t${n}`));
+  test('are read to their thousandth tool', async () => {
+    const list = Array.from({ length: 1500 }, (_, n) => tool(`t${n}`));
     const server = await keep(modernServer({ list }));
     const tools = await remote.listTools(targetOf(server));
-    expect(tools.map(({ name }) => name)).toEqual(Array.from({ length: 100 }, (_, n) => `t${n}`));
+    expect(tools.map(({ name }) => name)).toEqual(Array.from({ length: 1000 }, (_, n) => `t${n}`));
   });
 
   test('that never end are read for a while', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
-import { pendingWork } from './pending-work.ts';
+import { firstDeadline, pendingWork, waitingCalls } from './pending-work.ts';
 import type { CallStatus, ToolCall } from './turn.ts';
 
 const running = {
@@ -47,6 +47,20 @@ test('of the calls of an acting turn, those are owed that were approved or run',
   const calls = (Object.keys(owed) as CallStatus[]).map(call);
   const keys = pendingWork({ ...running, kind: 'acting', calls }).map(({ key }) => key);
   expect(keys).toEqual(['tool:turn-1:2:approved', 'tool:turn-1:2:executing']);
+});
+
+test('a call that somebody outside ends is not owed, and the first deadline is known', () => {
+  const waiting = (id: string, until: number): ToolCall => ({
+    ...call('executing'),
+    callId: id as CallId,
+    generation: 0,
+    wait: { id, since: 1, until },
+  });
+  const calls = [waiting('one', 900), call('approved'), waiting('two', 500), call('completed')];
+  const acting = { ...running, kind: 'acting' as const, calls };
+  expect(pendingWork(acting).map(({ key }) => key)).toEqual(['tool:turn-1:2:approved']);
+  expect(waitingCalls(acting).map(({ wait }) => wait.id)).toEqual(['one', 'two']);
+  expect([firstDeadline(acting), firstDeadline({ ...running, kind: 'thinking' })]).toEqual([500, undefined]);
 });
 
 test('a call that runs names the sandbox it was started in', () => {

@@ -79,6 +79,13 @@ const callsStarted = (...callIds: string[]): TurnEvent => ({
   callIds: callIds.map(id),
   generation: 7,
 });
+const callHanded = (callId: string): TurnEvent => ({
+  type: 'call-handed',
+  at: 4,
+  callId: id(callId),
+  wait: { id: `w-${callId}`, since: 4, until: 60_004 },
+  said: [{ type: 'system', data: { kind: 'asked' } }],
+});
 const finished = (callId: string): TurnEvent => ({
   type: 'call-finished',
   at: 5,
@@ -123,17 +130,18 @@ describe('the transition table', () => {
     'model-failed': modelFailed('provider_unavailable'),
     'call-decided': decided('c1'),
     'calls-started': callsStarted('c1'),
+    'call-handed': callHanded('c1'),
     'call-finished': finished('c1'),
     'call-failed': failed('c1'),
     cancelled,
   };
   // biome-ignore format: a table is read by column
   const table: Record<TurnState['kind'], Record<TurnEvent['type'], TurnState['kind'] | 'ignored'>> = {
-    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
-    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'call-decided': 'ignored', 'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'acting',  'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
-    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'acting',  'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'acting',  'call-handed': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
+    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
   };
   const cells = Object.entries(table).flatMap(([kind, row]) =>
     Object.entries(row).map(([type, expected]) => ({ kind, type, expected })),

@@ -10,15 +10,16 @@ import type { StopReason } from '../event-log.ts';
 import { addUsage, askedCalls, decideCall, firstApproval, leftOut, noUsage, resultOf } from './calls.ts';
 import { assertTurn } from './invariants.ts';
 import { repetitionOf } from './policy.ts';
-import type {
-  Acting,
-  Deciding,
-  Thinking,
-  ToolCall,
-  TurnEvent,
-  TurnLimits,
-  TurnState,
-  TurnStep,
+import {
+  type Acting,
+  type Deciding,
+  outsideSandbox,
+  type Thinking,
+  type ToolCall,
+  type TurnEvent,
+  type TurnLimits,
+  type TurnState,
+  type TurnStep,
 } from './turn.ts';
 
 type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
@@ -47,6 +48,8 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
       return state.kind === 'deciding' ? decided(state, event, limits) : ignore(state, 'no call waits');
     case 'calls-started':
       return state.kind === 'acting' ? callsStarted(state, event) : ignore(state, 'no call runs');
+    case 'call-handed':
+      return state.kind === 'acting' ? callHanded(state, event) : ignore(state, 'no call runs');
     case 'call-finished':
     case 'call-failed':
       return state.kind === 'acting' ? callEnded(state, event, limits) : ignore(state, 'no call runs');
@@ -150,6 +153,16 @@ const callsStarted = (state: Acting, { callIds, generation }: EventOf<'calls-sta
     starts(call) ? { ...call, status: 'executing' as const, generation } : call,
   );
   return silently({ ...state, calls });
+};
+
+/** Given to somebody outside, who is told what is wanted in the same commit. */
+const callHanded = (state: Acting, { callId, wait, said }: EventOf<'call-handed'>): TurnStep => {
+  const isHanded = (call: ToolCall): boolean => call.status === 'approved' && call.callId === callId;
+  if (!state.calls.some(isHanded)) return ignore(state, 'this call has started');
+  const calls = state.calls.map((call) =>
+    isHanded(call) ? { ...call, status: 'executing' as const, generation: outsideSandbox, wait } : call,
+  );
+  return { state: { ...state, calls }, log: said, history: [] };
 };
 
 const callEnded = (

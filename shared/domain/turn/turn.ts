@@ -21,6 +21,16 @@ export type ToolCall = AskedCall & {
   readonly askedHuman: boolean;
   /** The sandbox generation the call was started in: its outcome lives and dies with it. */
   readonly generation?: number;
+  /** An executing call that somebody outside ends, with no function running meanwhile. */
+  readonly wait?: CallWait;
+};
+
+/** Who ends a call is known by the id that was given out; over its time the call has failed. */
+export type CallWait = {
+  readonly id: string;
+  /** Epoch milliseconds, both. */
+  readonly since: number;
+  readonly until: number;
 };
 
 /** The generation of a call that is started outside the sandbox: its outcome lives and dies with the function. */
@@ -88,6 +98,12 @@ export type TurnEvent = { readonly at: number } & (
     }
   | { readonly type: 'calls-started'; readonly callIds: readonly CallId[]; readonly generation: number }
   | {
+      readonly type: 'call-handed';
+      readonly callId: CallId;
+      readonly wait: CallWait;
+      readonly said: readonly LogEntry[];
+    }
+  | {
       readonly type: 'call-finished';
       readonly callId: CallId;
       readonly content: readonly ToolContent[];
@@ -139,6 +155,14 @@ export type TurnRecord = {
   readonly historyNext: number;
   /** The first history message that counts: what is before was forgotten. */
   readonly historyFrom: number;
+  /** The first that is still in the table: a write deletes only so many of those that were forgotten. */
+  readonly historyKept: number;
 };
 
-export const noTurn: TurnRecord = { version: 0, state: { kind: 'idle' }, historyNext: 0, historyFrom: 0 };
+export const noTurn: TurnRecord = {
+  version: 0,
+  state: { kind: 'idle' },
+  historyNext: 0,
+  historyFrom: 0,
+  historyKept: 0,
+};

@@ -58,11 +58,12 @@ const remove =
   async (id) => {
     const { client, name: TableName } = table;
     const connection = await get(table)(id);
-    if (connection === undefined) return;
+    if (connection === undefined) return undefined;
     const gone = [keys.connection(id), keys.watcher(connection.sessionId, id)];
     await client.send(
       new TransactWriteCommand({ TransactItems: gone.map((Key) => ({ Delete: { TableName, Key } })) }),
     );
+    return connection;
   };
 
 const redeemTicket =

@@ -1,31 +1,143 @@
-/** `ProjectStore` on the one table. */
-import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+/**
+ * `ProjectStore` on the one table. A project that is being deleted keeps its record, marked, until all that belongs
+ * to it is gone; then the mark alone stays for a while.
+ */
+import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { projectRecord } from '#shared/contracts/stored-records.ts';
+import { deletedProjectSecondsMax } from '#shared/domain/limits.ts';
 import { defaultProject } from '#shared/domain/principal.ts';
-import { theDefaultProject } from '#shared/domain/project.ts';
+import { type Project, type ProjectChange, theDefaultProject } from '#shared/domain/project.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
-import { keys, type Table } from './table.ts';
+import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 
 const ownerPartition = (owner: string): string => `OWNER#${owner}#PROJECT`;
 
-export const makeProjectStore = ({ client, name }: Table): ProjectStore => ({
+/** How it is listed with its owner. */
+const listed = ({ id, owner, createdAt }: Project) => ({
+  ownerPk: ownerPartition(owner),
+  ownerSk: `${String(createdAt).padStart(13, '0')}#${id}`,
+});
+
+/** Whoever marks a project looks for its sessions at once. */
+const markStaleMs = 60_000;
+
+const projectFrom = (item: Item): Project => decodeStored(projectRecord, item);
+
+export const makeProjectStore = (table: Table): ProjectStore => ({
   create: async (project) => {
-    const { id, owner, createdAt } = project;
-    const ownerSk = `${String(createdAt).padStart(13, '0')}#${id}`;
-    const Item = { ...keys.project(id), ...project, ownerPk: ownerPartition(owner), ownerSk };
-    await client.send(
-      new PutCommand({ TableName: name, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+    const Item = { ...keys.project(project.id), ...project, ...listed(project) };
+    await table.client.send(
+      new PutCommand({ TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
     );
   },
   get: async (id) => {
-    const { Item } = await client.send(
-      new GetCommand({ TableName: name, Key: keys.project(id), ConsistentRead: true }),
+    const { Item } = await table.client.send(
+      new GetCommand({ TableName: table.name, Key: keys.project(id), ConsistentRead: true }),
     );
-    if (Item !== undefined) return decodeStored(projectRecord, Item);
+    if (Item !== undefined) return Item['deletedAt'] === undefined ? projectFrom(Item) : undefined;
     return id === defaultProject ? theDefaultProject : undefined;
   },
-  list: async (owner, { after, itemsMax }) => {
+  change: change(table),
+  markDeleted: async (id, at) => {
+    const item = await update(table, id, {
+      // Of one that was removed only the mark is left.
+      when: 'attribute_exists(#name)',
+      expression: 'SET deletedAt = if_not_exists(deletedAt, :at)',
+      names: { '#name': 'name' },
+      values: { ':at': at },
+    });
+    return item && projectFrom(item);
+  },
+  unmarkDeleted: async (id, at) => {
+    await update(table, id, {
+      when: 'attribute_exists(#name) AND (deletedAt = :at OR deletedAt < :stale)',
+      expression: 'REMOVE deletedAt',
+      names: { '#name': 'name' },
+      values: { ':at': at, ':stale': at - markStaleMs },
+    });
+  },
+  remove: async (id, at) => {
+    const ttl = Math.ceil(at / 1000) + deletedProjectSecondsMax;
+    const Item = { ...keys.project(id), deletedAt: at, ttl };
+    const ConditionExpression = 'attribute_exists(deletedAt)';
+    await table.client
+      .send(new PutCommand({ TableName: table.name, Item, ConditionExpression }))
+      .catch((error: unknown) => {
+        if (!isConditionFailed(error)) throw error;
+      });
+  },
+  list: list(table),
+});
+
+type ProjectUpdate = {
+  readonly when: string;
+  readonly expression: string;
+  readonly names?: Readonly<Record<string, string>>;
+  readonly values?: Readonly<Record<string, unknown>>;
+};
+
+/** The record after it; undefined when the condition did not hold. */
+const update = async (
+  { client, name }: Table,
+  id: Project['id'],
+  { when, expression, names, values = {} }: ProjectUpdate,
+): Promise<Item | undefined> => {
+  // DynamoDB refuses an empty map of values: a change that only removes has none.
+  const hasValues = Object.keys(values).length > 0;
+  try {
+    const { Attributes } = await client.send(
+      new UpdateCommand({
+        TableName: name,
+        Key: keys.project(id),
+        ConditionExpression: when,
+        UpdateExpression: expression,
+        ...(names === undefined ? {} : { ExpressionAttributeNames: { ...names } }),
+        ...(hasValues ? { ExpressionAttributeValues: { ...values } } : {}),
+        ReturnValues: 'ALL_NEW',
+      }),
+    );
+    return Attributes;
+  } catch (error) {
+    if (isConditionFailed(error)) return undefined;
+    throw error;
+  }
+};
+
+const change =
+  (table: Table): ProjectStore['change'] =>
+  async (id, wanted) => {
+    const isDefault = id === defaultProject;
+    const given = Object.entries(wanted satisfies ProjectChange).filter(([, value]) => value !== undefined);
+    const put = given.filter(([, value]) => value !== null).map(([field]) => field);
+    const removed = given.filter(([, value]) => value === null).map(([field]) => field);
+    // The default project has no record until somebody changes it.
+    const first = { ...theDefaultProject, ...listed(theDefaultProject) };
+    const initial = isDefault ? Object.entries(first).filter(([field]) => !put.includes(field)) : [];
+    const sets = [
+      ...put.map((field) => `#${field} = :${field}`),
+      ...initial.map(([field]) => `#${field} = if_not_exists(#${field}, :${field})`),
+    ];
+    const expression = [
+      sets.length === 0 ? '' : `SET ${sets.join(', ')}`,
+      removed.length === 0 ? '' : `REMOVE ${removed.map((field) => `#${field}`).join(', ')}`,
+    ];
+    const values = Object.fromEntries([...given, ...initial].filter(([, value]) => value !== null));
+    const fields = [...put, ...removed, ...initial.map(([field]) => field)];
+    const item = await update(table, id, {
+      when: isDefault
+        ? 'attribute_not_exists(deletedAt)'
+        : 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+      expression: expression.join(' ').trim(),
+      names: Object.fromEntries(fields.map((field) => [`#${field}`, field])),
+      values: Object.fromEntries(Object.entries(values).map(([field, value]) => [`:${field}`, value])),
+    });
+    return item && projectFrom(item);
+  };
+
+const list =
+  ({ client, name }: Table): ProjectStore['list'] =>
+  async (owner, { after, itemsMax }) => {
     const { Items = [], LastEvaluatedKey } = await client.send(
       new QueryCommand({
         TableName: name,
@@ -40,7 +152,6 @@ export const makeProjectStore = ({ client, name }: Table): ProjectStore => ({
       }),
     );
     const next = LastEvaluatedKey?.['ownerSk'];
-    const projects = Items.map((item) => decodeStored(projectRecord, item));
+    const projects = Items.filter((item) => item['deletedAt'] === undefined).map(projectFrom);
     return { projects, ...(next === undefined ? {} : { next: String(next) }) };
-  },
-});
+  };

@@ -38,11 +38,10 @@ export const sessionFrom = (item: Item): Session => {
   return { ...session, lease: { holder, fence, until } };
 };
 
-export const turnItem = (id: SessionId, { version, state, historyNext, historyFrom }: TurnRecord): Item => ({
+export const turnItem = (id: SessionId, { version, state, ...history }: TurnRecord): Item => ({
   ...keys.turn(id),
   version,
-  historyNext,
-  historyFrom,
+  ...history,
   state: JSON.stringify(state),
 });
 
@@ -53,6 +52,7 @@ export const turnFrom = (item: Item | undefined): TurnRecord =>
         version: Number(item['version']),
         historyNext: Number(item['historyNext']),
         historyFrom: Number(item['historyFrom'] ?? 0),
+        historyKept: Number(item['historyKept'] ?? 0),
         state: decodeStored(turnState, JSON.parse(String(item['state']))),
       };
 

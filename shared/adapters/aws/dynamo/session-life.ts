@@ -9,16 +9,18 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
 import { holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
 import { isAsRead } from '#shared/domain/session-lifetime.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchDelete } from './batch.ts';
+import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
 import { givePlaceBack, takePlace } from './places.ts';
 import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
 import { type Cancellation, isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 import { logActions } from './turn-commit.ts';
-import { workspaceItem } from './workspace-items.ts';
+import { type Change, workspaceUpdate } from './workspace-changes.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
@@ -27,20 +29,32 @@ const racesMax = 50;
 
 export const create =
   (table: Table): SessionStore['create'] =>
-  async (session, { workspace, placesMax }) => {
+  async (session, { workspace, enters, placesMax }) => {
     const TableName = table.name;
     const isNew = 'attribute_not_exists(pk)';
-    const actions: Actions = [
+    const own: Actions = [
       { Put: { TableName, Item: sessionItem(session), ConditionExpression: isNew } },
-      ...(holdsPlace(session) ? takePlace(TableName, session, { at: session.createdAt, placesMax }) : []),
-      ...(workspace === undefined
-        ? []
-        : [{ Put: { TableName, Item: workspaceItem(workspace), ConditionExpression: isNew } }]),
+      { Put: { TableName, Item: pointerOf(session) } },
+    ];
+    const places = holdsPlace(session)
+      ? takePlace(TableName, session, { at: session.createdAt, placesMax })
+      : [];
+    const actions: Actions = [
+      ...own,
+      ...places,
+      ...(workspace === undefined ? [] : makeWorkspaceActions(TableName, workspace)),
+      ...(enters === undefined ? [] : [enterWorkspaceAction(TableName, session, enters.after)]),
     ];
     const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
     if (result === 'done') return 'created';
-    return result[0]?.code === 'ConditionalCheckFailed' ? 'exists' : 'full';
+    const refused = result.findIndex(({ code }) => code === 'ConditionalCheckFailed');
+    if (refused < own.length) return 'exists';
+    return refused < own.length + places.length ? 'full' : 'moved';
   };
+
+/** How a session is found from its project. */
+const pointerOf = ({ project, createdAt, id }: Pick<Session, 'project' | 'createdAt' | 'id'>) =>
+  keys.projectSession(project, createdAt, id);
 
 export const end =
   (table: Table): SessionStore['end'] =>
@@ -111,34 +125,43 @@ const endingOf = (
 
 export const removeUnused =
   (table: Table): SessionStore['removeUnused'] =>
-  async ({ id, workspace }) => {
+  async (session) => {
+    const { id, workspace } = session;
     const { name: TableName } = table;
-    const result = await sendWithRetry(
-      table,
-      new TransactWriteCommand({
-        TransactItems: [
-          {
-            Delete: {
-              TableName,
-              Key: keys.session(id),
-              ConditionExpression: '#status = :created AND lastSeq = :none',
-              ExpressionAttributeNames: { '#status': 'status' },
-              ExpressionAttributeValues: { ':created': 'created', ':none': -1 },
-            },
-          },
-          {
-            Delete: {
-              TableName,
-              Key: keys.workspace(workspace),
-              ConditionExpression: 'attribute_not_exists(sandbox) AND #users = :only',
-              ExpressionAttributeNames: { '#users': 'users' },
-              ExpressionAttributeValues: { ':only': new Set([id]) },
-            },
-          },
-        ],
-      }),
-    );
-    return result === 'done';
+    const unused: Actions = [
+      {
+        Delete: {
+          TableName,
+          Key: keys.session(id),
+          ConditionExpression: '#status = :created AND lastSeq = :none',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: { ':created': 'created', ':none': -1 },
+        },
+      },
+      { Delete: { TableName, Key: pointerOf(session) } },
+    ];
+    const users = { ':own': new Set([id]) };
+    const withWorkspace: Actions[number] = {
+      Delete: {
+        TableName,
+        Key: keys.workspace(workspace),
+        ConditionExpression:
+          'attribute_not_exists(sandbox) AND attribute_not_exists(isNamed) AND #users = :own',
+        ExpressionAttributeNames: { '#users': 'users' },
+        ExpressionAttributeValues: users,
+      },
+    };
+    const remove = (TransactItems: Actions) =>
+      sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+    const result = await remove([...unused, withWorkspace]);
+    if (result === 'done' || result[0]?.code === 'ConditionalCheckFailed') return result === 'done';
+    // A workspace with a name stays, and so does one that others use: it is left.
+    const left: Change = {
+      when: 'attribute_exists(isNamed) OR (attribute_not_exists(sandbox) AND #users <> :own)',
+      set: 'DELETE #users :own',
+      values: users,
+    };
+    return (await remove([...unused, workspaceUpdate(TableName, workspace, left)])) === 'done';
   };
 
 export const forget =
@@ -153,14 +176,19 @@ export const forget =
           TableName: name,
           KeyConditionExpression: 'pk = :pk',
           ExpressionAttributeValues: { ':pk': pk },
-          ProjectionExpression: 'pk, sk',
+          ProjectionExpression: 'pk, sk, #project, #createdAt',
+          ExpressionAttributeNames: { '#project': 'project', '#createdAt': 'createdAt' },
           ...(start === undefined ? {} : { ExclusiveStartKey: start }),
         }),
       );
-      const keysOfPage = Items.map(({ sk }) => ({ pk, sk: String(sk) }));
       await batchDelete(
         table,
-        keysOfPage.filter(({ sk }) => sk !== last),
+        Items.map(({ sk, project, createdAt }) =>
+          // The record goes last, and with it what it is found by from its project goes now.
+          sk === last
+            ? pointerOf({ id, project: project as ProjectId, createdAt: Number(createdAt) })
+            : { pk, sk: String(sk) },
+        ),
       );
       start = LastEvaluatedKey;
     } while (start !== undefined);

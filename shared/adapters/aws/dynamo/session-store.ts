@@ -7,6 +7,7 @@ import { append, readEvents } from './event-log.ts';
 import { type HistoryOptions, plainHistory } from './history-items.ts';
 import { accept } from './inbox.ts';
 import { releaseLease, renewLease, takeLease } from './lease.ts';
+import { pageOfProject } from './project-pages.ts';
 import { beginCall, endCall, noteRunning, touch } from './session-calls.ts';
 import { ownerPartition, sessionFrom, turnFrom } from './session-items.ts';
 import { create, end, forget, postpone, removeUnused } from './session-life.ts';
@@ -24,6 +25,16 @@ export const makeSessionStore = (table: Table, options: HistoryOptions = plainHi
   },
   getWithTurn: getWithTurn(table),
   list: list(table),
+  listOfProject: async (project, page) => {
+    const listing = { project, kind: 'SESSION', keyOf: keys.session } as const;
+    const { items, ...rest } = await pageOfProject(table, listing, page);
+    return { sessions: items.map(sessionFrom), ...rest };
+  },
+  wasAccepted: async (id, message) => {
+    const Key = keys.accepted(id, message);
+    const got = new GetCommand({ TableName: table.name, Key, ConsistentRead: true });
+    return (await table.client.send(got)).Item !== undefined;
+  },
   accept: accept(table),
   takeLease: takeLease(table),
   renewLease: renewLease(table),

@@ -4,6 +4,7 @@ import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import { callerFrom } from './caller-store.ts';
 import { messageFrom } from './history-items.ts';
 import { inboxFrom, turnFrom } from './session-items.ts';
 import { type Item, keys, type Table, workFrom } from './table.ts';
@@ -44,6 +45,7 @@ export const loadWork =
       turn,
       inbox: of('INBOX#').map(inboxFrom),
       history: counted(id, of('MESSAGE#'), turn),
+      callers: of('OFFER#').map(callerFrom),
       watchers: of('WATCHER#').map(watcherFrom),
     };
   };

@@ -24,6 +24,8 @@ export const keys = {
     sk: `INBOX#${digits(at, 13)}#${messageId}`,
   }),
   message: (id: string, index: number) => ({ pk: `SESSION#${id}`, sk: `MESSAGE#${digits(index, 12)}` }),
+  /** Read with the rest of what a turn needs: behind its messages. */
+  caller: (id: string, callerId: string) => ({ pk: `SESSION#${id}`, sk: `OFFER#${callerId}` }),
   watcher: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
   connection: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'META' }),
   openMessages: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'OPEN' }),
@@ -36,6 +38,14 @@ export const keys = {
   places: (holder: string) => ({ pk: `PLACES#${holder}`, sk: 'COUNTER' }),
   place: (holder: string, session: string) => ({ pk: `PLACES#${holder}`, sk: `PLACE#${session}` }),
   project: (id: string) => ({ pk: `PROJECT#${id}`, sk: 'META' }),
+  namedWorkspace: (project: string, at: number, id: string) => ({
+    pk: `PROJECT#${project}`,
+    sk: `WORKSPACE#${digits(at, 13)}#${id}`,
+  }),
+  projectSession: (project: string, at: number, id: string) => ({
+    pk: `PROJECT#${project}`,
+    sk: `SESSION#${digits(at, 13)}#${id}`,
+  }),
   secrets: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'SECRETS' }),
   mcpServer: (project: string, server: string) => ({ pk: `PROJECT#${project}`, sk: `MCP#${server}` }),
   mcpServerCount: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'MCP' }),

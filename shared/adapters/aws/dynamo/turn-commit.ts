@@ -23,6 +23,8 @@ type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 const racesMax = 50;
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
 const transactionActionsMax = 100;
+/** A counter that outlived its connection's messages, in seconds. */
+const openMessagesSecondsMax = 86_400;
 
 export const commitTurn =
   (table: Table, options: HistoryOptions): SessionStore['commitTurn'] =>
@@ -30,8 +32,9 @@ export const commitTurn =
     let commit = first;
     for (let race = 0; race < racesMax; race += 1) {
       const events = numberEntries(commit.log, { firstSeq: commit.session.lastSeq + 1, at: commit.at });
-      const result = await sendWithRetry(table, transaction(table.name, commit, { events, options }));
-      if (result === 'done') return committed(commit, events, first.release);
+      const { command, historyKept } = transaction(table.name, commit, { events, options });
+      const result = await sendWithRetry(table, command);
+      if (result === 'done') return committed({ ...commit, historyKept }, events, first.release);
       if (isUnsaved(commit, result)) return { status: 'unsaved' };
       const next = afterRace(commit, result);
       if (next === 'stale' || next === 'moved') return { status: next };
@@ -46,6 +49,7 @@ const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedReleas
     state: commit.state,
     historyNext: commit.historyNext + commit.history.length,
     historyFrom: commit.historyFrom,
+    historyKept: commit.historyKept,
   };
   const session = {
     ...commit.session,
@@ -83,15 +87,15 @@ const afterRace = (
   };
 };
 
+/** What was forgotten is deleted as far as the transaction has room; the rest goes with the next commits. */
 const transaction = (
   TableName: string,
   commit: TurnCommit,
   { events, options }: { readonly events: readonly LogEvent[]; readonly options: HistoryOptions },
-): TransactWriteCommand => {
-  const { session, history, historyNext, note } = commit;
+): { readonly command: TransactWriteCommand; readonly historyKept: number } => {
+  const { session, history, historyNext, historyFrom, historyKept: first, note } = commit;
+  const update = sessionUpdate(TableName, commit, events.length);
   const needed: Actions = [
-    sessionUpdate(TableName, commit, events.length),
-    turnPut(TableName, commit),
     ...(note === undefined
       ? []
       : [workspaceUpdate(TableName, note.workspaceId, checkpointed(note.checkpoint, note.base))]),
@@ -101,15 +105,22 @@ const transaction = (
     })),
     ...completedActions(TableName, commit),
   ];
-  const room = transactionActionsMax - needed.length;
-  return new TransactWriteCommand({
-    TransactItems: [...needed, ...forgetActions(TableName, commit).slice(0, room)],
-  });
+  const room = Math.max(0, transactionActionsMax - 2 - needed.length);
+  const historyKept = Math.min(historyFrom, first + room);
+  const deleted: Actions = Array.from({ length: historyKept - first }, (_, index) => ({
+    Delete: { TableName, Key: keys.message(session.id, first + index) },
+  }));
+  const put = turnPut(TableName, commit, historyKept);
+  return {
+    command: new TransactWriteCommand({ TransactItems: [update, put, ...needed, ...deleted] }),
+    historyKept,
+  };
 };
 
 const turnPut = (
   TableName: string,
   { session, version, state, history, historyNext, historyFrom }: TurnCommit,
+  historyKept: number,
 ): Actions[number] => ({
   Put: {
     TableName,
@@ -118,6 +129,7 @@ const turnPut = (
       state,
       historyNext: historyNext + history.length,
       historyFrom,
+      historyKept,
     }),
     ...(version === 0
       ? { ConditionExpression: 'attribute_not_exists(pk)' }
@@ -177,13 +189,7 @@ export const logActions = (TableName: string, id: SessionId, events: readonly Lo
     .map(({ seq }) => ({ Delete: { TableName, Key: keys.event(id, seq - eventsPerSessionMax) } })),
 ];
 
-/** The rest, if the transaction is full, is forgotten with the next commit. */
-const forgetActions = (TableName: string, { session, forget }: TurnCommit): Actions =>
-  Array.from({ length: forget?.count ?? 0 }, (_, index) => ({
-    Delete: { TableName, Key: keys.message(session.id, (forget?.from ?? 0) + index) },
-  }));
-
-const completedActions = (TableName: string, { session, completed }: TurnCommit): Actions => {
+const completedActions = (TableName: string, { session, completed, at }: TurnCommit): Actions => {
   if (completed === undefined) return [];
   const inbox = {
     Delete: { TableName, Key: keys.inbox(session.id, completed.acceptedAt, completed.messageId) },
@@ -193,8 +199,10 @@ const completedActions = (TableName: string, { session, completed }: TurnCommit)
     Update: {
       TableName,
       Key: keys.openMessages(completed.connectionId),
-      UpdateExpression: 'ADD openMessages :minusOne',
-      ExpressionAttributeValues: { ':minusOne': -1 },
+      // The counter may have been forgotten before its message was completed: what this makes is forgotten, too.
+      UpdateExpression: 'SET #ttl = if_not_exists(#ttl, :ttl) ADD openMessages :minusOne',
+      ExpressionAttributeNames: { '#ttl': 'ttl' },
+      ExpressionAttributeValues: { ':minusOne': -1, ':ttl': Math.ceil(at / 1000) + openMessagesSecondsMax },
     },
   };
   return [inbox, place];

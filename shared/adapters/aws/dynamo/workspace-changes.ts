@@ -48,16 +48,22 @@ export const canStart = (id: WorkspaceId, sandbox: SandboxRecord, dueAt: number)
   },
 });
 
+/** A generation is one task: a second one under its name is an orphan. */
+const isItsTask = '(attribute_not_exists(#sandbox.taskArn) OR #sandbox.taskArn = :taskArn)';
+
 export const taskNoted = (generation: number, taskArn: string): Change => ({
-  when: `${isGeneration} AND #sandbox.#state <> :stopped`,
+  when: `${isGeneration} AND #sandbox.#state <> :stopped AND ${isItsTask}`,
   set: 'SET #sandbox.taskArn = :taskArn',
   values: { ':generation': generation, ':stopped': 'stopped', ':taskArn': taskArn },
 });
 
-export const addressNoted = (generation: number, address: string): Change => ({
-  when: isStarting,
-  set: 'SET #sandbox.address = :address',
-  values: { ...startingValues(generation), ':address': address },
+export const addressNoted = (
+  generation: number,
+  { taskArn, address }: { readonly taskArn: string; readonly address: string },
+): Change => ({
+  when: `${isStarting} AND ${isItsTask}`,
+  set: 'SET #sandbox.taskArn = :taskArn, #sandbox.address = :address',
+  values: { ...startingValues(generation), ':taskArn': taskArn, ':address': address },
 });
 
 export const restoreClaimed = (

@@ -10,6 +10,7 @@ import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { batchGet } from './batch.ts';
 import { dueItems, listedItems } from './due.ts';
+import { listNamed, makeNamed, markDeleted, removable } from './named-workspaces.ts';
 import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
 import {
   addressNoted,
@@ -38,6 +39,9 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     (await change(id, wanted)) !== undefined;
   return {
     create: create(table),
+    makeNamed: makeNamed(table),
+    listNamed: listNamed(table),
+    markDeleted: markDeleted(table),
     get: get(table),
     getMany: async (ids) => (await batchGet(table, [...new Set(ids)].map(keys.workspace))).map(workspaceFrom),
     leave: (id, session) =>
@@ -48,7 +52,7 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     claimWarm: claimWarm(table),
     claimantOf: claimantOf(table),
     noteTask: (id, generation, taskArn) => isChanged(id, taskNoted(generation, taskArn)),
-    noteAddress: (id, generation, address) => isChanged(id, addressNoted(generation, address)),
+    noteAddress: (id, generation, task) => isChanged(id, addressNoted(generation, task)),
     claimRestore: (id, generation, claim) => isChanged(id, restoreClaimed(generation, claim)),
     unclaimRestore: async (id, generation) => {
       await change(id, restoreGivenBack(generation));
@@ -127,10 +131,7 @@ const remove =
         new DeleteCommand({
           TableName: name,
           Key: keys.workspace(id),
-          ConditionExpression:
-            'attribute_not_exists(#users) AND (attribute_not_exists(#sandbox) OR #sandbox.#state = :stopped)',
-          ExpressionAttributeNames: namesIn('#users #sandbox #state'),
-          ExpressionAttributeValues: { ':stopped': 'stopped' },
+          ...removable,
         }),
       );
       return true;

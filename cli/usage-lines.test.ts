@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { commands } from './command-list.ts';
+import { usageLines } from './usage-lines.ts';
+
+test('a short usage is one line', () => {
+  expect(usageLines('sallyport stop <id…>')).toEqual(['sallyport stop <id…>']);
+});
+
+test('a long one is broken before an option, with its value beside it', () => {
+  const long = `do ${'[--option <a value>] '.repeat(6)}(--one <text or -> | -- <command…>)`;
+  expect(usageLines(long)).toEqual([
+    'do [--option <a value>] [--option <a value>] [--option <a value>] [--option <a value>]',
+    '    [--option <a value>] [--option <a value>] (--one <text or -> | -- <command…>)',
+  ]);
+});
+
+test('no command is wider than a terminal, and none loses a word', () => {
+  for (const { name, usage } of commands) {
+    const lines = usageLines(`${name} ${usage}`);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
+    expect(lines.map((line) => line.trim()).join(' ')).toBe(`${name} ${usage}`.trim());
+  }
+});

@@ -1,0 +1,24 @@
+/** `caller_tool_response`: answers a call of a tool that this client offered to a session's agent. */
+import { answerCall } from '#shared/application/caller-tools.ts';
+import { findSession } from '#shared/application/find-session.ts';
+import { callerResponseArguments, callerResponseResult } from '#shared/contracts/caller-response-tool.ts';
+import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import { defineTool } from '../define-tool.ts';
+
+export const callerToolResponse = defineTool({
+  name: 'caller_tool_response',
+  description:
+    'Answers a caller_tool:request of a session: with a result, or with an error. A call waits 60 seconds, and takes one answer.',
+  needs: 'own:write',
+  input: callerResponseArguments,
+  output: callerResponseResult,
+  annotations: { title: 'Answer a tool call', openWorldHint: false },
+  run: async ({ session_id: id, request_id: requestId, result, error }, context) => {
+    const { ports, principal, intent, correlationId, settings } = context;
+    const found = await findSession(ports.sessions, { id, principal, intent });
+    const { stepsPerTurnMax: stepsMax, costUsdMax: usdMax } = settings.limits;
+    const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
+    await answerCall(ports, found, { requestId, result, error, correlationId, limits });
+    return { session_id: found.session.id, request_id: requestId, accepted: true };
+  },
+});

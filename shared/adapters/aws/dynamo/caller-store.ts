@@ -1,0 +1,48 @@
+/** `CallerStore`: one item per caller beside the session, where a turn's one query finds it. */
+import { DeleteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { callerRecord } from '#shared/contracts/stored-records.ts';
+import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
+import type { CallerStore } from '#shared/ports/caller-store.ts';
+import { type Item, isConditionFailed, keys, type Table } from './table.ts';
+
+export const makeCallerStore = (table: Table): CallerStore => ({
+  declare: async (session, caller) => {
+    const others = (await list(table, session)).filter(({ callerId }) => callerId !== caller.callerId);
+    if (others.length >= callersPerSessionMax) return 'full';
+    const Item = { ...keys.caller(session, caller.callerId), ...caller };
+    await table.client.send(new PutCommand({ TableName: table.name, Item }));
+    return 'declared';
+  },
+  list: (session) => list(table, session),
+  withdraw: async (session, callerId, connectionId) => {
+    try {
+      await table.client.send(
+        new DeleteCommand({
+          TableName: table.name,
+          Key: keys.caller(session, callerId),
+          ConditionExpression: 'connectionId = :connection',
+          ExpressionAttributeValues: { ':connection': connectionId },
+        }),
+      );
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+    }
+  },
+});
+
+const list = async ({ client, name }: Table, session: SessionId): Promise<readonly Caller[]> => {
+  const { pk, sk } = keys.caller(session, '');
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: name,
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+      ExpressionAttributeValues: { ':pk': pk, ':sk': sk },
+      ConsistentRead: true,
+    }),
+  );
+  return Items.map(callerFrom);
+};
+
+export const callerFrom = (item: Item): Caller => decodeStored(callerRecord, item);

@@ -1,0 +1,86 @@
+/**
+ * Workspaces that are listed with their project: made beside their pointer, entered by sessions, deleted in two steps.
+ * None is deleted while somebody uses it, and nobody enters one that is deleted (WS2).
+ */
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { SessionId } from '#shared/domain/ids.ts';
+import type { Workspace } from '#shared/domain/sandbox.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { pageOfProject } from './project-pages.ts';
+import { keys, namesIn, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+import { type Change, workspaceUpdate } from './workspace-changes.ts';
+import { workspaceFrom, workspaceItem } from './workspace-items.ts';
+
+type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+const pointerOf = ({ project, createdAt, id }: Workspace) => keys.namedWorkspace(project, createdAt, id);
+
+/** A workspace that is new, and its pointer when it has a name. */
+export const makeWorkspaceActions = (TableName: string, workspace: Workspace): Actions => [
+  {
+    Put: { TableName, Item: workspaceItem(workspace), ConditionExpression: 'attribute_not_exists(pk)' },
+  },
+  ...(workspace.isNamed ? [{ Put: { TableName, Item: pointerOf(workspace) } }] : []),
+];
+
+/** A session begins to use a workspace that is there, unless that is being deleted. */
+export const enterWorkspaceAction = (
+  TableName: string,
+  session: Session,
+  after: SessionId | null | undefined,
+): Actions[number] => workspaceUpdate(TableName, session.workspace, entered(session, after));
+
+const entered = ({ id, project, kind }: Session, after: SessionId | null | undefined): Change => {
+  const conditions = ['#project = :project', 'attribute_not_exists(deletedAt)'];
+  if (after === null) conditions.push('attribute_not_exists(latestAgent)');
+  else if (after !== undefined) conditions.push('latestAgent = :after');
+  return {
+    when: conditions.join(' AND '),
+    set: `${kind === 'agent' ? 'SET latestAgent = :id ' : ''}ADD #users :ids`,
+    values: {
+      ':project': project,
+      ':ids': new Set([id]),
+      ...(kind === 'agent' ? { ':id': id } : {}),
+      ...(after ? { ':after': after } : {}),
+    },
+  };
+};
+
+export const makeNamed =
+  (table: Table): WorkspaceStore['makeNamed'] =>
+  async (workspace) => {
+    const TransactItems = makeWorkspaceActions(table.name, { ...workspace, isNamed: true });
+    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+  };
+
+export const listNamed =
+  (table: Table): WorkspaceStore['listNamed'] =>
+  async (project, page) => {
+    const listing = { project, kind: 'WORKSPACE', keyOf: keys.workspace } as const;
+    const { items, ...rest } = await pageOfProject(table, listing, page);
+    return { workspaces: items.map(workspaceFrom), ...rest };
+  };
+
+export const markDeleted =
+  (table: Table): WorkspaceStore['markDeleted'] =>
+  async (workspace, at) => {
+    const { name: TableName } = table;
+    const when = 'attribute_exists(isNamed) AND attribute_not_exists(#users)';
+    const set = 'SET deletedAt = if_not_exists(deletedAt, :at)';
+    const actions: Actions = [
+      workspaceUpdate(TableName, workspace.id, { when, set, values: { ':at': at } }),
+      { Delete: { TableName, Key: pointerOf(workspace) } },
+    ];
+    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    return result === 'done' ? { ...workspace, deletedAt: workspace.deletedAt ?? at, users: [] } : undefined;
+  };
+
+/** What must hold for a workspace to go: nobody uses it, nothing runs in it, and it has no name or is marked. */
+export const removable = {
+  ConditionExpression:
+    'attribute_not_exists(#users) AND (attribute_not_exists(#sandbox) OR #sandbox.#state = :stopped) AND (attribute_not_exists(isNamed) OR attribute_exists(deletedAt))',
+  ExpressionAttributeNames: namesIn('#users #sandbox #state'),
+  ExpressionAttributeValues: { ':stopped': 'stopped' },
+};

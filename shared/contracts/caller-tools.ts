@@ -1,0 +1,70 @@
+/** Tools of a client, as it offers and answers them over a socket or MCP. */
+import * as z from 'zod';
+import { callerToolBytesMax, callerToolsMax } from '#shared/domain/caller-tool.ts';
+import type { ToolContent } from '#shared/domain/event-log.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { isWithin } from '#shared/domain/json-bounds.ts';
+import { requestBodyBytesMax } from '#shared/domain/limits.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
+
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'has 1 to 64 letters, digits, underscores and hyphens');
+/**
+ * Levels below the schema itself. DynamoDB takes 32 in an item, of which the offer around it needs some.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
+const schemaDepthMax = 24;
+
+const callerTool = z.object({
+  name,
+  description: z.string().max(4000).default(''),
+  inputSchema: z
+    .custom<JsonObject>(
+      (value) =>
+        typeof value === 'object' &&
+        value !== null &&
+        isWithin(value, { bytesMax: callerToolBytesMax, depthMax: schemaDepthMax }),
+      'is a JSON schema',
+    )
+    .default({ type: 'object' }),
+});
+
+const tools = z
+  .array(callerTool)
+  .max(callerToolsMax)
+  .refine(
+    (list) => utf8Bytes(JSON.stringify(list)) <= callerToolBytesMax,
+    `has at most ${callerToolBytesMax} bytes`,
+  )
+  .refine((list) => new Set(list.map((tool) => tool.name)).size === list.length, 'names each tool once');
+
+export const callerOffer = z.object({ callerId: name, tools });
+
+const resultDepthMax = 64;
+const resultBounds = { bytesMax: requestBodyBytesMax, depthMax: resultDepthMax };
+
+/** Of any kind. `z.json()` would follow it down until the stack ends. */
+export const callerResult = z
+  .unknown()
+  .refine((value) => isWithin(value, resultBounds), `is nested at most ${resultDepthMax} times`);
+
+/** `error` wins; an answer without either is empty. */
+export const callerAnswer = z.object({
+  requestId: z.string().min(1).max(128),
+  result: callerResult.optional(),
+  error: z.string().max(10_000).optional(),
+});
+
+const textBlock = z.object({ type: z.literal('text'), text: z.string() });
+const imageBlock = z.object({ type: z.literal('image'), data: z.base64(), mimeType: z.string().max(100) });
+const mcpResult = z.object({
+  content: z.array(z.discriminatedUnion('type', [textBlock, imageBlock])).max(100),
+});
+
+/** A text as it is, blocks of MCP as blocks, anything else as JSON. */
+export const contentOfAnswer = (result: unknown): readonly ToolContent[] => {
+  if (typeof result === 'string') return [{ type: 'text', text: result }];
+  const { data } = mcpResult.safeParse(result);
+  return data?.content ?? [{ type: 'text', text: result === undefined ? '' : JSON.stringify(result) }];
+};

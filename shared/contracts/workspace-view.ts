@@ -1,0 +1,40 @@
+/** A workspace as REST and the tools of `/mcp` show it. */
+import * as z from 'zod';
+import type { Workspace } from '#shared/domain/sandbox.ts';
+
+export const workspaceAnswer = z
+  .object({
+    id: z.uuid(),
+    project: z.uuid(),
+    isDefault: z.boolean(),
+    externalId: z.string().optional(),
+    source: z.string().optional(),
+    createdAt: z.iso.datetime(),
+    activeSessions: z.number().int().min(0).describe('Sessions that use it now.'),
+    latestSession: z.uuid().optional().describe('The agent session that entered it last.'),
+    savedAt: z.iso.datetime().optional().describe('When its files were saved last.'),
+  })
+  .meta({ id: 'Workspace' });
+
+export const workspacesAnswer = z.object({
+  workspaces: z.array(workspaceAnswer),
+  next: z.string().optional(),
+});
+
+const iso = (epochMs: number): string => new Date(epochMs).toISOString();
+
+export const workspaceView = (workspace: Workspace): z.output<typeof workspaceAnswer> => {
+  const { id, project, isDefault = false, externalId, source, createdAt, users } = workspace;
+  const { latestAgent, checkpoint } = workspace;
+  return {
+    id,
+    project,
+    isDefault,
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(source === undefined ? {} : { source }),
+    createdAt: iso(createdAt),
+    activeSessions: users.length,
+    ...(latestAgent === undefined ? {} : { latestSession: latestAgent }),
+    ...(checkpoint === undefined ? {} : { savedAt: iso(checkpoint.savedAt) }),
+  };
+};

@@ -1,0 +1,71 @@
+/** Callers of a session: declared, replaced, found with the rest of a turn's work, and gone with their connection. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { callerOffer } from '#shared/contracts/caller-tools.ts';
+import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
+import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import type { CallerStore } from '#shared/ports/caller-store.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+let callers: CallerStore;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+  callers = makeCallerStore(fixture.table);
+});
+afterAll(() => fixture.close());
+
+const newSession = (): SessionId => randomUUID() as SessionId;
+const caller = (callerId: string, connection?: string): Caller => ({
+  callerId,
+  tools: [{ name: 'open', description: 'opens', inputSchema: { type: 'object' } }],
+  ...(connection === undefined ? {} : { connectionId: connection as ConnectionId }),
+});
+
+const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+
+test('what a client declares again stands instead of what it declared before', async () => {
+  const id = newSession();
+  await callers.declare(id, caller('ide', 'c1'));
+  const again = { ...caller('ide', 'c2'), tools: [] };
+  expect(await callers.declare(id, again)).toBe('declared');
+  expect(await callers.list(id)).toEqual([again]);
+  expect(await callers.list(newSession())).toEqual([]);
+});
+
+test('what the contract takes can be stored, however deep it is', async () => {
+  const id = newSession();
+  const accepted = Array.from({ length: 40 }, (_, levels) =>
+    callerOffer.safeParse({ callerId: 'ide', tools: [{ name: 'open', inputSchema: nested(levels + 1) }] }),
+  ).filter(({ success }) => success);
+  expect(accepted).toHaveLength(24);
+  for (const { data } of accepted) expect(await callers.declare(id, data as Caller)).toBe('declared');
+});
+
+test('a turn reads them with the rest of its work', async () => {
+  const id = newSession();
+  await callers.declare(id, caller('ide', 'c1'));
+  await callers.declare(id, caller('cli'));
+  const { callers: read } = await makeSessionStore(fixture.table).loadWork(id);
+  expect(read).toEqual([caller('cli'), caller('ide', 'c1')]);
+});
+
+test('a connection takes with it what is still its own', async () => {
+  const id = newSession();
+  await callers.declare(id, caller('ide', 'c1'));
+  await callers.withdraw(id, 'ide', 'c2' as ConnectionId);
+  expect(await callers.list(id)).toHaveLength(1);
+  await callers.withdraw(id, 'ide', 'c1' as ConnectionId);
+  await callers.withdraw(id, 'ide', 'c1' as ConnectionId);
+  expect(await callers.list(id)).toEqual([]);
+});
+
+test('a session has so many callers and no more, and one that is there may always declare again', async () => {
+  const id = newSession();
+  for (let place = 0; place < callersPerSessionMax; place += 1)
+    expect(await callers.declare(id, caller(`c${place}`))).toBe('declared');
+  expect(await callers.declare(id, caller('one-more'))).toBe('full');
+  expect(await callers.declare(id, caller('c0', 'x'))).toBe('declared');
+});

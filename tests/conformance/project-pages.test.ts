@@ -1,0 +1,214 @@
+/** What is listed with a project, and workspaces that have a name: made, entered, left and deleted. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import type { MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { Workspace } from '#shared/domain/sandbox.ts';
+import type { Session } from '#shared/domain/session.ts';
+import {
+  atOnce,
+  message,
+  newExecution,
+  newSandbox,
+  newSession,
+  onTable,
+  tally,
+  workspaceOf,
+} from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => onTable(fixture.table);
+const placesMax = 100;
+const uuid = <Id extends string>(): Id => crypto.randomUUID() as string as Id;
+const namedWorkspace = (change: Partial<Workspace> = {}): Workspace => ({
+  ...workspaceOf(newSession()),
+  users: [],
+  isNamed: true,
+  ...change,
+});
+const memberOf = ({ id, project, owner }: Workspace, change: Partial<Session> = {}): Session =>
+  newSession({ workspace: id, project, owner, ...change });
+
+describe('the sessions of a project', () => {
+  test('are listed newest first whoever made them, page by page, without those of others', async () => {
+    const { create, sessions } = stores();
+    const project = uuid<ProjectId>();
+    for (const createdAt of [1, 2, 3, 4, 5]) await create(newSession({ project, createdAt }));
+    await create(newSession({ createdAt: 6 }));
+    const seen: number[][] = [];
+    let after: string | undefined;
+    do {
+      const page = await sessions.listOfProject(project, {
+        itemsMax: 2,
+        ...(after === undefined ? {} : { after }),
+      });
+      seen.push(page.sessions.map(({ createdAt }) => createdAt));
+      after = page.next;
+    } while (after !== undefined);
+    expect(seen.flat()).toEqual([5, 4, 3, 2, 1]);
+    expect(seen.every((page) => page.length <= 2)).toBe(true);
+    expect(await sessions.listOfProject(uuid(), { itemsMax: 2 })).toEqual({ sessions: [] });
+  });
+
+  test('are as they stand now', async () => {
+    const { create, sessions } = stores();
+    const session = await create(newSession({ status: 'idle' }));
+    await sessions.end(session, { status: 'completed', at: 2000, dueAt: 3000 });
+    const listed = await sessions.listOfProject(session.project, { itemsMax: 5 });
+    expect(listed.sessions.map(({ id, status }) => [id, status])).toEqual([[session.id, 'completed']]);
+  });
+
+  test.each<[string, (session: Session) => Promise<unknown>]>([
+    ['forgotten', ({ id }) => stores().sessions.forget(id)],
+    ['removed unused', (session) => stores().sessions.removeUnused(session)],
+  ])('are listed no more when they are %s', async (_, go) => {
+    const { create, sessions } = stores();
+    const session = await create();
+    await go(session);
+    expect(await sessions.listOfProject(session.project, { itemsMax: 5 })).toEqual({ sessions: [] });
+    expect(
+      await stores().item(keys.projectSession(session.project, session.createdAt, session.id)),
+    ).toBeUndefined();
+  });
+});
+
+describe('a named workspace', () => {
+  test('is made once, and listed with its project, oldest first', async () => {
+    const { workspaces } = stores();
+    const project = uuid<ProjectId>();
+    const [first, second] = [1, 2].map((createdAt) =>
+      namedWorkspace({ project, createdAt, externalId: `thread ${createdAt}`, source: 'a chat' }),
+    ) as [Workspace, Workspace];
+    expect(await workspaces.makeNamed(second)).toBe(true);
+    expect(await workspaces.makeNamed(first)).toBe(true);
+    expect(await workspaces.makeNamed({ ...first, externalId: 'other' })).toBe(false);
+    expect(await workspaces.listNamed(project, { itemsMax: 5 })).toEqual({ workspaces: [first, second] });
+    const page = await workspaces.listNamed(project, { itemsMax: 1 });
+    expect(page.workspaces).toEqual([first]);
+    expect((await workspaces.listNamed(project, { itemsMax: 1, after: page.next ?? '' })).workspaces).toEqual(
+      [second],
+    );
+  });
+
+  test('is made with its first session; one that a session has alone is not listed', async () => {
+    const { workspaces, create, sessions } = stores();
+    const named = namedWorkspace();
+    const first = memberOf(named);
+    const made = { ...named, users: [first.id], latestAgent: first.id };
+    expect(await sessions.create(first, { workspace: made, placesMax })).toBe('created');
+    await create(newSession({ project: named.project }));
+    expect(await workspaces.listNamed(named.project, { itemsMax: 5 })).toEqual({ workspaces: [made] });
+    const late = memberOf(named);
+    expect(await sessions.create(late, { workspace: made, placesMax })).toBe('moved');
+    expect(await sessions.get(late.id)).toBeUndefined();
+  });
+
+  test('is entered by many, and knows the agent that came last', async () => {
+    const { workspaces, sessions, readWorkspace } = stores();
+    const named = namedWorkspace();
+    await workspaces.makeNamed(named);
+    const members = [
+      memberOf(named),
+      memberOf(named),
+      newExecution({ workspace: named.id, project: named.project }),
+    ];
+    for (const member of members)
+      expect(await sessions.create(member, { enters: {}, placesMax })).toBe('created');
+    const now = await readWorkspace(named.id);
+    expect([...now.users].sort()).toEqual(members.map(({ id }) => id).sort());
+    expect(now.latestAgent).toBe(members[1]?.id);
+  });
+
+  test('is entered by one of those who read it as it stands', async () => {
+    const { workspaces, sessions } = stores();
+    const named = namedWorkspace();
+    await workspaces.makeNamed(named);
+    const enter = (after: SessionId | null) => () =>
+      sessions.create(memberOf(named), { enters: { after }, placesMax });
+    expect(tally(await atOnce(10, enter(null)))).toEqual({ created: 1, moved: 9 });
+    const latest = (await stores().readWorkspace(named.id)).latestAgent ?? null;
+    expect(tally(await atOnce(10, enter(latest)))).toEqual({ created: 1, moved: 9 });
+    expect(await enter(latest)()).toBe('moved');
+  });
+
+  test('is not entered from another project, nor where there is none', async () => {
+    const { workspaces, sessions } = stores();
+    const named = namedWorkspace();
+    await workspaces.makeNamed(named);
+    const wish = { enters: {}, placesMax };
+    expect(await sessions.create(memberOf({ ...named, project: uuid<ProjectId>() }), wish)).toBe('moved');
+    expect(await sessions.create(memberOf({ ...named, id: uuid<WorkspaceId>() }), wish)).toBe('moved');
+  });
+
+  test('a full house is told as full, and the workspace stays as it was', async () => {
+    const { workspaces, sessions, readWorkspace } = stores();
+    const named = namedWorkspace();
+    await workspaces.makeNamed(named);
+    const owner = uuid<OwnerId>();
+    await sessions.create(newExecution({ owner }), { placesMax: 1 });
+    const member = newExecution({ owner, workspace: named.id, project: named.project });
+    expect(await sessions.create(member, { enters: {}, placesMax: 1 })).toBe('full');
+    expect(await readWorkspace(named.id)).toEqual(named);
+  });
+
+  test('outlives its sessions: one that never got a message leaves it', async () => {
+    const { workspaces, sessions, readWorkspace } = stores();
+    const named = namedWorkspace();
+    await workspaces.makeNamed(named);
+    const member = memberOf(named);
+    await sessions.create(member, { enters: {}, placesMax });
+    expect(await workspaces.remove(named.id)).toBe(false);
+    expect(await sessions.removeUnused(member)).toBe(true);
+    expect((await readWorkspace(named.id)).users).toEqual([]);
+    expect(await workspaces.remove(named.id)).toBe(false);
+    expect(await sessions.get(member.id)).toBeUndefined();
+  });
+
+  test('WS2: is deleted when nobody uses it: listed no more, entered no more, then gone', async () => {
+    const { workspaces, sessions, readWorkspace } = stores();
+    const named = namedWorkspace();
+    await workspaces.makeNamed(named);
+    const member = memberOf(named);
+    await sessions.create(member, { enters: {}, placesMax });
+    expect(await workspaces.markDeleted(named, 5000)).toBeUndefined();
+    await workspaces.leave(named.id, member.id);
+    await workspaces.claimStart(named.id, newSandbox());
+    expect(await workspaces.markDeleted(named, 5000)).toMatchObject({ id: named.id, deletedAt: 5000 });
+    expect(await workspaces.markDeleted(named, 6000)).toBeDefined();
+    expect((await readWorkspace(named.id)).deletedAt).toBe(5000);
+    expect(await workspaces.listNamed(named.project, { itemsMax: 5 })).toEqual({ workspaces: [] });
+    expect(await sessions.create(memberOf(named), { enters: {}, placesMax })).toBe('moved');
+    expect(await workspaces.remove(named.id)).toBe(false);
+    await workspaces.markStopped(named.id, 1, { reason: 'gone', at: 7000 });
+    expect(await workspaces.remove(named.id)).toBe(true);
+    expect(await workspaces.get(named.id)).toBeUndefined();
+  });
+
+  test('one without a name is not marked', async () => {
+    const { makeWorkspace, workspaces } = stores();
+    const own = await makeWorkspace({ users: [] });
+    expect(await workspaces.markDeleted(own, 5000)).toBeUndefined();
+  });
+});
+
+test('a workspace that a session has alone, and another has entered since, is left and not removed', async () => {
+  const { create, sessions, readWorkspace } = stores();
+  const first = await create();
+  const second = newSession({ workspace: first.workspace, project: first.project });
+  await sessions.create(second, { enters: {}, placesMax });
+  expect(await sessions.removeUnused(first)).toBe(true);
+  expect((await readWorkspace(first.workspace)).users).toEqual([second.id]);
+});
+
+test('whether a message was accepted is remembered', async () => {
+  const { create, sessions } = stores();
+  const session = await create();
+  await sessions.accept(session, message('m-1'), placesMax);
+  const asked = ['m-1', 'm-2'].map((id) => sessions.wasAccepted(session.id, id as MessageId));
+  expect(await Promise.all(asked)).toEqual([true, false]);
+});

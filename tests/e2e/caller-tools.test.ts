@@ -1,0 +1,116 @@
+/** Tools that a client offers to a session's agent: offered, asked, answered, left unanswered, and gone. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { makeSession } from './agent.ts';
+import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
+import { type Client, connect } from './socket-client.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const openTool = { name: 'open', description: 'opens a file', inputSchema: { type: 'object' } };
+
+const open = async (approvals = 'auto'): Promise<Client> => {
+  const { id } = await makeSession(cloud, { approvals });
+  return watch(id);
+};
+const watch = async (sessionId: string): Promise<Client> => {
+  const client = await connect(cloud, { sessionId });
+  onTestFinished(() => client.close());
+  await client.untilType('system:ready');
+  return client;
+};
+
+test('a client offers a tool, is asked by the agent, and its answer goes back to the model', async () => {
+  const client = await open('ask');
+  client.send('caller_tools:declare', { callerId: 'ide', tools: [openTool] });
+  client.send('message', { text: 'call ide_open {"path": "a.ts"}' });
+  const { data: wanted } = await client.untilType('tool:approval_required');
+  expect(wanted).toMatchObject({ name: 'ide_open', args: { path: 'a.ts' } });
+  client.send('tool:approval', { callId: wanted.callId, approved: true });
+  const { data: request, seq } = await client.untilType('caller_tool:request');
+  expect(request).toEqual({ requestId: expect.any(String), name: 'open', args: { path: 'a.ts' } });
+  expect(seq).toBeGreaterThan(0);
+  client.send('caller_tool:result', { requestId: request.requestId, result: { lines: 3 } });
+  const { data: output } = await client.untilType('tool:output');
+  expect(output).toMatchObject({ name: 'ide_open', content: [{ type: 'text', text: '{"lines":3}' }] });
+  expect((await client.untilType('completion')).data.text).toContain('{"lines":3}');
+});
+
+test('two calls of a client and a command run beside each other, each with its own end', async () => {
+  const client = await open();
+  client.send('caller_tools:declare', { callerId: 'ide', tools: [openTool] });
+  client.send('message', { text: 'call ide_open {"n": 1}\n$ sleep 1; echo slept\ncall ide_open {"n": 2}' });
+  const first = await client.untilType('caller_tool:request');
+  const second = await client.untilType('caller_tool:request', 1);
+  client.send('caller_tool:result', { requestId: second.data.requestId, error: 'no such file' });
+  const failed = await client.untilType('agent:error');
+  expect(failed.data.message).toBe('Tool ide_open failed: no such file');
+  client.send('caller_tool:result', { requestId: first.data.requestId, result: 'opened' });
+  const { data } = await client.untilType('completion');
+  expect(data.text).toMatch(/ide_open gave:\nopened[\s\S]*slept[\s\S]*ide_open failed:[\s\S]*no such file/);
+  const slept = client.frames.find(
+    ({ type, data: said }) => type === 'tool:output' && said.name === 'execute_command',
+  );
+  expect(slept?.data.content).toEqual([{ type: 'text', text: 'slept\n' }]);
+});
+
+test('an answer counts once, and an answer to nothing is refused', async () => {
+  const client = await open();
+  client.send('caller_tools:declare', { callerId: 'ide', tools: [openTool] });
+  client.send('message', { text: 'call ide_open' });
+  const { data } = await client.untilType('caller_tool:request');
+  for (let time = 0; time < 3; time += 1)
+    client.send('caller_tool:result', { requestId: data.requestId, result: `answer ${time}` });
+  await client.untilType('completion');
+  await client.untilType('error', 1);
+  expect(client.frames.filter(({ type }) => type === 'tool:output')).toHaveLength(1);
+  const refused = client.frames.find(({ type }) => type === 'error')?.data.error;
+  expect(refused).toMatchObject({
+    code: 'no_pending_tool_call',
+    message: expect.stringMatching(/^No matching pending tool call/),
+  });
+});
+
+test('a client that leaves fails its calls, and its tools go with it', async () => {
+  const person = await open();
+  const ide = await watch(person.sessionId());
+  ide.send('caller_tools:declare', { callerId: 'ide', tools: [openTool] });
+  ide.send('ping');
+  await ide.untilType('pong');
+  person.send('message', { text: 'call ide_open' });
+  await person.untilType('caller_tool:request');
+  ide.terminate();
+  const { data } = await person.untilType('agent:error');
+  expect(data.message).toBe('Tool ide_open failed: the client ide has left');
+  await person.untilType('completion');
+  person.send('message', { text: 'call ide_open' });
+  expect((await person.untilType('completion', 1)).data.text).toContain('This is the demo provider');
+});
+
+test('what is no tool is refused by name', async () => {
+  const client = await open();
+  client.send('caller_tools:declare', { callerId: 'i d e', tools: [] });
+  client.send('caller_tools:declare', { callerId: 'ide', tools: [openTool, openTool] });
+  await client.untilType('error', 1);
+  expect(client.frames.flatMap(({ type, data }) => (type === 'error' ? [data.error.message] : []))).toEqual([
+    expect.stringContaining('callerId'),
+    expect.stringContaining('tools'),
+  ]);
+});
+
+test('a client that never answers has sixty seconds', async () => {
+  const client = await open();
+  client.send('caller_tools:declare', { callerId: 'ide', tools: [openTool] });
+  client.send('message', { text: 'call ide_open' });
+  const { at } = await client.untilType('caller_tool:request');
+  const failed = await client.until(({ type }) => type === 'agent:error', 'the failure', 75_000);
+  expect(failed.data).toMatchObject({
+    code: 'execution_timeout',
+    message: 'Tool ide_open failed: nobody answered in 60 s',
+  });
+  expect(Date.parse(failed.at) - Date.parse(at)).toBeGreaterThanOrEqual(60_000);
+  expect((await client.untilType('completion')).data.stopReason).toBe('end_turn');
+}, 120_000);

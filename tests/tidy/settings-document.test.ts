@@ -1,0 +1,51 @@
+/** The table of settings for operators against the settings: every key once, its default, and the words that a bad value is answered with. */
+import { expect, test } from 'vitest';
+import { localSettings, operatorSettings, readVariables } from '#shared/config/settings.ts';
+import { readRepository, repositoryFolder, textOf } from './repository.ts';
+
+const text = textOf(readRepository(repositoryFolder), 'docs/settings.md');
+const localHeading = 'Only on one machine';
+
+type Row = { readonly key: string; readonly shown: string; readonly allowed: string };
+
+const rowsOf = (part: string): readonly Row[] =>
+  part
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => {
+      const [key = '', shown = '', allowed = ''] = line
+        .split('|')
+        .slice(1)
+        .map((cell) => cell.trim().replaceAll(/[`\\]/g, ''));
+      return { key, shown, allowed };
+    });
+
+type Key = keyof typeof localSettings.shape;
+const keys = Object.keys(localSettings.shape) as Key[];
+const localKeys = keys.filter((key) => !(key in operatorSettings.shape));
+
+const defaultOf = (key: Key): string => {
+  const { data } = localSettings.shape[key].safeParse(undefined);
+  return data === undefined || (Array.isArray(data) && data.length === 0) ? '–' : String(data);
+};
+
+/** Longer than any setting may be. */
+const badValue = 'x'.repeat(3000);
+const allowedOf = (key: Key): string => {
+  const read = readVariables(localSettings, { [key]: badValue });
+  const told = read.ok ? [] : read.problems.filter((problem) => problem.startsWith(`${key}=`));
+  return told.join().split(' is not allowed: set it to ')[1] ?? 'anything';
+};
+
+const byKey = (one: Row, other: Row): number => (one.key < other.key ? -1 : 1);
+
+test('every setting is in the document with its default and what is allowed', () => {
+  const rows = keys.map((key) => ({ key, shown: defaultOf(key), allowed: allowedOf(key) }));
+  expect(rowsOf(text).toSorted(byKey)).toEqual(rows.toSorted(byKey));
+});
+
+test('what only one machine knows stands apart', () => {
+  const section = text.split(`\n## ${localHeading}\n`)[1]?.split('\n## ')[0] ?? '';
+  expect(rowsOf(section).map(({ key }) => key)).toEqual(expect.arrayContaining(localKeys));
+  expect(rowsOf(section)).toHaveLength(localKeys.length);
+});
