@@ -372,6 +372,7 @@ test('a forgotten session leaves nothing, and nothing of another goes with it', 
     turn: { version: 0, historyNext: 0, historyFrom: 0, historyKept: 0, state: { kind: 'idle' } },
     inbox: [],
     history: [],
+    callers: [],
     watchers: [],
   });
   expect(await stores().item(keys.turn(one.id))).toBeUndefined();

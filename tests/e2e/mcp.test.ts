@@ -313,7 +313,7 @@ test('projects are made, shown and listed, and hold the sizes they allow', async
     "unknown action 'x' for project tool; valid actions: create, list, get, update, delete, options",
   );
   expect((await refusal(client, 'project')).message).toBe(
-    'action parameter is required for project tool; valid actions: create, list, get, options',
+    'action parameter is required for project tool; valid actions: create, list, get, update, delete, options',
   );
 });
 
