@@ -114,6 +114,33 @@ test('projects, tokens, tickets, models and figures', async () => {
   await ask('deleteProjectsByIdSecretsByName', { path: secret });
 });
 
+test('a project, its workspaces and its end', async () => {
+  const project = await ask<Made>('postProjects', { body: { name: 'for a while' } });
+  await ask('patchProjectsById', { path: project, body: { description: 'changed', disabledTools: ['x'] } });
+  const workspace = await ask<Made>('postProjectsByIdWorkspaces', {
+    path: project,
+    body: { externalId: 'branch', source: 'git' },
+  });
+  await ask('getProjectsByIdWorkspaces', { path: project });
+  const path = { ...project, workspace: workspace.id };
+  await ask('getProjectsByIdWorkspacesByWorkspace', { path });
+  await ask('deleteProjectsByIdWorkspacesByWorkspace', { path });
+  await ask('deleteProjectsById', { path: project });
+  expect(await refusal('getProjectsById', { path: project })).toBe('project_not_found');
+});
+
+test('a schedule', async () => {
+  const body = { name: 'nightly', cronExpr: '0 3 * * *', prompt: 'hello' };
+  const schedule = await ask<Made>('postSchedules', { body });
+  await ask('getSchedules');
+  await ask('getSchedulesById', { path: schedule });
+  await ask('patchSchedulesById', { path: schedule, body: { cronExpr: '0 4 * * *' } });
+  await ask('postSchedulesByIdTrigger', { path: schedule });
+  await ask('getSchedulesByIdHistory', { path: schedule });
+  await ask('deleteSchedulesById', { path: schedule });
+  expect(await refusal('getSchedulesById', { path: schedule })).toBe('schedule_not_found');
+});
+
 test('the registry', async () => {
   const body = { name: 'here', config: { transport: 'stdio', command: 'true', toolPrefix: 'h' } };
   await ask('postMcpAdd', { body });
