@@ -24,6 +24,7 @@ const callerTool = z.object({
       (value) =>
         typeof value === 'object' &&
         value !== null &&
+        !Array.isArray(value) &&
         isWithin(value, { bytesMax: callerToolBytesMax, depthMax: schemaDepthMax }),
       'is a JSON schema',
     )

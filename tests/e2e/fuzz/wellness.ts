@@ -1,0 +1,65 @@
+/** How a server is, seen from outside: its sessions, the connections its table knows, its sockets, memory and log. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+
+const established = '01';
+const closeWait = '08';
+
+/** Connections that somebody has with the port of the server, or that it has not closed although they are gone. */
+export const openSockets = async (port: number): Promise<number> => {
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').slice(1);
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return lines.filter((line) => {
+    const [, from = '', , state = ''] = line.trim().split(/\s+/);
+    return from.endsWith(local) && [established, closeWait].includes(state);
+  }).length;
+};
+
+export const residentMb = async (pid: number): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024);
+};
+
+/** Items that are there while something goes on: a connection, who watches a session, a call that can be cancelled. */
+export const transientItems = async (endpoint: string): Promise<readonly string[]> => {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
+  const found: string[] = [];
+  const pages = paginateScan({ client }, { TableName: 'sallyport', ProjectionExpression: 'pk, sk' });
+  for await (const { Items = [] } of pages)
+    found.push(
+      ...Items.map(({ pk, sk }) => `${pk?.S} ${sk?.S}`).filter((key) =>
+        /^CONNECTION#.* META$|^CALL#| WATCHER#/.test(key),
+      ),
+    );
+  client.destroy();
+  return found;
+};
+
+type Page = { readonly sessions: readonly { readonly id: string }[]; readonly next?: string };
+
+/** The ids of the sessions that a token lists. */
+export const listedSessions = async (url: string, token: string): Promise<readonly string[]> => {
+  const ids: string[] = [];
+  const headers = { authorization: `Bearer ${token}` };
+  let after = '';
+  do {
+    const page = (await (await fetch(`${url}/api/sessions${after}`, { headers })).json()) as Page;
+    ids.push(...page.sessions.map(({ id }) => id));
+    after = page.next === undefined ? '' : `?after=${encodeURIComponent(page.next)}`;
+  } while (after !== '');
+  return ids;
+};
+
+/** What functions called an error in their log, and whether a secret is in it. */
+export const loggedFaults = async (home: string, secrets: readonly string[]): Promise<readonly string[]> => {
+  const folder = join(home, 'logs');
+  const names = await readdir(folder);
+  const lines = (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8'))))
+    .join('\n')
+    .split('\n');
+  return lines.filter(
+    (line) => /"level":"ERROR"/.test(line) || secrets.some((secret) => line.includes(secret)),
+  );
+};
