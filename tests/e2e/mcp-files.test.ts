@@ -1,6 +1,6 @@
 /** A file that `write_file` says is written is safe: its sandbox may die the moment after. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect, fieldsOf, type McpClient } from './mcp-clients.ts';
 import { killServer } from './sandbox-processes.ts';
 
@@ -21,7 +21,13 @@ test('a written file survives the death of its sandbox', async () => {
   const file = { session_id, path: 'a/note' };
   fieldsOf(await client.call('write_file', { ...file, content: 'kept' }));
   killServer(cloud.home, taskArn);
-  expect(fieldsOf(await client.call('read_file', file))['content']).toBe('kept');
+  // Until its death is known a sandbox that does not answer is `sandbox_unavailable`: a client asks again.
+  const read = await eventually(
+    () => client.call('read_file', file),
+    (result) => result.isError !== true,
+    20_000,
+  );
+  expect(fieldsOf(read)['content']).toBe('kept');
   const [successor] = await cloud.runningTasks();
   expect(successor).not.toBe(taskArn);
 });
