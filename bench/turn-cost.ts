@@ -13,8 +13,9 @@ import { start as startEcs } from '../local/ecs/start.ts';
 import { type CountingProxy, openCountingProxy } from './counting-proxy.ts';
 import { type BenchResult, table } from './report.ts';
 
-const withoutTools = 6;
-const withOneCall = 14;
+/** Each model call asks once for the MCP servers of the project. */
+const withoutTools = 6 + 1;
+const withOneCall = 14 + 2;
 const waitMsMax = 60_000;
 
 type Frame = { readonly type: string; readonly data: Record<string, unknown> };
