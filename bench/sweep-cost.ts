@@ -12,7 +12,7 @@ import { dueValues } from '#shared/adapters/aws/dynamo/table.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { type SweepPorts, sweep } from '#shared/application/sweep.ts';
+import { type SweepPorts, sweep } from '#shared/application/janitor/sweep.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';

@@ -8,9 +8,9 @@
 import httpRouter, { type Route } from '@middy/http-router';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
-import { type AccessPorts, authenticate } from '#shared/application/authenticate.ts';
-import { requireNeed } from '#shared/application/require-need.ts';
-import { throttle } from '#shared/application/throttle.ts';
+import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
+import { requireNeed } from '#shared/application/access/require-need.ts';
+import { throttle } from '#shared/application/access/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
 import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';

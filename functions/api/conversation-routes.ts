@@ -1,10 +1,11 @@
 /** What is said in a session: messages in, events out, approvals decided. */
-import { acceptMessage } from '#shared/application/accept-message.ts';
-import { cancelTurn } from '#shared/application/cancel-turn.ts';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import { decideCall } from '#shared/application/decide-call.ts';
-import { readEvents } from '#shared/application/read-events.ts';
-import { childrenOf, readFamily } from '#shared/application/read-family.ts';
+
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import { readEvents } from '#shared/application/session/read-events.ts';
+import { childrenOf, readFamily } from '#shared/application/session/read-family.ts';
+import { acceptMessage } from '#shared/application/turn/accept-message.ts';
+import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
+import { decideCall } from '#shared/application/turn/decide-call.ts';
 import {
   acceptedAnswer,
   cancelledAnswer,

@@ -3,7 +3,7 @@
  * A file that was written or removed is in a checkpoint before the answer says so.
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
-import { saveWorkspace } from '#shared/application/save-workspace.ts';
+import { saveWorkspace } from '#shared/application/workspace/save-workspace.ts';
 import { header } from '#shared/contracts/bearer.ts';
 import { filesQuery, partHeaders } from '#shared/contracts/rest.ts';
 import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/sandbox-view.ts';

@@ -1,7 +1,7 @@
 /** The way into a found session's sandbox for a REST request: started when needed. */
-import type { AcquiredSandbox } from '#shared/application/acquire-sandbox.ts';
-import { type OpenSandboxPorts, openSandbox } from '#shared/application/open-sandbox.ts';
-import type { SavePorts } from '#shared/application/save-workspace.ts';
+import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
+import { type OpenSandboxPorts, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import type { SavePorts } from '#shared/application/workspace/save-workspace.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-lifetime.ts';

@@ -1,10 +1,14 @@
 /** `/mcp`: the MCP servers of a project, registered, changed, switched, tested, and how they are. */
 import * as z from 'zod';
-import { changeMcpServer, switchMcpServer } from '#shared/application/change-mcp-server.ts';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import { addMcpServer, listMcpServers, removeMcpServer } from '#shared/application/manage-mcp-servers.ts';
-import type { RegistryPorts, RegistryRequest } from '#shared/application/registry-change.ts';
-import { type TestPorts, testMcpServer } from '#shared/application/test-mcp-server.ts';
+import { changeMcpServer, switchMcpServer } from '#shared/application/registry/change-mcp-server.ts';
+import {
+  addMcpServer,
+  listMcpServers,
+  removeMcpServer,
+} from '#shared/application/registry/manage-mcp-servers.ts';
+import type { RegistryPorts, RegistryRequest } from '#shared/application/registry/registry-change.ts';
+import { type TestPorts, testMcpServer } from '#shared/application/registry/test-mcp-server.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import {
   addServerBody,
   changedFields,

@@ -6,10 +6,14 @@
  * Neither that cookie nor the bearer goes inside, and no cookie comes out (L14).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
-import { findSession } from '#shared/application/find-session.ts';
-import { leasePort } from '#shared/application/lease-port.ts';
-import { openSandbox } from '#shared/application/open-sandbox.ts';
-import { openPreview, type PreviewPorts, type PreviewTarget } from '#shared/application/preview-access.ts';
+import {
+  openPreview,
+  type PreviewPorts,
+  type PreviewTarget,
+} from '#shared/application/access/preview-access.ts';
+import { leasePort } from '#shared/application/sandbox/lease-port.ts';
+import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import { findSession } from '#shared/application/session/find-session.ts';
 import { bearerToken, header } from '#shared/contracts/bearer.ts';
 import { intentOf } from '#shared/domain/access.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';

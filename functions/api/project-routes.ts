@@ -1,13 +1,17 @@
 /** `/projects` and `/stats`: what an owner has, and what of it is in use. */
-import { type DeleteProjectPorts, deleteProject } from '#shared/application/delete-project.ts';
+import { type DeleteProjectPorts, deleteProject } from '#shared/application/project/delete-project.ts';
 import {
   createProject,
   listProjects,
   type ProjectPorts,
   updateProject,
-} from '#shared/application/manage-projects.ts';
-import type { SecretPorts } from '#shared/application/manage-secrets.ts';
-import { resourceStats, type StatsPorts, type StatsSettings } from '#shared/application/resource-stats.ts';
+} from '#shared/application/project/manage-projects.ts';
+import type { SecretPorts } from '#shared/application/project/manage-secrets.ts';
+import {
+  resourceStats,
+  type StatsPorts,
+  type StatsSettings,
+} from '#shared/application/sandbox/resource-stats.ts';
 import { statsAnswer } from '#shared/contracts/deployment-view.ts';
 import {
   deletedAnswer,

@@ -1,12 +1,12 @@
 /** The table of routes: method, path, and which file answers. */
-import { type AccessPorts, issueTicket } from '#shared/application/authenticate.ts';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import type { DeleteProjectPorts } from '#shared/application/delete-project.ts';
-import type { ProjectPorts } from '#shared/application/manage-projects.ts';
-import type { SecretPorts } from '#shared/application/manage-secrets.ts';
-import type { TokenPorts } from '#shared/application/manage-tokens.ts';
-import type { LogPorts } from '#shared/application/read-logs.ts';
-import type { StatsPorts, StatsSettings } from '#shared/application/resource-stats.ts';
+import { type AccessPorts, issueTicket } from '#shared/application/access/authenticate.ts';
+import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
+import type { DeleteProjectPorts } from '#shared/application/project/delete-project.ts';
+import type { ProjectPorts } from '#shared/application/project/manage-projects.ts';
+import type { SecretPorts } from '#shared/application/project/manage-secrets.ts';
+import type { LogPorts } from '#shared/application/sandbox/read-logs.ts';
+import type { StatsPorts, StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { ticketAnswer } from '#shared/contracts/token-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';

@@ -6,8 +6,12 @@ import {
   removeSchedule,
   triggerSchedule,
   updateSchedule,
-} from '#shared/application/manage-schedules.ts';
-import { listSchedules, type ReadPorts, scheduleHistory } from '#shared/application/read-schedules.ts';
+} from '#shared/application/schedule/manage-schedules.ts';
+import {
+  listSchedules,
+  type ReadPorts,
+  scheduleHistory,
+} from '#shared/application/schedule/read-schedules.ts';
 import {
   changeScheduleBody,
   createScheduleBody,

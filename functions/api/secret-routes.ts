@@ -5,7 +5,7 @@ import {
   removeSecret,
   type SecretPorts,
   type SecretReference,
-} from '#shared/application/manage-secrets.ts';
+} from '#shared/application/project/manage-secrets.ts';
 import { putSecretBody, removedView, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
 import { type ApiEvent, bodyOf, pathValue, principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';

@@ -1,10 +1,10 @@
 /** `/sessions`: made, listed, shown, ended. */
 import { randomUUID } from 'node:crypto';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import { createWithPlace, type PlacePorts } from '#shared/application/create-with-place.ts';
-import type { DecidePorts } from '#shared/application/decide-call.ts';
-import { type EndPorts, endSession } from '#shared/application/end-session.ts';
-import { listSessions } from '#shared/application/list-sessions.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import { createWithPlace, type PlacePorts } from '#shared/application/session/create-with-place.ts';
+import { type EndPorts, endSession } from '#shared/application/session/end-session.ts';
+import { listSessions } from '#shared/application/session/list-sessions.ts';
+import type { DecidePorts } from '#shared/application/turn/decide-call.ts';
 import { createSessionBody, listQuery, sessionWishOf } from '#shared/contracts/rest.ts';
 import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/session-view.ts';
 import type { SessionId } from '#shared/domain/ids.ts';

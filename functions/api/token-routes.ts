@@ -1,5 +1,10 @@
 /** `/tokens`: made, listed, revoked. */
-import { createToken, listTokens, revokeToken, type TokenPorts } from '#shared/application/manage-tokens.ts';
+import {
+  createToken,
+  listTokens,
+  revokeToken,
+  type TokenPorts,
+} from '#shared/application/access/manage-tokens.ts';
 import { createTokenBody, pageQuery } from '#shared/contracts/rest.ts';
 import { newTokenAnswer, tokenAnswer, tokensAnswer, tokenView } from '#shared/contracts/token-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';

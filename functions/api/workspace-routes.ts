@@ -5,8 +5,8 @@ import {
   findWorkspace,
   listWorkspaces,
   makeWorkspace,
-} from '#shared/application/manage-workspaces.ts';
-import type { WorkspacePorts } from '#shared/application/resolve-workspace.ts';
+} from '#shared/application/workspace/manage-workspaces.ts';
+import type { WorkspacePorts } from '#shared/application/workspace/resolve-workspace.ts';
 import { deletedAnswer } from '#shared/contracts/project-view.ts';
 import { createWorkspaceBody, pageQuery } from '#shared/contracts/rest.ts';
 import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contracts/workspace-view.ts';

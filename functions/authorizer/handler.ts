@@ -11,7 +11,7 @@ import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { authenticate } from '#shared/application/authenticate.ts';
+import { authenticate } from '#shared/application/access/authenticate.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { toAuthorizerContext } from '#shared/contracts/authorizer-context.ts';
 import { bearerToken, ticketOf } from '#shared/contracts/bearer.ts';

@@ -7,7 +7,7 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { checkProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { greetConnection } from '#shared/application/greet-connection.ts';
+import { greetConnection } from '#shared/application/connection/greet-connection.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import type { ConnectionId } from '#shared/domain/ids.ts';
 

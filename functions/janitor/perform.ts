@@ -1,15 +1,15 @@
 /** Which use case a task of the janitor is. What it marks itself it saves and stops at once, without waking another. */
-import { type AuditPorts, auditPlaces } from '#shared/application/audit-places.ts';
-import { checkServer } from '#shared/application/check-mcp-server.ts';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import { drainPool, type FillPoolPorts, fillPool } from '#shared/application/fill-pool.ts';
-import { type ForgetProjectPorts, forgetProject } from '#shared/application/forget-project.ts';
-import { forgetWorkspace } from '#shared/application/forget-workspace.ts';
-import { finishStop } from '#shared/application/stop-sandbox.ts';
-import { type SweepPorts, sweep } from '#shared/application/sweep.ts';
-import { type McpSweepPorts, sweepMcpServers } from '#shared/application/sweep-mcp-servers.ts';
-import { type OrphanPorts, sweepOrphans } from '#shared/application/sweep-orphans.ts';
-import { type TryPorts, tryMcpServer } from '#shared/application/test-mcp-server.ts';
+import { type AuditPorts, auditPlaces } from '#shared/application/janitor/audit-places.ts';
+import { type SweepPorts, sweep } from '#shared/application/janitor/sweep.ts';
+import { type OrphanPorts, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
+import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
+import { checkServer } from '#shared/application/registry/check-mcp-server.ts';
+import { type McpSweepPorts, sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.ts';
+import { type TryPorts, tryMcpServer } from '#shared/application/registry/test-mcp-server.ts';
+import { drainPool, type FillPoolPorts, fillPool } from '#shared/application/sandbox/fill-pool.ts';
+import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import { forgetWorkspace } from '#shared/application/workspace/forget-workspace.ts';
 import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';

@@ -1,8 +1,8 @@
 /** One request to `/mcp`: who does not authenticate gets no further; the rest is the protocol's. */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
-import { type AccessPorts, authenticate } from '#shared/application/authenticate.ts';
-import { throttle } from '#shared/application/throttle.ts';
+import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
+import { throttle } from '#shared/application/access/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
 import { errorBody, errorStatus, isAppError } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';

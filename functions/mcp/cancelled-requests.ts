@@ -5,7 +5,7 @@
  * A client of 2026 closes the stream of its call instead and needs none; one that sends it is served alike.
  */
 import * as z from 'zod';
-import { cancelRunningCall } from '#shared/application/running-calls.ts';
+import { cancelRunningCall } from '#shared/application/execution/running-calls.ts';
 import type { EndpointContext } from './endpoint-context.ts';
 
 /** A client has few calls; what it names beyond that goes on. */

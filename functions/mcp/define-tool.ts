@@ -7,17 +7,17 @@
  */
 import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
-import type { ConfigLimits } from '#shared/application/config-limits.ts';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import type { DeleteProjectPorts } from '#shared/application/delete-project.ts';
-import type { ExecutePorts } from '#shared/application/execute.ts';
-import type { ProjectPorts } from '#shared/application/manage-projects.ts';
-import type { ManagePorts } from '#shared/application/manage-schedules.ts';
-import type { TokenPorts } from '#shared/application/manage-tokens.ts';
-import type { ReadPorts } from '#shared/application/read-schedules.ts';
-import { requireNeed } from '#shared/application/require-need.ts';
-import type { RunningCallPorts } from '#shared/application/running-calls.ts';
-import type { FilePorts } from '#shared/application/session-files.ts';
+import type { ConfigLimits } from '#shared/application/access/config-limits.ts';
+import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
+import { requireNeed } from '#shared/application/access/require-need.ts';
+import type { ExecutePorts } from '#shared/application/execution/execute.ts';
+import type { RunningCallPorts } from '#shared/application/execution/running-calls.ts';
+import type { DeleteProjectPorts } from '#shared/application/project/delete-project.ts';
+import type { ProjectPorts } from '#shared/application/project/manage-projects.ts';
+import type { ManagePorts } from '#shared/application/schedule/manage-schedules.ts';
+import type { ReadPorts } from '#shared/application/schedule/read-schedules.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import type { FilePorts } from '#shared/application/session/session-files.ts';
 import { type Intent, intentOf, type Need } from '#shared/domain/access.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Executed } from '#shared/application/execute.ts';
+import type { Executed } from '#shared/application/execution/execute.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { toExecutionResult } from './execution-result.ts';

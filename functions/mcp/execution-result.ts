@@ -5,7 +5,7 @@
  * `shared/domain/classification.ts` decides, never from words in the output.
  */
 import * as z from 'zod';
-import type { Executed } from '#shared/application/execute.ts';
+import type { Executed } from '#shared/application/execution/execute.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import type { ExecutionResult } from '#shared/contracts/mcp-tools.ts';
 import { classify, type Failure } from '#shared/domain/classification.ts';

@@ -11,7 +11,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { runCancellable } from '#shared/application/running-calls.ts';
+import { runCancellable } from '#shared/application/execution/running-calls.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Tool } from './define-tool.ts';
 import type { EndpointContext, MakeServer } from './endpoint-context.ts';

@@ -1,12 +1,13 @@
 /** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
-import { type AcceptPorts, acceptMessage } from '#shared/application/accept-message.ts';
-import { stillHolds, unauthenticated } from '#shared/application/authenticate.ts';
-import { answerCall, type CallerPorts, declareTools } from '#shared/application/caller-tools.ts';
-import { cancelTurn } from '#shared/application/cancel-turn.ts';
-import { type DecidePorts, decideCall } from '#shared/application/decide-call.ts';
-import { type EndPorts, endSession } from '#shared/application/end-session.ts';
-import { type EnterPorts, enterSession } from '#shared/application/enter-session.ts';
-import { resetHistory } from '#shared/application/reset-history.ts';
+
+import { stillHolds, unauthenticated } from '#shared/application/access/authenticate.ts';
+import { type EndPorts, endSession } from '#shared/application/session/end-session.ts';
+import { type EnterPorts, enterSession } from '#shared/application/session/enter-session.ts';
+import { resetHistory } from '#shared/application/session/reset-history.ts';
+import { type AcceptPorts, acceptMessage } from '#shared/application/turn/accept-message.ts';
+import { answerCall, type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
+import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
+import { type DecidePorts, decideCall } from '#shared/application/turn/decide-call.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';

@@ -1,8 +1,8 @@
 /** `$connect`: the session is found or made, the connection remembered, the greeter sent. Refusals are HTTP answers. */
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import { type OpenPorts, openConnection } from '#shared/application/open-connection.ts';
-import { throttle } from '#shared/application/throttle.ts';
+import { throttle } from '#shared/application/access/throttle.ts';
+import { type OpenPorts, openConnection } from '#shared/application/connection/open-connection.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { socketSubprotocol } from '#shared/contracts/bearer.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { connectionQuery } from '#shared/contracts/socket-actions.ts';

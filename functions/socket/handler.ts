@@ -12,7 +12,7 @@ import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { closeConnection } from '#shared/application/close-connection.ts';
+import { closeConnection } from '#shared/application/connection/close-connection.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { agentSessionsMax } from '#shared/domain/quota.ts';

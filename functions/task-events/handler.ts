@@ -8,7 +8,7 @@ import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { noteTaskEvent } from '#shared/application/note-task-event.ts';
+import { noteTaskEvent } from '#shared/application/sandbox/note-task-event.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { type TaskStateChange, taskEvent } from './task-state-change.ts';
 

@@ -13,7 +13,7 @@ import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { runTurn } from '#shared/application/run-turn.ts';
+import { runTurn } from '#shared/application/turn/run-turn.ts';
 import { readEnvironment, turnLimitsOf } from '#shared/config/environment.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
-import { type TendPorts, tendSchedule } from '#shared/application/run-schedule.ts';
-import type { Conversation, Spoken } from '#shared/application/schedule-conversation.ts';
-import { sweepSchedules } from '#shared/application/sweep-schedules.ts';
+import { type TendPorts, tendSchedule } from '#shared/application/schedule/run-schedule.ts';
+import type { Conversation, Spoken } from '#shared/application/schedule/schedule-conversation.ts';
+import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { Run } from '#shared/domain/schedule/run.ts';

@@ -12,7 +12,11 @@ import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { type OrphanPorts, type OrphanReport, sweepOrphans } from '#shared/application/sweep-orphans.ts';
+import {
+  type OrphanPorts,
+  type OrphanReport,
+  sweepOrphans,
+} from '#shared/application/janitor/sweep-orphans.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import { executionPlaces } from '#shared/domain/quota.ts';
 import type { LogFields } from '#shared/ports/telemetry.ts';

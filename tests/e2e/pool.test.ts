@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { bearerOf } from '#shared/adapters/aws/sandbox-bearer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { drainPool } from '#shared/application/fill-pool.ts';
+import { drainPool } from '#shared/application/sandbox/fill-pool.ts';
 import { poolSlots } from '#shared/domain/pool.ts';
 import {
   endSession,

@@ -2,20 +2,21 @@
  * Who uses the platform in a run: people who write, approve, cancel, come back and leave, and programs that run
  * code. They repeat what was not answered, as clients do, and answer every approval in the end.
  */
-import { acceptMessage } from '#shared/application/accept-message.ts';
-import { answerCall, declareTools } from '#shared/application/caller-tools.ts';
-import { cancelTurn } from '#shared/application/cancel-turn.ts';
-import { closeConnection } from '#shared/application/close-connection.ts';
-import type { SessionDefaults } from '#shared/application/create-session.ts';
-import { decideCall } from '#shared/application/decide-call.ts';
-import { endSession } from '#shared/application/end-session.ts';
-import { type Executed, execute } from '#shared/application/execute.ts';
-import { findSession } from '#shared/application/find-session.ts';
-import { openConnection } from '#shared/application/open-connection.ts';
-import { openSandbox } from '#shared/application/open-sandbox.ts';
-import { readEvents } from '#shared/application/read-events.ts';
-import { resetHistory } from '#shared/application/reset-history.ts';
-import { saveWorkspace } from '#shared/application/save-workspace.ts';
+
+import { closeConnection } from '#shared/application/connection/close-connection.ts';
+import { openConnection } from '#shared/application/connection/open-connection.ts';
+import { type Executed, execute } from '#shared/application/execution/execute.ts';
+import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import { endSession } from '#shared/application/session/end-session.ts';
+import { findSession } from '#shared/application/session/find-session.ts';
+import { readEvents } from '#shared/application/session/read-events.ts';
+import { resetHistory } from '#shared/application/session/reset-history.ts';
+import { acceptMessage } from '#shared/application/turn/accept-message.ts';
+import { answerCall, declareTools } from '#shared/application/turn/caller-tools.ts';
+import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
+import { decideCall } from '#shared/application/turn/decide-call.ts';
+import { saveWorkspace } from '#shared/application/workspace/save-workspace.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
 import type { ApprovalMode } from '#shared/domain/session.ts';

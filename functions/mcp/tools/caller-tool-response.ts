@@ -1,6 +1,7 @@
 /** `caller_tool_response`: answers a call of a tool that this client offered to a session's agent. */
-import { answerCall } from '#shared/application/caller-tools.ts';
-import { findSession } from '#shared/application/find-session.ts';
+
+import { findSession } from '#shared/application/session/find-session.ts';
+import { answerCall } from '#shared/application/turn/caller-tools.ts';
 import { callerResponseArguments, callerResponseResult } from '#shared/contracts/caller-response-tool.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { defineTool } from '../define-tool.ts';

@@ -1,5 +1,5 @@
 /** `config_limits`: the limits that hold for a project or a session, and how deep and how costly the session is. */
-import { limitsInForce } from '#shared/application/config-limits.ts';
+import { limitsInForce } from '#shared/application/access/config-limits.ts';
 import { configLimitsArguments, configLimitsResult } from '#shared/contracts/config-limits-tool.ts';
 import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/file-tools.ts';
 import { timeoutSecondsDefault } from '#shared/contracts/mcp-tools.ts';

@@ -1,6 +1,6 @@
 /** `list_files`: the names in one folder of a session's workspace. */
 import * as z from 'zod';
-import { listWorkspaceFiles } from '#shared/application/session-files.ts';
+import { listWorkspaceFiles } from '#shared/application/session/session-files.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { listFilesArguments, listFilesResult } from '#shared/contracts/file-tools.ts';
 import { defineTool } from '../define-tool.ts';

@@ -1,7 +1,7 @@
 /** `project`: projects made, changed, shown, listed and deleted, and what there is to choose from. */
-import { deleteProject } from '#shared/application/delete-project.ts';
-import { createProject, getProject, updateProject } from '#shared/application/manage-projects.ts';
-import { searchProjects } from '#shared/application/search-projects.ts';
+import { deleteProject } from '#shared/application/project/delete-project.ts';
+import { createProject, getProject, updateProject } from '#shared/application/project/manage-projects.ts';
+import { searchProjects } from '#shared/application/project/search-projects.ts';
 import {
   clearedFields,
   createProjectArguments,

@@ -4,8 +4,8 @@ import {
   removeSchedule,
   triggerSchedule,
   updateSchedule,
-} from '#shared/application/manage-schedules.ts';
-import { getSchedule, listSchedules, scheduleHistory } from '#shared/application/read-schedules.ts';
+} from '#shared/application/schedule/manage-schedules.ts';
+import { getSchedule, listSchedules, scheduleHistory } from '#shared/application/schedule/read-schedules.ts';
 import {
   createScheduleArguments,
   historyArguments,

@@ -1,5 +1,5 @@
 /** `token`: access tokens made, listed masked, revoked; for admins. */
-import { createToken, listTokens, revokeToken } from '#shared/application/manage-tokens.ts';
+import { createToken, listTokens, revokeToken } from '#shared/application/access/manage-tokens.ts';
 import {
   createTokenArguments,
   createTokenResult,

@@ -1,7 +1,8 @@
 /** `workspace`: the named workspaces of a project, listed and deleted. They are made by the tool `session`. */
-import { workingProject } from '#shared/application/create-session.ts';
-import { findProject } from '#shared/application/find-project.ts';
-import { deleteWorkspace, listWorkspaces } from '#shared/application/manage-workspaces.ts';
+
+import { findProject } from '#shared/application/project/find-project.ts';
+import { workingProject } from '#shared/application/session/create-session.ts';
+import { deleteWorkspace, listWorkspaces } from '#shared/application/workspace/manage-workspaces.ts';
 import { deletedResult } from '#shared/contracts/platform-tools.ts';
 import {
   deleteWorkspaceArguments,

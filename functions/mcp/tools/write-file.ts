@@ -1,5 +1,5 @@
 /** `write_file`: a file of a session's workspace, replaced; it is saved before the answer says so. */
-import { writeWorkspaceFile } from '#shared/application/session-files.ts';
+import { writeWorkspaceFile } from '#shared/application/session/session-files.ts';
 import { writeFileArguments, writeFileBytesMax, writeFileResult } from '#shared/contracts/file-tools.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool } from '../define-tool.ts';

@@ -1,9 +1,10 @@
 /** `session approve`, `cancel`, `end` and `cleanup`: what a person decides of a session. */
-import { cancelTurn } from '#shared/application/cancel-turn.ts';
-import { cleanUpSessions } from '#shared/application/clean-up-sessions.ts';
-import { decideCall } from '#shared/application/decide-call.ts';
-import { endSession } from '#shared/application/end-session.ts';
-import { findSession } from '#shared/application/find-session.ts';
+
+import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
+import { endSession } from '#shared/application/session/end-session.ts';
+import { findSession } from '#shared/application/session/find-session.ts';
+import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
+import { decideCall } from '#shared/application/turn/decide-call.ts';
 import {
   approveArguments,
   cleanupArguments,

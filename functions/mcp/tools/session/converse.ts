@@ -1,8 +1,13 @@
 /** `session message` and `session spawn`: something is said to an agent; whoever waits hears what it does until it has answered. */
 
 import type * as z from 'zod';
-import { awaitCompletion, type ToldEvent } from '#shared/application/await-completion.ts';
-import { type Conversed, messageWorkspace, type Speech, spawnSession } from '#shared/application/converse.ts';
+import { awaitCompletion, type ToldEvent } from '#shared/application/session/await-completion.ts';
+import {
+  type Conversed,
+  messageWorkspace,
+  type Speech,
+  spawnSession,
+} from '#shared/application/session/converse.ts';
 import { conversedResult, messageArguments, spawnArguments } from '#shared/contracts/session-tool.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';

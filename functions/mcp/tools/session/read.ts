@@ -1,8 +1,8 @@
 /** `session get`, `list` and `events`: what there is, what was done and what it cost. */
-import { findSession } from '#shared/application/find-session.ts';
-import { listSessions } from '#shared/application/list-sessions.ts';
-import { readEvents } from '#shared/application/read-events.ts';
-import { childrenOf, readFamily } from '#shared/application/read-family.ts';
+import { findSession } from '#shared/application/session/find-session.ts';
+import { listSessions } from '#shared/application/session/list-sessions.ts';
+import { readEvents } from '#shared/application/session/read-events.ts';
+import { childrenOf, readFamily } from '#shared/application/session/read-family.ts';
 import {
   eventsArguments,
   eventsResult,

@@ -1,6 +1,6 @@
 /** Sessions, events and calls as the tool `session` shows them. */
 import type * as z from 'zod';
-import type { ToldEvent } from '#shared/application/await-completion.ts';
+import type { ToldEvent } from '#shared/application/session/await-completion.ts';
 import type { sessionDetails } from '#shared/contracts/session-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';

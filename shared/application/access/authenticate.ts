@@ -1,0 +1,103 @@
+/**
+ * Tells who asks: by a token of ours, by a JWT of the OIDC issuer if there is one, or by a single-use ticket.
+ *
+ * Of tokens only a hash is stored and compared. A JWT is checked by the issuer's keys and costs no read of the table; a
+ * token of ours never reaches the issuer.
+ */
+
+import { ticketSecondsMax } from '../../domain/limits.ts';
+import { decidePerson, isSignedIn, personKey } from '../../domain/person.ts';
+import { deploymentOwner, type Principal } from '../../domain/principal.ts';
+import { isExpired, ownerOf } from '../../domain/token.ts';
+import { AppError } from '../../errors.ts';
+import type { ConnectionStore } from '../../ports/connection-store.ts';
+import type { SignIn } from '../../ports/identity-issuer.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type AccessPorts = {
+  readonly tokens: Pick<TokenStore, 'get'>;
+  readonly connections: Pick<ConnectionStore, 'putTicket' | 'redeemTicket'>;
+  readonly world: World;
+  readonly adminTokenHash: string;
+  /** Absent: a JWT is no credential. */
+  readonly signIn?: SignIn | undefined;
+};
+
+export type Credentials = { readonly token?: string | undefined; readonly ticket?: string | undefined };
+
+export const authenticate = async (
+  ports: AccessPorts,
+  { token, ticket }: Credentials,
+): Promise<Principal> => {
+  const { connections, world } = ports;
+  const bearer = token === undefined ? undefined : await bearerOf(ports, token);
+  if (bearer !== undefined) return bearer;
+  const principal = ticket && (await connections.redeemTicket(world.sha256(ticket), world.now()));
+  if (principal && (await stillHolds(ports, principal))) return principal;
+  throw unauthenticated();
+};
+
+/** Three parts of base64url: no token of ours has a dot. */
+const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+const bearerOf = async (ports: AccessPorts, token: string): Promise<Principal | undefined> => {
+  const { tokens, world, adminTokenHash, signIn } = ports;
+  const tokenHash = world.sha256(token);
+  if (tokenHash === adminTokenHash) return { owner: deploymentOwner, scope: 'admin', tokenHash };
+  if (signIn !== undefined && jwtForm.test(token)) return personOf(signIn, token, world);
+  const known = await tokens.get(tokenHash);
+  if (known === undefined || isExpired(known, world.now())) return undefined;
+  return { owner: ownerOf(known.scope), scope: known.scope, tokenHash };
+};
+
+const personOf = async (
+  { issuer, rules }: SignIn,
+  token: string,
+  world: World,
+): Promise<Principal | undefined> => {
+  const identity = await issuer.verify(token);
+  if (identity === undefined) return undefined;
+  const decision = decidePerson(identity, world.sha256(personKey(identity)), rules);
+  if (decision.kind === 'person') return decision.principal;
+  throw new AppError('forbidden', decision.problem, {
+    suggestions: [
+      `Have the issuer put admin, admin:ro, project:<uuid> or project:<uuid>:ro into the claim ${rules.scopeClaim}.`,
+    ],
+  });
+};
+
+type HoldPorts = Pick<AccessPorts, 'tokens' | 'world' | 'adminTokenHash'>;
+
+/**
+ * Whether the credential behind a principal is still good: asked again on every frame of an open socket. A person's
+ * says when it ends, and nobody is asked.
+ */
+export const stillHolds = async (
+  { tokens, world, adminTokenHash }: HoldPorts,
+  principal: Principal,
+): Promise<boolean> => {
+  if (principal.isPerson) return isSignedIn(principal, world.now());
+  const { tokenHash } = principal;
+  if (tokenHash === adminTokenHash) return true;
+  const token = await tokens.get(tokenHash);
+  return token !== undefined && !isExpired(token, world.now());
+};
+
+export const unauthenticated = (): AppError =>
+  new AppError('unauthenticated', 'a valid token is required', {
+    suggestions: ['Send the header Authorization: Bearer <token>.'],
+    recoveryActions: ['authenticate'],
+  });
+
+export type Ticket = { readonly ticket: string; readonly expiresInSeconds: number };
+
+export const issueTicket = async (
+  { connections, world }: AccessPorts,
+  principal: Principal,
+): Promise<Ticket> => {
+  const ticket = `${world.uuid()}${world.uuid()}`.replaceAll('-', '');
+  const expiresAt = world.now() + ticketSecondsMax * 1000;
+  await connections.putTicket(world.sha256(ticket), { principal, expiresAt });
+  return { ticket, expiresInSeconds: ticketSecondsMax };
+};

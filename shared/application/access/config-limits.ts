@@ -1,0 +1,63 @@
+/** The limits that hold for somebody: of their project, and what one session of it has used of them. */
+import { projectOf } from '../../domain/access.ts';
+import { type Flavor, flavors } from '../../domain/flavor.ts';
+import { defaultProject, type Principal } from '../../domain/principal.ts';
+import { allowsFlavor, type Project } from '../../domain/project.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import type { PlaceStore } from '../../ports/place-store.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import { listExecutions } from '../execution/list-executions.ts';
+import { findProject } from '../project/find-project.ts';
+import { findSession } from '../session/find-session.ts';
+
+/** What the operator set, besides the defaults of sessions. */
+export type ConfigLimits = {
+  readonly recursionDepthMax: number;
+  readonly agentsPerSessionMax: number;
+  readonly costUsdMax: number;
+  readonly stepsPerTurnMax: number;
+  readonly rate: { readonly perSecond: number; readonly burst: number };
+};
+
+export type LimitsPorts = {
+  readonly sessions: SessionStore;
+  readonly projects: Pick<ProjectStore, 'get'>;
+  readonly places: PlaceStore;
+};
+
+export type LimitsWish = {
+  readonly principal: Principal;
+  readonly projectId?: string | undefined;
+  readonly sessionId?: string | undefined;
+};
+
+export type LimitsInForce = {
+  readonly project: Project;
+  readonly session?: Session;
+  readonly flavorsAllowed: readonly Flavor[];
+  readonly activeSessions: number;
+};
+
+export const limitsInForce = async (
+  ports: LimitsPorts,
+  { principal, projectId, sessionId }: LimitsWish,
+): Promise<LimitsInForce> => {
+  const wanted = { id: sessionId ?? '', principal, intent: 'read' } as const;
+  const session = sessionId === undefined ? undefined : (await findSession(ports.sessions, wanted)).session;
+  if (session !== undefined && projectId !== undefined && session.project !== projectId)
+    throw new AppError('invalid_session_state', 'the session is of another project', {
+      suggestions: ['Leave the project out.'],
+      recoveryActions: ['correct_arguments'],
+    });
+  const id = session?.project ?? projectId ?? projectOf(principal.scope) ?? defaultProject;
+  const project = await findProject(ports.projects, { id, principal, intent: 'read' });
+  const names = Object.keys(flavors) as Flavor[];
+  return {
+    project,
+    ...(session === undefined ? {} : { session }),
+    flavorsAllowed: names.filter((flavor) => allowsFlavor(project, flavor)),
+    activeSessions: (await listExecutions(ports, principal)).length,
+  };
+};

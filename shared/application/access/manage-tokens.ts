@@ -1,0 +1,58 @@
+/** Access tokens: made, listed masked, revoked, for whom the door lets (`admin`); the text of a new one is told once. */
+
+import { isUuid } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { type AccessToken, decodeScope, maskToken } from '../../domain/token.ts';
+import { AppError } from '../../errors.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import type { World } from '../../ports/world.ts';
+import { type AuditPorts, audit } from './audit.ts';
+
+export type TokenPorts = AuditPorts & { readonly tokens: TokenStore; readonly world: World };
+
+export type TokenWish = {
+  readonly name: string;
+  readonly scope: string;
+  readonly expiresInSeconds?: number | undefined;
+};
+
+export const createToken = async (
+  ports: TokenPorts,
+  principal: Principal,
+  { name, scope: wanted, expiresInSeconds }: TokenWish,
+): Promise<{ readonly record: AccessToken; readonly token: string }> => {
+  const scope = decodeScope(wanted);
+  if (scope === undefined)
+    throw new AppError('invalid_request', 'scope: use admin, admin:ro, project:<uuid> or project:<uuid>:ro');
+  const { world, tokens } = ports;
+  const token = `sp_${world.uuid()}${world.uuid()}`.replaceAll('-', '');
+  const createdAt = world.now();
+  const record: AccessToken = {
+    id: world.uuid(),
+    hash: world.sha256(token),
+    name,
+    scope,
+    masked: maskToken(token),
+    createdAt,
+    ...(expiresInSeconds === undefined ? {} : { expiresAt: createdAt + expiresInSeconds * 1000 }),
+  };
+  await tokens.put(record);
+  await audit(ports, principal, { operation: 'token.create', target: record.id });
+  return { record, token };
+};
+
+export const listTokens = (
+  { tokens }: Pick<TokenPorts, 'tokens'>,
+  page: { readonly after?: string; readonly itemsMax: number },
+) => tokens.list(page);
+
+export const revokeToken = async (
+  ports: TokenPorts,
+  principal: Principal,
+  id: string,
+): Promise<AccessToken> => {
+  const removed = isUuid(id) ? await ports.tokens.remove(id) : undefined;
+  if (removed === undefined) throw new AppError('token_not_found', 'there is no such token');
+  await audit(ports, principal, { operation: 'token.revoke', target: id });
+  return removed;
+};

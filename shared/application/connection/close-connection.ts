@@ -1,0 +1,23 @@
+/**
+ * Forgets a connection that closed, and the tools that came by it; a session that never got a message goes with its
+ * last one.
+ */
+import type { ConnectionId } from '../../domain/ids.ts';
+import { isEnded } from '../../domain/session.ts';
+import type { TurnLimits } from '../../domain/turn/turn.ts';
+import { type CallerPorts, withdrawTools } from '../turn/caller-tools.ts';
+
+export const closeConnection = async (
+  ports: CallerPorts,
+  id: ConnectionId,
+  limits: TurnLimits,
+): Promise<void> => {
+  const { connections, sessions } = ports;
+  const connection = await connections.remove(id);
+  if (connection === undefined) return;
+  const session = await sessions.get(connection.sessionId);
+  if (session === undefined || isEnded(session.status)) return;
+  if (session.status !== 'created') return withdrawTools(ports, { session, connectionId: id, limits });
+  const watchers = await connections.watchers(session.id);
+  if (watchers.length === 0) await sessions.removeUnused(session);
+};

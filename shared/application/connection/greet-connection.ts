@@ -1,0 +1,115 @@
+/**
+ * Greets a new connection: `system:ready`, the replay it asked for, and the approval that waits, if one does.
+ *
+ * The gateway refuses posts until `$connect` has returned, so the first one is tried again for a while.
+ */
+import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
+import { oldestKept } from '../../domain/event-log.ts';
+import type { ConnectionId } from '../../domain/ids.ts';
+import type { ProviderName } from '../../domain/model.ts';
+import type { Session } from '../../domain/session.ts';
+import type { TurnRecord } from '../../domain/turn/turn.ts';
+import { errorBody, isAppError } from '../../errors.ts';
+import type { CallerStore } from '../../ports/caller-store.ts';
+import type { Connection, ConnectionStore } from '../../ports/connection-store.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { Sockets } from '../../ports/sockets.ts';
+import type { World } from '../../ports/world.ts';
+import { type OfferPorts, offerTools } from '../turn/offer-tools.ts';
+
+export type GreetPorts = OfferPorts & {
+  readonly sessions: SessionStore;
+  readonly connections: ConnectionStore;
+  readonly sockets: Sockets;
+  readonly callers: Pick<CallerStore, 'list'>;
+  readonly world: World;
+  /** Throws `provider_not_configured` when the provider's key is missing. */
+  readonly checkProvider: (provider: ProviderName) => void;
+};
+
+const firstPostTriesMax = 60;
+const firstPostPauseMs = 25;
+const replayPageEvents = 200;
+
+export const greetConnection = async (
+  ports: GreetPorts,
+  { connectionId, correlationId }: { connectionId: ConnectionId; correlationId: string },
+): Promise<void> => {
+  const connection = await ports.connections.get(connectionId);
+  const found = connection && (await ports.sessions.getWithTurn(connection.sessionId));
+  if (connection === undefined || found === undefined) return;
+  const { session, turn } = found;
+  try {
+    ports.checkProvider(session.provider);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    await postFirst(
+      ports,
+      connectionId,
+      frame(ports, session, { type: 'error', data: errorBody(error, correlationId) }),
+    );
+    await ports.sockets.close(connectionId);
+    return;
+  }
+  if (!(await postFirst(ports, connectionId, await readyFrame(ports, session)))) return;
+  await replay(ports, connection, session);
+  const waiting = await waitingApproval(ports, session, turn);
+  if (waiting !== undefined) await ports.sockets.post(connectionId, JSON.stringify(waiting));
+};
+
+const frame = (
+  { world }: GreetPorts,
+  { id: sessionId }: Session,
+  { type, data }: { type: 'system:ready' | 'error'; data: Frame['data'] },
+): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
+
+const readyFrame = async (ports: GreetPorts, session: Session): Promise<Frame> => {
+  const { provider, model, id: sessionId, status, lastSeq } = session;
+  const offer = await offerTools(ports, session, await ports.callers.list(session.id));
+  const tools = offer.tools.map(({ name }) => name);
+  const mcpServers = offer.servers.map(({ name, status: health }) => ({ name, status: health }));
+  const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers };
+  return frame(ports, session, { type: 'system:ready', data });
+};
+
+/** False when the client never came. */
+const postFirst = async (
+  { sockets, world }: GreetPorts,
+  connectionId: ConnectionId,
+  first: Frame,
+): Promise<boolean> => {
+  for (let attempt = 0; attempt < firstPostTriesMax; attempt += 1) {
+    if ((await sockets.post(connectionId, JSON.stringify(first))) === 'sent') return true;
+    await world.sleep(firstPostPauseMs * (1 + attempt / 4));
+  }
+  return false;
+};
+
+const replay = async (ports: GreetPorts, { id, since }: Connection, session: Session): Promise<void> => {
+  if (since === undefined) return;
+  let last = Math.max(since, oldestKept(session.lastSeq) - 1);
+  for (let hasMore = true; hasMore; ) {
+    const page = await ports.sessions.readEvents(session.id, { since: last, eventsMax: replayPageEvents });
+    for (const event of page.events) {
+      if ((await ports.sockets.post(id, JSON.stringify(eventFrame(session.id, event)))) === 'gone') return;
+      last = event.seq;
+    }
+    hasMore = page.hasMore;
+  }
+};
+
+/** The request for the waiting call, as the log has it: with its own number. */
+const waitingApproval = async (
+  { sessions }: GreetPorts,
+  { id, lastSeq }: Session,
+  { state }: TurnRecord,
+): Promise<Frame | undefined> => {
+  const waiting =
+    state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
+  if (waiting === undefined) return undefined;
+  const { events } = await sessions.readEvents(id, { since: Math.max(-1, lastSeq - 100), eventsMax: 100 });
+  const request = events.findLast(
+    (event) => event.type === 'tool:approval_required' && event.data.callId === waiting.callId,
+  );
+  return request && eventFrame(id, request);
+};

@@ -1,0 +1,64 @@
+/** Opens a connection: finds or makes its session and remembers who watches it. */
+
+import { mayRead, mayWrite } from '../../domain/access.ts';
+import type { ConnectionId, SessionId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Connection, ConnectionStore } from '../../ports/connection-store.ts';
+import {
+  type CreatePorts,
+  createSession,
+  type SessionDefaults,
+  type SessionWish,
+} from '../session/create-session.ts';
+import { sessionNotFound } from '../session/find-session.ts';
+
+export type OpenPorts = CreatePorts & { readonly connections: ConnectionStore };
+
+export type OpenRequest = {
+  readonly connectionId: ConnectionId;
+  readonly sessionId: SessionId;
+  /** The client named none: the id was made for this connection, and nobody else can know it. */
+  readonly isNew: boolean;
+  readonly principal: Principal;
+  readonly wish: SessionWish;
+  readonly since?: number | undefined;
+};
+
+/** A session id nobody has used yet makes a session under it; one of somebody else is not found. */
+export const openConnection = async (
+  ports: OpenPorts,
+  { connectionId, sessionId, isNew, principal, wish, since }: OpenRequest,
+  defaults: SessionDefaults,
+): Promise<void> => {
+  const known = isNew ? undefined : await ports.sessions.get(sessionId);
+  if (known !== undefined && !mayRead(principal, known)) throw sessionNotFound();
+  if (known === undefined) await makeSession(ports, { sessionId, principal, wish, defaults });
+  const connection: Connection = {
+    id: connectionId,
+    sessionId,
+    principal,
+    connectedAt: ports.world.now(),
+    ...(since === undefined ? {} : { since }),
+  };
+  await ports.connections.put(connection);
+};
+
+const makeSession = async (
+  ports: OpenPorts,
+  {
+    sessionId: id,
+    principal,
+    wish,
+    defaults,
+  }: {
+    sessionId: SessionId;
+    principal: Principal;
+    wish: SessionWish;
+    defaults: SessionDefaults;
+  },
+): Promise<void> => {
+  const made = await createSession(ports, { id, principal, wish, defaults });
+  if (made !== undefined) return;
+  const taken = await ports.sessions.get(id);
+  if (taken === undefined || !mayWrite(principal, taken)) throw sessionNotFound();
+};

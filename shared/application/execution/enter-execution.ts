@@ -1,0 +1,91 @@
+/**
+ * The way of an execution into its session: a new one, for which a place is waited for, or one that is named and
+ * still lives. From then on the call counts as running, until it cannot be running any more (L5).
+ */
+
+import type { SessionId } from '../../domain/ids.ts';
+import { sandboxWaitMsMax, saveMsMax, toolSilenceMsMax } from '../../domain/limits.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
+import { idleLimit } from '../../domain/session-lifetime.ts';
+import { AppError } from '../../errors.ts';
+import type { SessionDefaults, SessionWish } from '../session/create-session.ts';
+import { createWithPlace, type Patience, type PlacePorts } from '../session/create-with-place.ts';
+import { findSession } from '../session/find-session.ts';
+
+export type ExecutionWish = {
+  readonly principal: Principal;
+  /** Absent: a new session. */
+  readonly sessionId?: string | undefined;
+  readonly wish: SessionWish;
+  readonly defaults: SessionDefaults;
+  readonly patience: Patience;
+  readonly timeoutSeconds: number;
+  /** What it is at, when that is slow. */
+  readonly onPhase?: (phase: string) => void;
+};
+
+/** What killing a program and the requests between the steps may take. */
+const marginMs = 60_000;
+
+/** The longest a call runs from here: its sandbox's start, its timeout, a sandbox that falls silent, and the save. */
+const callMsMax = ({ timeoutSeconds }: ExecutionWish): number =>
+  sandboxWaitMsMax + timeoutSeconds * 1000 + toolSilenceMsMax + saveMsMax + marginMs;
+
+export type Entered = { readonly session: Session; readonly sessionCreated: boolean };
+
+export const enterExecution = async (
+  ports: PlacePorts,
+  execution: ExecutionWish,
+  key: string,
+): Promise<Entered> => {
+  if (execution.sessionId !== undefined)
+    return { session: await enter(ports, execution, key), sessionCreated: false };
+  const { principal, wish, defaults, patience } = execution;
+  // Its time begins when the session is made: the wait for a place is before it.
+  const firstCall = { key, forMs: callMsMax(execution) };
+  const request = {
+    id: ports.world.uuid() as SessionId,
+    principal,
+    wish: { ...wish, kind: 'execution' as const, firstCall },
+    defaults,
+  };
+  const onWait = (): void => execution.onPhase?.('waiting for a place');
+  const session = await createWithPlace(ports, request, { ...patience, onWait });
+  if (session === undefined) throw new Error('a new session id was taken');
+  return { session, sessionCreated: true };
+};
+
+const enter = async (ports: PlacePorts, execution: ExecutionWish, key: string): Promise<Session> => {
+  const { sessionId = '', principal, wish, defaults } = execution;
+  const { session } = await findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
+  if (session.kind !== 'execution')
+    throw new AppError('invalid_session_state', 'this is an agent session: programs run in its turns', {
+      suggestions: ['Leave session_id out for a new session.'],
+      recoveryActions: ['create_new_session'],
+    });
+  refuseOtherSize(session, wish);
+  const at = ports.world.now();
+  const dueAt = at + idleLimit(session, defaults.lifetimes);
+  const entered = isEnded(session.status)
+    ? undefined
+    : await ports.sessions.beginCall(session.id, { key, at, until: at + callMsMax(execution), dueAt });
+  if (entered !== undefined) return entered;
+  throw new AppError(
+    'invalid_session_state',
+    `the session is ${isEnded(session.status) ? session.status : 'over'}`,
+    {
+      suggestions: ['Leave session_id out for a new session.'],
+      recoveryActions: ['create_new_session'],
+    },
+  );
+};
+
+/** A session keeps its size: another one is asked for in a new session. */
+const refuseOtherSize = (session: Session, { flavor }: SessionWish): void => {
+  if (flavor === undefined || flavor.toLowerCase() === session.flavor) return;
+  throw new AppError('invalid_session_state', `the session has flavor ${session.flavor}`, {
+    suggestions: ['Leave the flavor out, or make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
+};

@@ -1,0 +1,177 @@
+/**
+ * Runs one program in an execution session: finds or makes the session, has its sandbox, runs the call under
+ * a key of its own, saves the workspace, answers.
+ *
+ * While it runs the session is `running` and nobody's to take; whoever dies here leaves a call whose time is
+ * over, which the janitor no longer counts. Code that fails is a result; only the platform's faults and
+ * refusals are thrown.
+ */
+import { startNotice } from '../../contracts/sandbox-start.ts';
+import { checkpointEveryMs } from '../../domain/checkpoint.ts';
+import type { ToolContent } from '../../domain/event-log.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Session } from '../../domain/session.ts';
+import { idleLimit } from '../../domain/session-lifetime.ts';
+import { AppError, type AppErrorDetails, errorBody, isAppError, isErrorCode } from '../../errors.ts';
+import type { SandboxTools, ToolOutcome, ToolProgress } from '../../ports/sandbox-tools.ts';
+import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
+import { type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
+import type { PlacePorts } from '../session/create-with-place.ts';
+import { endSession } from '../session/end-session.ts';
+import { callUntilKnown } from '../turn/call-until-known.ts';
+import { keepSaving, saveWorkspace } from '../workspace/save-workspace.ts';
+import { type Entered, type ExecutionWish, enterExecution } from './enter-execution.ts';
+
+export type ExecutePorts = PlacePorts & OpenSandboxPorts & { readonly tools: SandboxTools };
+
+export type Execution = ExecutionWish & {
+  readonly tool: string;
+  /** The arguments of the tool, given the session it runs in. */
+  readonly argsFor: (session: Session) => JsonObject;
+  readonly onProgress: (progress: ToolProgress) => void;
+};
+
+export type Executed = {
+  readonly session: Session;
+  readonly sessionCreated: boolean;
+  readonly content: readonly ToolContent[];
+  readonly structured: JsonObject;
+  /** The sandbox before this one, and all that ran in it, is gone. */
+  readonly stateLost: boolean;
+  /** What did not come back or could not be saved. */
+  readonly notices: readonly string[];
+};
+
+export const execute = async (ports: ExecutePorts, execution: Execution): Promise<Executed> => {
+  const key = ports.world.uuid();
+  const entered = await enterExecution(ports, execution, key);
+  const { session, sessionCreated } = entered;
+  try {
+    const opened = await openFirst(ports, execution, entered);
+    const ran = await runCall(ports, { execution, session, key, opened });
+    return { session, sessionCreated, ...ran };
+  } catch (error) {
+    throw sessionCreated ? withSession(ports, error, session) : error;
+  } finally {
+    await leave(ports, { execution, session, key });
+  }
+};
+
+const openFirst = async (
+  ports: ExecutePorts,
+  { defaults, patience, onPhase }: Execution,
+  { session, sessionCreated }: Entered,
+): Promise<AcquiredSandbox> => {
+  const { correlationId, signal } = patience;
+  const opening = {
+    lifetimes: defaults.lifetimes,
+    correlationId,
+    ...(onPhase === undefined ? {} : { onPhase }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  try {
+    return await openSandbox(ports, session, opening);
+  } catch (error) {
+    if (sessionCreated) await giveUp(ports, session, correlationId);
+    refuseCancelled(signal);
+    throw error;
+  }
+};
+
+/** A session whose first sandbox never came is of no use to anybody. Why it did not come is what is told. */
+const giveUp = async (ports: ExecutePorts, session: Session, correlationId: string): Promise<void> => {
+  try {
+    await endSession(ports, session, { reason: 'its first sandbox did not start', correlationId });
+  } catch (error) {
+    ports.telemetry.warn('a session without a sandbox was not ended', { sessionId: session.id, error });
+  }
+};
+
+/** Whoever made the session with this call knows its id from nowhere else: what the call left is in it. */
+const withSession = ({ telemetry }: ExecutePorts, error: unknown, { id: sessionId }: Session): AppError => {
+  if (!isAppError(error)) telemetry.error('an execution failed', { error, sessionId });
+  const { code, message, suggestions, recoveryActions } = errorBody(error, '').error;
+  const details: AppErrorDetails = isAppError(error) ? error.details : { suggestions, recoveryActions };
+  return new AppError(code, message, { ...details, cause: error, facts: { ...details.facts, sessionId } });
+};
+
+/** A call that nobody ended counts until its time is over: its result is worth more. */
+const leave = async (
+  ports: ExecutePorts,
+  { execution, session, key }: Pick<Call, 'execution' | 'session' | 'key'>,
+): Promise<void> => {
+  const at = ports.world.now();
+  const dueAt = at + idleLimit(session, execution.defaults.lifetimes);
+  try {
+    await ports.sessions.endCall(session.id, { key, at, dueAt });
+  } catch (error) {
+    ports.telemetry.warn('a call was not noted as ended', { sessionId: session.id, error });
+  }
+};
+
+type Call = {
+  readonly execution: Execution;
+  readonly session: Session;
+  readonly key: string;
+  readonly opened: AcquiredSandbox;
+};
+
+const runCall = async (
+  ports: ExecutePorts,
+  { execution, session, key, opened }: Call,
+): Promise<Pick<Executed, 'content' | 'structured' | 'stateLost' | 'notices'>> => {
+  const { patience, tool, argsFor, onProgress } = execution;
+  const { correlationId, signal } = patience;
+  const { sandbox, start, workspace } = opened;
+  refuseCancelled(signal);
+  if (session.status === 'creating') await ports.sessions.noteRunning(session.id);
+  const startedAt = ports.world.now();
+  ports.telemetry.count('ToolCalls');
+  const saving = keepSaving(ports, sandbox);
+  const call = {
+    sandbox,
+    callKey: `${session.id}/${key}`,
+    name: tool,
+    args: argsFor(session),
+    correlationId,
+    onProgress,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const outcome = await callUntilKnown(ports, call).finally(saving.stop);
+  if (outcome.status !== 'finished') ports.telemetry.count('ToolCallsFailed');
+  const ended = resultOf(outcome);
+  // What was read before a long call names a checkpoint that has been followed since.
+  const isFresh = ports.world.now() - startedAt < checkpointEveryMs;
+  const saved = await saveWorkspace(ports, sandbox, isFresh ? { workspace } : {});
+  const notice = start === undefined ? undefined : startNotice(start);
+  return {
+    ...ended,
+    stateLost: start !== undefined && start.generation > 1,
+    notices: [
+      ...(notice === undefined ? [] : [notice]),
+      ...(saved.status === 'failed' ? [`[The workspace was not saved: ${saved.message}.]`] : []),
+      ...(saved.sharedFailed === undefined
+        ? []
+        : [`[The shared volume was not saved: ${saved.sharedFailed}.]`]),
+    ],
+  };
+};
+
+/** A call that was cancelled while its sandbox started does not begin. */
+const refuseCancelled = (signal: AbortSignal | undefined): void => {
+  if (signal?.aborted) throw new AppError('conflict', 'the call was cancelled; it did not run');
+};
+
+/** A limit that was hit is a result with what was printed; a refusal or a lost sandbox is not. */
+const resultOf = (outcome: ToolOutcome): Pick<Executed, 'content' | 'structured'> => {
+  if (outcome.status === 'finished')
+    return { content: outcome.content, structured: outcome.structured ?? {} };
+  if (outcome.status === 'failed' && outcome.structured !== undefined)
+    return { content: [], structured: outcome.structured };
+  const code =
+    outcome.status === 'failed' && isErrorCode(outcome.code) ? outcome.code : 'tool_outcome_unknown';
+  throw new AppError(code, outcome.message, {
+    suggestions: ['Look at what the call left in the workspace before it is run again.'],
+    recoveryActions: ['retry_operation'],
+  });
+};

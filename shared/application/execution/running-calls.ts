@@ -1,0 +1,87 @@
+/**
+ * A call that its client can cancel although the request that says so reaches another function.
+ *
+ * Only a call that lasts is recorded, and only while it lasts it is looked at now and then. Who cancels waits
+ * until every call that ran when they asked is recorded, so that two calls under the same token and request
+ * id are seen as two: then neither is cancelled. A store that fails costs a call nothing but this.
+ */
+import type { RunningCall, RunningCallStore } from '../../ports/running-call-store.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { World } from '../../ports/world.ts';
+
+export type RunningCallPorts = {
+  readonly runningCalls: RunningCallStore;
+  readonly telemetry: Telemetry;
+  readonly world: World;
+};
+
+/** Ids of requests are the client's own: another client may use the same. */
+export type CallRequest = { readonly tokenHash: string; readonly requestId: string | number };
+
+/** A shorter call costs no write. */
+export const recordAfterMs = 500;
+/** How long a cancel waits for the calls before it to be recorded: `recordAfterMs`, and the write. */
+const settleMs = 1000;
+const glanceMs = 500;
+/** No function runs longer (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
+const callMsMax = 900_000;
+
+const callerOf = ({ world }: RunningCallPorts, { tokenHash, requestId }: CallRequest): string =>
+  world.sha256(JSON.stringify([tokenHash, requestId]));
+
+/** Runs `work`, whose signal is aborted by a cancel; the record is gone when this returns. */
+export const runCancellable = async <T>(
+  ports: RunningCallPorts,
+  request: CallRequest,
+  work: (cancelled: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const { world } = ports;
+  const startedAt = world.now();
+  const call = {
+    caller: callerOf(ports, request),
+    id: world.uuid(),
+    startedAt,
+    until: startedAt + callMsMax,
+  };
+  const cancelling = new AbortController();
+  const over = new AbortController();
+  const watching = watch(ports, call, { cancelling, over: over.signal }).catch((error: unknown) =>
+    ports.telemetry.warn('a running call was not watched', { error }),
+  );
+  try {
+    return await work(cancelling.signal);
+  } finally {
+    over.abort();
+    await watching;
+  }
+};
+
+const watch = async (
+  { runningCalls, world }: RunningCallPorts,
+  call: RunningCall,
+  { cancelling, over }: { readonly cancelling: AbortController; readonly over: AbortSignal },
+): Promise<void> => {
+  await world.sleep(recordAfterMs, over);
+  if (over.aborted) return;
+  await runningCalls.put(call);
+  try {
+    while (!over.aborted) {
+      if (await runningCalls.isCancelled(call)) return cancelling.abort(new Error('cancelled by its client'));
+      await world.sleep(glanceMs, over);
+    }
+  } finally {
+    await runningCalls.remove(call);
+  }
+};
+
+/** Cancels the call that this request can only mean; false when there is none, or more than one. */
+export const cancelRunningCall = async (ports: RunningCallPorts, request: CallRequest): Promise<boolean> => {
+  const { runningCalls, world } = ports;
+  const askedAt = world.now();
+  await world.sleep(settleMs);
+  const found = await runningCalls.find(callerOf(ports, request), world.now());
+  const [call, ...others] = found.filter(({ startedAt }) => startedAt <= askedAt);
+  if (call === undefined || others.length > 0) return false;
+  await runningCalls.cancel(call);
+  return true;
+};

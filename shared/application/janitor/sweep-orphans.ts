@@ -1,0 +1,153 @@
+/**
+ * The orphan sweep: what runs is compared with what is recorded, both ways.
+ *
+ * A task of this deployment that nobody's record stands behind is stopped (L8); a record whose task is gone
+ * says so to its sessions (L9); a sandbox whose sessions are all gone is asked to stop. Young tasks are left alone:
+ * their record may be on its way. Costs a List and a Describe per 100 running tasks and a read per live
+ * workspace, never a scan.
+ */
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { orphanAgeMs, taskUnseenMsMax } from '../../domain/limits.ts';
+import { isPoolSlot, poolSlots } from '../../domain/pool.ts';
+import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
+import { isEnded } from '../../domain/session.ts';
+import type { HostTask, SandboxHost } from '../../ports/sandbox-host.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { SandboxName } from '../../ports/workspace-store.ts';
+import { noteStopped, type TaskPorts } from '../sandbox/note-task-event.ts';
+import { requestStop } from '../sandbox/stop-sandbox.ts';
+
+export type OrphanPorts = TaskPorts & {
+  readonly host: Pick<SandboxHost, 'stop' | 'running' | 'describe'>;
+  readonly sessions: SessionStore;
+};
+
+export type OrphanReport = { readonly running: number; readonly stopped: number; readonly lost: number };
+
+const describedMax = 100;
+
+export const sweepOrphans = async (
+  ports: OrphanPorts,
+  { correlationId, poolSize }: { readonly correlationId: string; readonly poolSize: number },
+): Promise<OrphanReport> => {
+  const seen = new Set<string>();
+  let stopped = 0;
+  for await (const tasks of ports.host.running()) {
+    for (const { taskArn } of tasks) seen.add(taskArn);
+    stopped += await sweepTasks(ports, tasks, poolSize);
+  }
+  let lost = 0;
+  for await (const workspaces of ports.workspaces.live()) {
+    stopped += await sweepUserless(ports, workspaces, correlationId);
+    lost += await sweepTaskless(ports, workspaces, seen);
+  }
+  ports.telemetry.count('OrphansStopped', stopped);
+  return { running: seen.size, stopped, lost };
+};
+
+const sweepTasks = async (
+  ports: OrphanPorts,
+  tasks: readonly HostTask[],
+  poolSize: number,
+): Promise<number> => {
+  const now = ports.world.now();
+  const old = tasks.filter(({ createdAt }) => now - createdAt > orphanAgeMs);
+  const named = await Promise.all(old.map(async (task) => ({ task, name: await nameOf(ports, task) })));
+  const ids = named.flatMap(({ name }) => (name === undefined ? [] : [name.workspaceId]));
+  const records = new Map((await ports.workspaces.getMany(ids)).map((record) => [record.id, record]));
+  const orphans = named.filter(({ name, task }) => !isBacked(records, { name, task, poolSize }));
+  const results = await Promise.allSettled(orphans.map(({ task }) => stopOrphan(ports, task)));
+  return results.filter(({ status }) => status === 'fulfilled').length;
+};
+
+/** A claimed warm sandbox's task goes by its claimant. */
+const nameOf = async ({ workspaces }: OrphanPorts, { group }: HostTask): Promise<SandboxName | undefined> => {
+  const name = decodeTaskGroup(group);
+  if (name === undefined || !isPoolSlot(name.workspaceId)) return name;
+  return (await workspaces.claimantOf(name)) ?? name;
+};
+
+type Candidate = {
+  readonly name: SandboxName | undefined;
+  readonly task: HostTask;
+  readonly poolSize: number;
+};
+
+const isBacked = (
+  records: ReadonlyMap<WorkspaceId, Workspace>,
+  { name, task, poolSize }: Candidate,
+): boolean => {
+  if (name === undefined) return false;
+  const { workspaceId, generation } = name;
+  const sandbox = records.get(workspaceId)?.sandbox;
+  if (sandbox === undefined || sandbox.generation !== generation || sandbox.state === 'stopped') return false;
+  if (isPoolSlot(workspaceId) && !poolSlots(poolSize).includes(workspaceId)) return false;
+  return sandbox.taskArn === undefined || sandbox.taskArn === task.taskArn;
+};
+
+const stopOrphan = async ({ host, telemetry }: OrphanPorts, { taskArn, group }: HostTask): Promise<void> => {
+  const reason = 'no_corresponding_session_mapping';
+  telemetry.warn('an orphan sandbox is stopped', {
+    event: 'orphan_sandbox_cleanup',
+    sandbox: taskArn,
+    group,
+    reason,
+  });
+  await host.stop(taskArn, reason);
+};
+
+/** Sandboxes whose sessions have all ended or are gone from the table. */
+const sweepUserless = async (
+  ports: OrphanPorts,
+  workspaces: readonly Workspace[],
+  correlationId: string,
+): Promise<number> => {
+  const now = ports.world.now();
+  const old = workspaces.filter(
+    ({ id, sandbox }) =>
+      !isPoolSlot(id) && sandbox?.state === 'ready' && now - sandbox.requestedAt > orphanAgeMs,
+  );
+  const sessions = await ports.sessions.getMany(old.flatMap(({ users }) => users));
+  const alive = new Set(sessions.filter(({ status }) => !isEnded(status)).map(({ id }) => id));
+  const orphans = old.filter(({ users }) => !users.some((user) => alive.has(user)));
+  for (const orphan of orphans) {
+    const reason = 'no_corresponding_session_mapping';
+    ports.telemetry.warn('an orphan sandbox is stopped', {
+      event: 'orphan_sandbox_cleanup',
+      sandbox: orphan.sandbox?.taskArn,
+      workspaceId: orphan.id,
+      reason,
+    });
+    await requestStop(ports, orphan, { reason, correlationId });
+  }
+  return orphans.length;
+};
+
+/** Records whose task does not run any more: the event that said so was lost. */
+const sweepTaskless = async (
+  ports: OrphanPorts,
+  workspaces: readonly Workspace[],
+  seen: ReadonlySet<string>,
+): Promise<number> => {
+  const now = ports.world.now();
+  const unseen = workspaces.filter(
+    ({ sandbox }) =>
+      sandbox?.taskArn !== undefined &&
+      !seen.has(sandbox.taskArn) &&
+      now - sandbox.requestedAt > taskUnseenMsMax,
+  );
+  let lost = 0;
+  for (let from = 0; from < unseen.length; from += describedMax) {
+    const page = unseen.slice(from, from + describedMax);
+    const known = await ports.host.describe(page.map(({ sandbox }) => sandbox?.taskArn ?? ''));
+    const tasks = new Map(known.map((task) => [task.taskArn, task]));
+    for (const { id, sandbox } of page) {
+      const task = tasks.get(sandbox?.taskArn ?? '');
+      if (sandbox === undefined || (task !== undefined && task.lastStatus !== 'STOPPED')) continue;
+      const why = task?.stoppedReason ?? 'its task is gone';
+      await noteStopped(ports, { workspaceId: id, generation: sandbox.generation }, why);
+      lost += 1;
+    }
+  }
+  return lost;
+};

@@ -1,0 +1,65 @@
+/** What the janitor takes from a session that rests, and when: a turn that waits for a person has nothing to do (L5). */
+import { expect, test } from 'vitest';
+import {
+  message,
+  newSandbox,
+  newSession,
+  placesMax,
+  workspaceOf,
+} from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { CallId, MessageId, TurnId } from '../../domain/ids.ts';
+import type { TurnState } from '../../domain/turn/turn.ts';
+import { sweep } from './sweep.ts';
+
+const lifetimes = { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 };
+const running = {
+  ...{ turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
+  usage: { inputTokens: 0, outputTokens: 0 },
+  policy: { mode: 'ask', rememberedTools: [] },
+} as const;
+const call = { callId: 'c' as CallId, name: 'execute_command', args: {}, askedHuman: true };
+const deciding: TurnState = { ...running, kind: 'deciding', calls: [{ ...call, status: 'pending' }] };
+const thinking: TurnState = { ...running, kind: 'thinking' };
+
+/** A session with a ready sandbox, whose turn nobody works on. */
+const open = async (state: TurnState) => {
+  const quiet = openQuietPorts();
+  const { ports, clock } = quiet;
+  const made = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
+  const { id, workspace } = made;
+  await ports.sessions.create(made, { workspace: workspaceOf(made), placesMax });
+  await ports.workspaces.claimStart(workspace, newSandbox({ requestedAt: clock.now }));
+  await ports.workspaces.markReady(workspace, 1, clock.now);
+  await ports.sessions.accept(made, message('m', clock.now), placesMax);
+  const session = (await ports.sessions.get(id)) ?? made;
+  await ports.sessions.commitTurn({
+    ...{ session, version: 0, state, at: clock.now, log: [], history: [] },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
+    ...{ release: true, wakes: false, dueAt: clock.now + lifetimes.idleMs },
+  });
+  const look = async (milliseconds: number) => {
+    clock.now = 1_000_000 + milliseconds;
+    await sweep(ports, { lifetimes, correlationId: 'c' });
+    const [now, { sandbox } = {}] = [await ports.sessions.get(id), await ports.workspaces.get(workspace)];
+    return [now?.status, sandbox?.state];
+  };
+  return { ...quiet, id, look };
+};
+
+test('L5: one that waits for a person loses its sandbox when it has been idle, and its life when it was for long', async () => {
+  const { ports, id, look } = await open(deciding);
+  expect(await look(899_999)).toEqual(['running', 'ready']);
+  expect(await look(900_000)).toEqual(['running', 'stopping']);
+  expect((await ports.sessions.loadWork(id)).turn.state.kind).toBe('deciding');
+  expect(await look(86_400_000)).toEqual(['completed', 'stopped']);
+  const { events } = await ports.sessions.readEvents(id, { since: -1, eventsMax: 10 });
+  expect(events.map(({ data }) => ('stopReason' in data ? data.stopReason : data))).toContain('cancelled');
+});
+
+test('L5: one that has something to do keeps both, and is driven on', async () => {
+  const { look, invoked, id } = await open(thinking);
+  expect(await look(900_000)).toEqual(['running', 'ready']);
+  expect(await look(86_400_000)).toEqual(['running', 'ready']);
+  expect(invoked).toEqual([`turn ${id}`, `turn ${id}`]);
+});

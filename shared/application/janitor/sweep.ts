@@ -1,0 +1,133 @@
+/**
+ * The janitor's sweep: everything whose moment has come, and nothing else.
+ *
+ * Safe to run many at once: each session is claimed by one conditional write, and what follows is
+ * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
+ */
+import { orphanAgeMs, sandboxLookMs, stopRetryMs } from '../../domain/limits.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
+import { isAsRead, isResting, type Lifetimes, sweepStep } from '../../domain/session-lifetime.ts';
+import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
+import { type EndPorts, endSession, letGo } from '../session/end-session.ts';
+import { forgetSession } from '../session/forget-session.ts';
+
+export type SweepPorts = FinishStopPorts & EndPorts;
+
+export type SweepSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
+
+export type SweepReport = { readonly due: number; readonly failed: number };
+
+const itemsMax = 100;
+
+export const sweep = async (ports: SweepPorts, settings: SweepSettings): Promise<SweepReport> => {
+  const now = ports.world.now();
+  const [sessions, workspaces] = await Promise.all([
+    ports.sessions.due(now, itemsMax),
+    ports.workspaces.due(now, itemsMax),
+  ]);
+  const results = await Promise.allSettled([
+    ...sessions.map((session) => sweepSession(ports, session, settings)),
+    ...workspaces.map((workspace) => sweepWorkspace(ports, workspace, settings)),
+  ]);
+  const failures = results.filter((result) => result.status === 'rejected');
+  for (const { reason } of failures) ports.telemetry.error('a due item was not swept', { error: reason });
+  const due = sessions.length + workspaces.length;
+  ports.telemetry.count('SweepsDone');
+  ports.telemetry.count('SweepDue', due);
+  return { due, failed: failures.length };
+};
+
+const sweepSession = async (
+  ports: SweepPorts,
+  session: Session,
+  { lifetimes, correlationId }: SweepSettings,
+): Promise<void> => {
+  const now = ports.world.now();
+  const step = sweepStep(session, await hasWork(ports, session), { now, lifetimes });
+  switch (step.step) {
+    case 'drive':
+      if (await ports.sessions.postpone(session, now + stopRetryMs))
+        await ports.invoker.runTurn(session.id, correlationId);
+      return;
+    case 'wait':
+      if (isEnded(session.status))
+        await letGo(ports, session, { reason: 'the session ended', correlationId });
+      await ports.sessions.postpone(session, step.until);
+      return;
+    case 'rest':
+      if (await ports.sessions.postpone(session, now + stopRetryMs)) {
+        const isSettled = await restSandbox(ports, session, { lifetimes, correlationId });
+        if (isSettled) await ports.sessions.postpone({ ...session, dueAt: now + stopRetryMs }, step.next);
+      }
+      return;
+    case 'end': {
+      const ending = { reason: 'idle', correlationId, lifetimes, unlessMoved: true };
+      if (await endSession(ports, session, ending)) {
+        ports.telemetry.count('SessionsReaped');
+        ports.telemetry.info('an idle session was ended', { event: 'session_reaped', sessionId: session.id });
+      }
+      return;
+    }
+    case 'forget':
+      if (await ports.sessions.postpone(session, now + orphanAgeMs))
+        await forgetSession({ ...ports, forgetFiles: ports.archive.forget }, session, correlationId);
+  }
+};
+
+const hasWork = async ({ sessions }: SweepPorts, { id, status, kind }: Session): Promise<boolean> => {
+  if (kind === 'execution' || isEnded(status) || status === 'created') return false;
+  const { turn, inbox } = await sessions.loadWork(id);
+  return inbox.length > 0 && turn.state.kind !== 'deciding';
+};
+
+/**
+ * Takes the sandbox from a workspace all of whose sessions rest, unless one of them moves meanwhile. False for one
+ * that only starts yet: it is looked at again soon, or it would run until its session is forgotten.
+ */
+const restSandbox = async (
+  ports: SweepPorts,
+  session: Session,
+  { lifetimes, correlationId }: SweepSettings,
+): Promise<boolean> => {
+  const { workspace: workspaceId } = session;
+  const workspace = await ports.workspaces.get(workspaceId);
+  if (workspace?.sandbox?.state !== 'ready') return workspace?.sandbox?.state !== 'starting';
+  const users = await ports.sessions.getMany(workspace.users);
+  const at = ports.world.now();
+  // One that moved may have work again, which only its turn tells.
+  const isOfOthersOrAsRead = (user: Session): boolean => user.id !== session.id || isAsRead(user, session);
+  if (!users.every((user) => isOfOthersOrAsRead(user) && isResting(user, at, lifetimes))) return true;
+  const stop = { reason: 'idle', at, dueAt: at + stopRetryMs };
+  if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
+  ports.telemetry.count('SandboxesRested');
+  ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId });
+  await ports.invoker.stopSandbox(workspaceId, correlationId);
+  return true;
+};
+
+const sweepWorkspace = async (
+  ports: SweepPorts,
+  workspace: Workspace,
+  { correlationId }: SweepSettings,
+): Promise<void> => {
+  switch (workspace.sandbox?.state) {
+    case 'starting':
+      // The index may be late: one that is ready by now, or is being filled, stays.
+      await requestStop(ports, workspace, {
+        reason: 'it took too long to start',
+        correlationId,
+        only: 'starting',
+      });
+      return;
+    case 'stopping':
+      return finishStop(ports, workspace);
+    case 'ready':
+      await ports.workspaces.postpone(workspace, ports.world.now() + sandboxLookMs);
+      return;
+    case 'stopped':
+    case undefined:
+      // The index was read late: it is due no more.
+      return;
+  }
+};

@@ -1,0 +1,57 @@
+/**
+ * Deletes a project in two steps: marked, which hides it and lets nobody make a session in it, then emptied by the
+ * janitor. Refused while one of its sessions is active. Whoever asks again for one that is marked has it emptied again.
+ */
+import { isUuid, type ProjectId } from '../../domain/ids.ts';
+import { pageItemsMax } from '../../domain/limits.ts';
+import { defaultProject, type Principal } from '../../domain/principal.ts';
+import { isEnded } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import type { Forgetter } from '../../ports/invoker.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { projectNotFound } from './find-project.ts';
+
+export type DeleteProjectPorts = AuditPorts & {
+  readonly projects: ProjectStore;
+  readonly sessions: Pick<SessionStore, 'listOfProject'>;
+  readonly forgetter: Forgetter;
+};
+
+/** For whoever may write what is the deployment's, whose every project is. */
+export const deleteProject = async (
+  ports: DeleteProjectPorts,
+  principal: Principal,
+  { id, correlationId }: { readonly id: string; readonly correlationId: string },
+): Promise<void> => {
+  if (id === defaultProject)
+    throw new AppError('conflict', 'cannot delete default project', {
+      suggestions: ['Delete its sessions, workspaces, secrets and servers one by one.'],
+    });
+  const at = ports.world.now();
+  const marked = isUuid(id) ? await ports.projects.markDeleted(id as ProjectId, at) : undefined;
+  if (marked === undefined) throw projectNotFound();
+  if (await hasActiveSession(ports, marked.id)) {
+    await ports.projects.unmarkDeleted(marked.id, at);
+    throw new AppError('conflict', 'the project has active sessions', {
+      suggestions: ['End its sessions first.'],
+      recoveryActions: ['stop_session'],
+    });
+  }
+  await audit(ports, principal, { operation: 'project.delete', target: marked.id });
+  await ports.forgetter.forgetProject(marked.id, correlationId);
+};
+
+const hasActiveSession = async ({ sessions }: DeleteProjectPorts, project: ProjectId): Promise<boolean> => {
+  let after: string | undefined;
+  do {
+    const page = await sessions.listOfProject(project, {
+      itemsMax: pageItemsMax,
+      ...(after === undefined ? {} : { after }),
+    });
+    if (page.sessions.some(({ status }) => !isEnded(status))) return true;
+    after = page.next;
+  } while (after !== undefined);
+  return false;
+};

@@ -1,0 +1,66 @@
+/** Projects: made, changed, shown, listed. Another owner's is not found. */
+import { projectOf } from '../../domain/access.ts';
+import type { ProjectId } from '../../domain/ids.ts';
+import { deploymentOwner, type Principal } from '../../domain/principal.ts';
+import { type Project, theDefaultProject } from '../../domain/project.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { findProject, projectNotFound } from './find-project.ts';
+import { type ProjectWish, projectFields } from './project-fields.ts';
+
+export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };
+
+/** For whoever may write what is the deployment's (`global:write`), whose every project is; names need not be unique. */
+export const createProject = async (
+  ports: ProjectPorts,
+  principal: Principal,
+  wish: ProjectWish & { readonly name: string },
+): Promise<Project> => {
+  const { projects, world } = ports;
+  const fields = Object.entries(projectFields(wish)).filter(([, value]) => value !== null);
+  const project: Project = {
+    ...Object.fromEntries(fields),
+    id: world.uuid() as ProjectId,
+    owner: deploymentOwner,
+    name: wish.name,
+    createdAt: world.now(),
+  };
+  await projects.create(project);
+  await audit(ports, principal, { operation: 'project.create', target: project.id });
+  return project;
+};
+
+/** For the same. Sessions that were made before keep what held then. */
+export const updateProject = async (
+  ports: ProjectPorts,
+  principal: Principal,
+  { id, ...wish }: ProjectWish & { readonly id: string },
+): Promise<Project> => {
+  const before = await findProject(ports.projects, { id, principal, intent: 'write' });
+  const change = projectFields(wish, before);
+  if (Object.keys(change).length === 0) return before;
+  const changed = await ports.projects.change(before.id, change);
+  if (changed === undefined) throw projectNotFound();
+  await audit(ports, principal, { operation: 'project.update', target: before.id });
+  return changed;
+};
+
+export const getProject = (projects: ProjectStore, principal: Principal, id: string): Promise<Project> =>
+  findProject(projects, { id, principal, intent: 'read' });
+
+/** Newest first; the default project is the oldest. A scope that is bound to a project lists that one. */
+export const listProjects = async (
+  projects: ProjectStore,
+  principal: Principal,
+  page: { readonly after?: string; readonly itemsMax: number },
+): Promise<{ readonly projects: readonly Project[]; readonly next?: string }> => {
+  const bound = projectOf(principal.scope);
+  if (bound !== undefined) {
+    const own = await projects.get(bound);
+    return { projects: own === undefined ? [] : [own] };
+  }
+  const listed = await projects.list(deploymentOwner, page);
+  if (listed.next !== undefined) return listed;
+  const stored = listed.projects.some(({ id }) => id === theDefaultProject.id);
+  return stored ? listed : { projects: [...listed.projects, theDefaultProject] };
+};

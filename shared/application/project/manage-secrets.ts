@@ -1,0 +1,57 @@
+/**
+ * Secrets of a project: written and removed by those who may write it, listed by name, shown to nobody.
+ *
+ * Rows of the audit log carry the name and never the value.
+ */
+import type { Principal } from '../../domain/principal.ts';
+import type { Project } from '../../domain/project.ts';
+import { isSecretName } from '../../domain/project-secret.ts';
+import { AppError } from '../../errors.ts';
+import type { ProjectSecrets } from '../../ports/project-secrets.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { findProject } from './find-project.ts';
+import { getProject } from './manage-projects.ts';
+
+export type SecretPorts = AuditPorts & { readonly projects: ProjectStore; readonly secrets: ProjectSecrets };
+
+/** One secret of a project that a request names; neither is believed yet. */
+export type SecretReference = { readonly project: string; readonly name: string };
+
+export const listSecretNames = async (
+  { projects, secrets }: Pick<SecretPorts, 'projects' | 'secrets'>,
+  principal: Principal,
+  project: string,
+): Promise<readonly string[]> => secrets.names((await getProject(projects, principal, project)).id);
+
+/** Whether it is a new name. The value is one the contract lets through. */
+export const putSecret = async (
+  ports: SecretPorts,
+  principal: Principal,
+  { project, name, value }: SecretReference & { readonly value: string },
+): Promise<{ readonly isNew: boolean }> => {
+  const { id } = await writable(ports, principal, project);
+  if (!isSecretName(name))
+    throw new AppError(
+      'invalid_request',
+      'a secret is named by a letter or _, then letters, digits and _, 128 characters at most',
+    );
+  const isNew = !(await ports.secrets.names(id)).includes(name);
+  await ports.secrets.put(id, name, value);
+  await audit(ports, principal, { operation: 'secret.put', target: `${id}/${name}` });
+  return { isNew };
+};
+
+export const removeSecret = async (
+  ports: SecretPorts,
+  principal: Principal,
+  { project, name }: SecretReference,
+): Promise<void> => {
+  const { id } = await writable(ports, principal, project);
+  const isRemoved = isSecretName(name) && (await ports.secrets.remove(id, name));
+  if (!isRemoved) throw new AppError('not_found', 'there is no such secret');
+  await audit(ports, principal, { operation: 'secret.remove', target: `${id}/${name}` });
+};
+
+const writable = ({ projects }: SecretPorts, principal: Principal, reference: string): Promise<Project> =>
+  findProject(projects, { id: reference, principal, intent: 'write' });

@@ -1,0 +1,111 @@
+/** What somebody asks of a project, checked: what is unknown is refused by name, a limit outside its bounds with them. */
+import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../../domain/flavor.ts';
+import type { Namespacing } from '../../domain/mcp/naming.ts';
+import { decodeProvider, type ProviderName } from '../../domain/model.ts';
+import { allowsFlavor, type Project, type ProjectChange } from '../../domain/project.ts';
+import type { ApprovalMode } from '../../domain/session.ts';
+import { type TreeLimits, treeLimitBounds } from '../../domain/tree-limits.ts';
+import { AppError } from '../../errors.ts';
+
+/** `null` takes away what was there. */
+type Wished<T> = T | null | undefined;
+
+export type ProjectWish = {
+  readonly name?: string | undefined;
+  readonly description?: Wished<string>;
+  readonly provider?: Wished<string>;
+  readonly model?: Wished<string>;
+  readonly flavor?: Wished<string>;
+  readonly template?: Wished<string>;
+  readonly flavorsAllowed?: Wished<readonly string[]>;
+  readonly approvals?: Wished<ApprovalMode>;
+  /** Each by itself. */
+  readonly limits?: Wished<{ readonly [Limit in keyof TreeLimits]?: Wished<number> }>;
+  readonly disabledTools?: Wished<readonly string[]>;
+  readonly mcpNamespacing?: Wished<Namespacing>;
+};
+
+/** What changes in a project that has been `before`; of a new one, all there is. */
+export const projectFields = (wish: ProjectWish, before: Partial<Project> = {}): ProjectChange => {
+  const { name, description, model, approvals, mcpNamespacing, disabledTools } = wish;
+  const flavor = known(wish.flavor, knownFlavor);
+  const flavorsAllowed = known(wish.flavorsAllowed, (names) => [...new Set(names.map(knownFlavor))]);
+  refuseOutside(
+    flavor === undefined ? before.flavor : flavor,
+    flavorsAllowed === undefined ? before.flavorsAllowed : flavorsAllowed,
+  );
+  return given({
+    name,
+    description,
+    provider: known(wish.provider, knownProvider),
+    model,
+    flavor,
+    template: known(wish.template, knownTemplate),
+    flavorsAllowed,
+    approvals,
+    limits: known(wish.limits, (limits) => mergedLimits(limits, before.limits)),
+    disabledTools: known(disabledTools, (names) => [...new Set(names)]),
+    mcpNamespacing,
+  });
+};
+
+const given = (change: ProjectChange): ProjectChange =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+
+const known = <T, U>(value: Wished<T>, decode: (value: T) => U): Wished<U> =>
+  value === undefined ? undefined : value === null ? null : decode(value);
+
+const refuseOutside = (flavor: Wished<Flavor>, allowed: Wished<readonly Flavor[]>): void => {
+  if (!flavor || !allowed || allowsFlavor({ flavorsAllowed: allowed }, flavor)) return;
+  throw new AppError('invalid_flavor', 'flavor: it is not among the flavors that the project allows', {
+    suggestions: ['Allow it, or name one that is allowed.'],
+    recoveryActions: ['correct_arguments'],
+  });
+};
+
+const knownFlavor = (name: string): Flavor => {
+  const flavor = decodeFlavor(name);
+  if (flavor !== undefined) return flavor;
+  throw new AppError('invalid_flavor', 'flavor: use one of micro, small, medium, large');
+};
+
+const knownTemplate = (name: string): Template => {
+  const template = decodeTemplate(name);
+  if (template !== undefined) return template;
+  throw new AppError('unsupported_language', 'template: use one of python, node');
+};
+
+const knownProvider = (name: string): ProviderName => {
+  const provider = decodeProvider(name);
+  if (provider !== undefined) return provider;
+  throw new AppError('invalid_request', 'provider: use one of anthropic, openai, gemini, demo');
+};
+
+const limitNames = {
+  recursionDepthMax: 'maxRecursionDepth',
+  agentsPerSessionMax: 'maxAgentsPerSession',
+  costUsdMax: 'maxCostUsd',
+} as const satisfies Record<keyof TreeLimits, string>;
+
+/** What of a limit a request leaves open stays. */
+const mergedLimits = (
+  wished: NonNullable<ProjectWish['limits']>,
+  before: TreeLimits = {},
+): TreeLimits | null => {
+  const merged = Object.entries({ ...before, ...given(wished as ProjectChange) }).filter(
+    (entry): entry is [keyof TreeLimits, number] => typeof entry[1] === 'number',
+  );
+  for (const [limit, value] of merged) requireWithin(limit, value);
+  return merged.length === 0 ? null : Object.fromEntries(merged);
+};
+
+const requireWithin = (limit: keyof TreeLimits, value: number): void => {
+  const { min, max } = treeLimitBounds[limit];
+  const isWhole = limit === 'costUsdMax' || Number.isInteger(value);
+  if (isWhole && value >= min && value <= max) return;
+  const kind = limit === 'costUsdMax' ? 'a number' : 'a whole number';
+  throw new AppError('invalid_request', `${limitNames[limit]}: ${kind} from ${min} to ${max}`, {
+    suggestions: ['Leave it out for what the operator says.'],
+    recoveryActions: ['correct_arguments'],
+  });
+};

@@ -1,0 +1,91 @@
+/** Changes a registered MCP server, or switches it on or off: one write over the version that was read. */
+import { isObject } from '../../domain/mcp/config-fields.ts';
+import { dueAtOf, renewedHealth, shownStatus } from '../../domain/mcp/health.ts';
+import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
+import type { McpServer } from '../../domain/mcp/server.ts';
+import { isElsewhere, type Kept, validateChange } from '../../domain/mcp/validate.ts';
+import { AppError } from '../../errors.ts';
+import {
+  announce,
+  checkAddress,
+  mcpServerNotFound,
+  projectOfRequest,
+  type RegistryPorts,
+  type RegistryRequest,
+  requireName,
+  valid,
+} from './registry-change.ts';
+
+/** Fields that are given replace those that are there, null removes one; what is left must be a whole server. */
+export const changeMcpServer = async (
+  ports: RegistryPorts,
+  request: RegistryRequest,
+  { name, change }: { readonly name: string; readonly change: unknown },
+): Promise<McpServer> => {
+  const project = await projectOfRequest(ports, request, 'write');
+  requireName(name);
+  if (!isObject(change)) throw new AppError('invalid_request', 'Config is required and must be an object');
+  const changed = await rewrite(ports, { project, name }, async (server) => {
+    const kept = valid(validateChange(server, change));
+    if (isElsewhere(server.config, kept.config)) await checkAddress(ports, kept.config);
+    return changedServer(server, kept);
+  });
+  await announce(ports, request, { server: changed, operation: 'mcp.change', status: shownStatus(changed) });
+  return changed;
+};
+
+/** Where another server may answer, what was known of the old one is forgotten; one that is not well begins again. */
+const changedServer = (server: McpServer, { config, isEnabled }: Kept): McpServer => {
+  const { tools, health, ...rest } = server;
+  const isOther = isElsewhere(server.config, config);
+  const isRenewed = isOther || health.status !== 'healthy' || (isEnabled && !server.isEnabled);
+  return {
+    ...rest,
+    config,
+    isEnabled,
+    health: isRenewed ? renewedHealth(health) : health,
+    ...(tools === undefined || isOther ? {} : { tools }),
+  };
+};
+
+/** Switching on one that is on and well, or off one that is off, changes nothing. */
+export const switchMcpServer = async (
+  ports: RegistryPorts,
+  request: RegistryRequest,
+  { name, isEnabled }: { readonly name: string; readonly isEnabled: boolean },
+): Promise<McpServer> => {
+  const project = await projectOfRequest(ports, request, 'write');
+  requireName(name);
+  const before = await ports.mcpServers.get(project, name);
+  if (before?.isEnabled === isEnabled && (!isEnabled || before.health.status === 'healthy')) return before;
+  const server = await rewrite(ports, { project, name }, (found) =>
+    Promise.resolve({
+      ...found,
+      isEnabled,
+      health: isEnabled ? renewedHealth(found.health) : found.health,
+    }),
+  );
+  const operation = isEnabled ? 'mcp.enable' : 'mcp.disable';
+  await announce(ports, request, { server, operation, status: shownStatus(server) });
+  return server;
+};
+
+/** Reads, decides and writes, again when somebody else wrote in between; due at once, if it is checked at all. */
+const rewrite = async (
+  { mcpServers, world }: Pick<RegistryPorts, 'mcpServers' | 'world'>,
+  { project, name }: Pick<McpServer, 'project' | 'name'>,
+  decide: (server: McpServer) => Promise<McpServer>,
+): Promise<McpServer> => {
+  for (let attempt = 0; attempt < mcpChangeTriesMax; attempt += 1) {
+    const server = await mcpServers.get(project, name);
+    if (server === undefined) throw mcpServerNotFound();
+    const next = await decide(server);
+    const dueAt = dueAtOf(next, world.now());
+    const due = dueAt === undefined ? {} : { dueAt };
+    const written = await mcpServers.replace(next, { version: server.version, ...due });
+    if (written !== undefined) return written;
+  }
+  throw new AppError('conflict', 'the MCP server is being changed by somebody else', {
+    suggestions: ['Look at it and try again.'],
+  });
+};

@@ -1,0 +1,157 @@
+/**
+ * Checks a registered MCP server: connects, lists its tools, and writes down what that means for its health.
+ *
+ * A check is claimed by a write over the version that was read, so that of any number of janitors one makes it;
+ * its outcome is written over the claim, so that a change of the server in between wins.
+ */
+import {
+  afterFailure,
+  afterSuccess,
+  type CheckTimes,
+  dueAtOf,
+  shownStatus,
+} from '../../domain/mcp/health.ts';
+import { keepTools, leftOutNote } from '../../domain/mcp/kept-tools.ts';
+import { mcpCheckMsMax, mcpClaimMs } from '../../domain/mcp/limits.ts';
+import { withoutSecrets } from '../../domain/mcp/masking.ts';
+import type { McpServer, McpTool, RemoteConfig } from '../../domain/mcp/server.ts';
+import { namesOfSecrets, type Texts } from '../../domain/mcp/template.ts';
+import { isElsewhere } from '../../domain/mcp/validate.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { McpServerStore } from '../../ports/mcp-server-store.ts';
+import type { ProjectSecrets } from '../../ports/project-secrets.ts';
+import type { RemoteMcp } from '../../ports/remote-mcp.ts';
+import { type TellPorts, tellMcpStatus } from '../connection/tell-mcp-status.ts';
+import { targetOf } from './mcp-target.ts';
+
+export type NotePorts = TellPorts & { readonly mcpServers: Pick<McpServerStore, 'get' | 'replace'> };
+
+export type CheckPorts = NotePorts & {
+  readonly remoteMcp: Pick<RemoteMcp, 'listTools'>;
+  readonly secrets: Pick<ProjectSecrets, 'read'>;
+};
+
+/** `tools`: absent when they were not listed. `error` is fit for a client. */
+export type McpOutcome =
+  | { readonly ok: true; readonly tools?: readonly McpTool[] }
+  | { readonly ok: false; readonly error: string };
+
+/** The server as it was left, and when it is due again; undefined when another was quicker, or it is not checked. */
+export const checkServer = async (
+  ports: CheckPorts,
+  server: McpServer,
+  times: CheckTimes,
+): Promise<Noted | undefined> => {
+  const { config } = server;
+  const dueAt = dueAtOf(server, ports.world.now() + mcpClaimMs);
+  if (dueAt === undefined || config.transport === 'stdio') return undefined;
+  const claimed = await ports.mcpServers.replace(server, { version: server.version, dueAt });
+  if (claimed === undefined) return undefined;
+  return noteOutcome(ports, claimed, { outcome: await probe(ports, claimed, config), times });
+};
+
+/** Connects and lists, in five seconds; whatever goes wrong is the server's failure, in words without secrets. */
+export const probe = async (
+  ports: CheckPorts,
+  { project, name }: Pick<McpServer, 'project' | 'name'>,
+  config: RemoteConfig,
+): Promise<McpOutcome> => {
+  let secrets: Texts = {};
+  const late = new AbortController();
+  const done = new AbortController();
+  void ports.world.sleep(mcpCheckMsMax, done.signal).then(() => late.abort());
+  try {
+    const needsSecrets = Object.values(config.headers ?? {}).some((text) => namesOfSecrets(text).length > 0);
+    if (needsSecrets) secrets = await ports.secrets.read(project);
+    const target = targetOf({ name, config }, { secrets, timeoutMs: mcpCheckMsMax });
+    const tools = await Promise.race([
+      ports.remoteMcp.listTools(target, late.signal),
+      aborted(late.signal, done.signal),
+    ]);
+    return { ok: true, tools };
+  } catch (error) {
+    if (!isAppError(error)) ports.telemetry.error('an MCP server could not be checked', { error, name });
+    const said = isAppError(error) ? error.message : 'it could not be checked';
+    return { ok: false, error: withoutSecrets(said, config, secrets) };
+  } finally {
+    done.abort();
+  }
+};
+
+/** The client keeps the time itself; one that does not is not waited for. */
+const aborted = (late: AbortSignal, done: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    late.addEventListener(
+      'abort',
+      () => {
+        if (done.aborted) return;
+        reject(new AppError('mcp_server_unavailable', `it did not answer in ${mcpCheckMsMax} ms`));
+      },
+      { once: true },
+    );
+  });
+
+export type Noted = { readonly server: McpServer; readonly dueAt?: number };
+
+/** Writes an outcome over the server as it was read; undefined when it was changed since. */
+export const noteOutcome = async (
+  ports: NotePorts,
+  server: McpServer,
+  { outcome, times }: { readonly outcome: McpOutcome; readonly times: CheckTimes },
+): Promise<Noted | undefined> => {
+  const at = ports.world.now();
+  const kept = outcome.ok && outcome.tools !== undefined ? keepTools(outcome.tools) : undefined;
+  const next = outcome.ok
+    ? afterSuccess({ at, note: kept && leftOutNote(kept) }, times)
+    : afterFailure(server.health, { at, error: outcome.error }, times);
+  const dueAt = dueAtOf(server, next.nextCheckAt);
+  const changed = { ...server, health: next.health, ...(kept === undefined ? {} : { tools: kept.tools }) };
+  const due = dueAt === undefined ? {} : { dueAt };
+  const written = await ports.mcpServers.replace(changed, { version: server.version, ...due });
+  if (written === undefined) return undefined;
+  if (!outcome.ok) ports.telemetry.count('McpChecksFailed');
+  if (shownStatus(written) !== shownStatus(server)) await sayStatus(ports, written);
+  return { server: written, ...due };
+};
+
+const sayStatus = async (ports: NotePorts, server: McpServer): Promise<void> => {
+  const { project, name, health } = server;
+  const status = shownStatus(server);
+  if (status === 'disconnected') ports.telemetry.count('McpServersLost');
+  ports.telemetry.info('the status of an MCP server changed', {
+    event: 'mcp_status',
+    project,
+    name,
+    status,
+    failures: health.consecutiveFailures,
+  });
+  await tellMcpStatus(ports, project, { name, status });
+};
+
+export type Use = {
+  readonly outcome: McpOutcome;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly times: CheckTimes;
+};
+
+/**
+ * What a turn saw of a server when it used it: counts like a check, unless something newer is known, so that of calls
+ * that fail together one counts. A success that says nothing new writes nothing.
+ */
+export const noteUse = async (
+  ports: NotePorts,
+  used: McpServer,
+  { outcome, startedAt, times }: Use,
+): Promise<void> => {
+  const server = await ports.mcpServers.get(used.project, used.name);
+  if (server === undefined || isElsewhere(server.config, used.config)) return;
+  if ((server.health.lastCheck ?? 0) >= startedAt || saysNothingNew(server, outcome)) return;
+  await noteOutcome(ports, server, { outcome, times });
+};
+
+const saysNothingNew = ({ health, tools }: McpServer, outcome: McpOutcome): boolean => {
+  if (!outcome.ok || health.status !== 'healthy') return false;
+  if (outcome.tools === undefined) return true;
+  return JSON.stringify(keepTools(outcome.tools).tools) === JSON.stringify(tools);
+};

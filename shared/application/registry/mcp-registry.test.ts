@@ -1,0 +1,659 @@
+/** The registry's use cases over the adapters of production, on the table in memory and a clock of the test's own. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
+import { makeConnectionStore } from '../../adapters/aws/dynamo/connection-store.ts';
+import { makeMcpServerStore } from '../../adapters/aws/dynamo/mcp-servers.ts';
+import { makePlaceStore } from '../../adapters/aws/dynamo/places.ts';
+import { makeProjectStore } from '../../adapters/aws/dynamo/project-store.ts';
+import { makeSessionStore } from '../../adapters/aws/dynamo/session-store.ts';
+import type {
+  ConnectionId,
+  MessageId,
+  OwnerId,
+  ProjectId,
+  SessionId,
+  WorkspaceId,
+} from '../../domain/ids.ts';
+import type { McpTool } from '../../domain/mcp/server.ts';
+import type { Principal, Scope } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import type { McpServerStore } from '../../ports/mcp-server-store.ts';
+import type { RemoteTarget } from '../../ports/remote-mcp.ts';
+import type { SessionDefaults } from '../session/create-session.ts';
+import { changeMcpServer, switchMcpServer } from './change-mcp-server.ts';
+import { checkServer, noteUse } from './check-mcp-server.ts';
+import { addMcpServer, listMcpServers, removeMcpServer } from './manage-mcp-servers.ts';
+import type { RegistryPorts } from './registry-change.ts';
+import { type McpSweepPorts, sweepMcpServers } from './sweep-mcp-servers.ts';
+import { type TestPorts, testMcpServer } from './test-mcp-server.ts';
+
+const projectId = '11111111-2222-4333-8444-555555555555' as ProjectId;
+const otherId = '99999999-2222-4333-8444-555555555555' as ProjectId;
+const tools: readonly McpTool[] = [{ name: 'search', inputSchema: { type: 'object' } }];
+const http = { transport: 'http', url: 'https://mcp.example.com/mcp' };
+const times = { checkMs: 60_000 };
+const start = 1_000_000;
+
+const principal = (scope: Scope): Principal => ({
+  owner: (scope.startsWith('project') ? projectId : 'deployment') as OwnerId,
+  scope,
+  tokenHash: 'ab'.repeat(32),
+});
+const owner = principal(`project:${projectId}`);
+const asked = (who = owner, project?: string) => ({ principal: who, project, correlationId: 'c' });
+
+/** What a server does when it is asked: its tools, or a failure; and when it was asked, in seconds from the start. */
+type Remote = { answer: (target: RemoteTarget) => Promise<readonly McpTool[]>; readonly askedAt: number[] };
+
+const session: Session = {
+  id: crypto.randomUUID() as SessionId,
+  owner: projectId as string as OwnerId,
+  project: projectId,
+  workspace: crypto.randomUUID() as WorkspaceId,
+  kind: 'agent',
+  status: 'created',
+  flavor: 'micro',
+  template: 'python',
+  provider: 'demo',
+  model: 'demo',
+  approvals: 'ask',
+  rememberedTools: [],
+  usage: { inputTokens: 0, outputTokens: 0 },
+  costUsd: 0,
+  depth: 0,
+  allowSmallerFlavor: false,
+  createdAt: 1000,
+  lastActiveAt: 1000,
+  runningCalls: {},
+  lastSeq: -1,
+  workSeq: 0,
+  lease: { holder: '', fence: 0, until: 0 },
+};
+
+type ProbePorts = Pick<TestPorts, 'mcpServers' | 'projects' | 'remoteMcp' | 'secrets'>;
+/** None of these servers runs inside a sandbox: what that takes is not there. */
+const outside = <P extends ProbePorts>(ports: P) => ports as P & TestPorts;
+const trial = (name: string) => ({ name, times, defaults: {} as SessionDefaults, correlationId: 'test' });
+
+const openRegistry = async () => {
+  const memory = openMemoryTable();
+  const table = tableOver(async (command) => memory.execute(command).output);
+  let now = start;
+  const seen = {
+    audited: [] as string[],
+    woken: [] as string[],
+    frames: [] as string[],
+    counted: [] as string[],
+    logged: [] as string[],
+  };
+  const remote: Remote = { answer: () => Promise.resolve(tools), askedAt: [] };
+  const stored = makeMcpServerStore(table);
+  const ports = {
+    mcpServers: stored as McpServerStore,
+    projects: makeProjectStore(table),
+    sessions: makeSessionStore(table),
+    places: makePlaceStore(table),
+    connections: makeConnectionStore(table),
+    sockets: {
+      post: (_: ConnectionId, frame: string) => {
+        seen.frames.push(frame);
+        return Promise.resolve('sent' as const);
+      },
+      close: () => Promise.resolve(),
+    },
+    auditLog: {
+      append: ({ operation, target }) => {
+        seen.audited.push(`${operation} ${target.split('/')[1]}`);
+        return Promise.resolve();
+      },
+    },
+    addressGuard: {
+      check: (url: string) =>
+        url.includes('169.254')
+          ? Promise.reject(new AppError('invalid_request', 'the address is private'))
+          : Promise.resolve(),
+    },
+    invoker: {
+      checkMcpServer: (_, name) => {
+        seen.woken.push(name);
+        return Promise.resolve();
+      },
+    },
+    remoteMcp: {
+      listTools: (target: RemoteTarget) => {
+        remote.askedAt.push((now - start) / 1000);
+        return remote.answer(target);
+      },
+    },
+    secrets: { read: () => Promise.resolve({ TOKEN: 'abc-123', BROKEN: 'a\nb' }) },
+    telemetry: {
+      info: () => undefined,
+      warn: (message: string) => void seen.logged.push(message),
+      error: (message: string) => void seen.logged.push(message),
+      count: (metric: string) => void seen.counted.push(metric),
+      duration: () => undefined,
+    },
+    world: {
+      now: () => now,
+      uuid: () => crypto.randomUUID(),
+      sha256: (text: string) => text,
+      // With a signal it is the limit of a check, which ends with the check; without one it is a wait.
+      sleep: (ms: number, signal?: AbortSignal) => {
+        if (signal !== undefined)
+          return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        now += ms;
+        return Promise.resolve();
+      },
+    },
+  } satisfies RegistryPorts & McpSweepPorts;
+  for (const id of [projectId, otherId])
+    await ports.projects.create({ id, owner: 'deployment' as OwnerId, name: 'p', createdAt: 1 });
+  await ports.sessions.create(session, {
+    workspace: {
+      id: session.workspace,
+      owner: session.owner,
+      project: projectId,
+      createdAt: 1,
+      users: [session.id],
+    },
+    placesMax: 10,
+  });
+  const first = { messageId: 'm' as MessageId, text: 't', acceptedAt: 2, correlationId: 'c' };
+  await ports.sessions.accept(session, first, 10);
+  await ports.connections.put({
+    id: 'watching' as ConnectionId,
+    sessionId: session.id,
+    principal: owner,
+    connectedAt: 1,
+  });
+  return {
+    ports,
+    seen,
+    remote,
+    add: (name = 'one', config: object = http) => addMcpServer(ports, asked(), { name, config }),
+    get: (name = 'one') => stored.get(projectId, name),
+    passMs: (ms: number) => {
+      now += ms;
+    },
+    isDue: async (at: number) => (await stored.due(start + at, 10)).length > 0,
+    /** What the session was told, in order. */
+    told: async () => {
+      const { events } = await ports.sessions.readEvents(session.id, { since: -1, eventsMax: 100 });
+      return events.flatMap(({ type, data }) =>
+        type === 'system' && data.kind === 'mcp_status' ? [`${data['name']} ${data['status']}`] : [],
+      );
+    },
+  };
+};
+
+let registry: Awaited<ReturnType<typeof openRegistry>>;
+beforeEach(async () => {
+  registry = await openRegistry();
+});
+
+const failWith = (error: Error) => () => Promise.reject(error);
+const down = failWith(new AppError('mcp_server_unavailable', 'it did not answer'));
+const refusedWith = (code: string, message: string) => expect.objectContaining({ code, message });
+
+describe('adding', () => {
+  test('writes it, audits it, tells the sessions at once and has it checked', async () => {
+    await registry.add();
+    expect(await registry.get()).toEqual({
+      project: projectId,
+      name: 'one',
+      config: http,
+      isEnabled: true,
+      health: { status: 'reconnecting', consecutiveFailures: 0, attempts: 0 },
+      createdAt: start,
+      version: 0,
+    });
+    const { audited, woken, frames } = registry.seen;
+    expect({ audited, woken }).toEqual({ audited: ['mcp.add one'], woken: ['one'] });
+    expect(await registry.told()).toEqual(['one reconnecting']);
+    expect(frames.map((frame) => JSON.parse(frame).data)).toEqual([
+      { kind: 'mcp_status', name: 'one', status: 'reconnecting' },
+    ]);
+    expect(await registry.isDue(0)).toBe(true);
+  });
+
+  test('one that is disabled is not tried; one that lives in sandboxes is, once', async () => {
+    await registry.add('off', { ...http, enabled: false });
+    await registry.add('inside', { transport: 'stdio', command: 'x' });
+    expect(registry.seen.woken).toEqual(['inside']);
+    expect(await registry.isDue(1e9)).toBe(false);
+    expect(await registry.told()).toEqual(['off disabled', 'inside reconnecting']);
+  });
+
+  test('refuses what is wrong, what leads inside, what is there and what is too many', async () => {
+    const wrong = refusedWith('invalid_request', 'Valid transport type is required (http, sse, stdio)');
+    await expect(registry.add('a', {})).rejects.toEqual(wrong);
+    const inside = { transport: 'sse', url: 'http://169.254.169.254/' };
+    await expect(registry.add('a', inside)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(registry.seen.audited).toEqual([]);
+    await registry.add('s0');
+    await expect(registry.add('s0')).rejects.toEqual(
+      refusedWith('conflict', "MCP server 's0' already exists"),
+    );
+    for (let index = 1; index < 20; index += 1) await registry.add(`s${index}`);
+    await expect(registry.add('s20')).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
+    expect(await listMcpServers(registry.ports, asked())).toHaveLength(20);
+  });
+
+  test('stands although nobody could be told or woken', async () => {
+    const ports = {
+      ...registry.ports,
+      places: { read: failWith(new Error('no table')) },
+      invoker: { checkMcpServer: failWith(new Error('no function')) },
+    };
+    await addMcpServer(ports, asked(), { name: 'one', config: http });
+    expect((await registry.get())?.name).toBe('one');
+    expect(registry.seen.logged).toEqual([
+      'sessions were not told of an MCP server',
+      'a check of an MCP server was not begun',
+    ]);
+  });
+});
+
+describe('who may', () => {
+  test('a token works in its own project, an admin in any, nobody in a stranger’s', async () => {
+    await registry.add();
+    await addMcpServer(registry.ports, asked(principal('admin'), otherId), { name: 'two', config: http });
+    const names = async (who: Principal, project?: string) =>
+      (await listMcpServers(registry.ports, asked(who, project))).map(({ name }) => name);
+    expect(await names(owner)).toEqual(['one']);
+    expect(await names(principal('admin:ro'), otherId)).toEqual(['two']);
+    expect(await names(principal('admin'))).toEqual([]);
+    const stranger = { code: 'project_not_found' };
+    await expect(names(owner, otherId)).rejects.toMatchObject(stranger);
+    await expect(removeMcpServer(registry.ports, asked(owner, otherId), 'two')).rejects.toMatchObject(
+      stranger,
+    );
+  });
+
+  test('who only reads changes nothing', async () => {
+    await registry.add();
+    const reader = asked(principal(`project:${projectId}:ro`));
+    const forbidden = { code: 'forbidden' };
+    const { ports } = registry;
+    await expect(addMcpServer(ports, reader, { name: 'b', config: http })).rejects.toMatchObject(forbidden);
+    await expect(removeMcpServer(ports, reader, 'one')).rejects.toMatchObject(forbidden);
+    await expect(testMcpServer(outside(ports), reader, trial('one'))).rejects.toMatchObject(forbidden);
+    const wish = { name: 'one', isEnabled: false };
+    await expect(switchMcpServer(ports, reader, wish)).rejects.toMatchObject(forbidden);
+    await expect(changeMcpServer(ports, reader, { name: 'one', change: {} })).rejects.toMatchObject(
+      forbidden,
+    );
+  });
+});
+
+/** As a check leaves it. */
+const checked = async () => {
+  await registry.add();
+  const server = await registry.get();
+  if (server !== undefined) await checkServer(registry.ports, server, times);
+};
+
+describe('changing', () => {
+  const change = (fields: unknown) =>
+    changeMcpServer(registry.ports, asked(), { name: 'one', change: fields });
+
+  test('words leaves what is known of it, another address forgets it', async () => {
+    await checked();
+    await change({ description: 'd', timeout: 500 });
+    expect(await registry.get()).toMatchObject({
+      config: { ...http, description: 'd', timeout: 500 },
+      health: { status: 'healthy' },
+      tools,
+    });
+    await change({ url: 'https://elsewhere.example.com', description: null });
+    const server = await registry.get();
+    expect(server?.config).toEqual({ transport: 'http', url: 'https://elsewhere.example.com', timeout: 500 });
+    expect(server?.health).toEqual({
+      status: 'reconnecting',
+      lastCheck: start,
+      lastSuccess: start,
+      consecutiveFailures: 0,
+      attempts: 0,
+    });
+    expect(server && 'tools' in server).toBe(false);
+    expect(registry.seen.audited).toEqual(['mcp.add one', 'mcp.change one', 'mcp.change one']);
+    expect(registry.seen.woken).toEqual(['one', 'one', 'one']);
+  });
+
+  test('refuses what is wrong or leads inside, and leaves it as it was', async () => {
+    await registry.add();
+    const before = await registry.get();
+    await expect(change({ url: null })).rejects.toEqual(
+      refusedWith('invalid_request', 'URL is required for HTTP/SSE transport'),
+    );
+    await expect(change('x')).rejects.toEqual(
+      refusedWith('invalid_request', 'Config is required and must be an object'),
+    );
+    await expect(change({ url: 'http://169.254.1.1' })).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await registry.get()).toEqual(before);
+  });
+
+  test('is made again over what somebody else wrote in between, and given up in the end', async () => {
+    await registry.add();
+    const { mcpServers } = registry.ports;
+    let races = 2;
+    const racing: McpServerStore = {
+      ...mcpServers,
+      get: async (...key) => {
+        const server = await mcpServers.get(...key);
+        if (server !== undefined && races > 0) {
+          races -= 1;
+          await mcpServers.replace({ ...server, health: { ...server.health, attempts: races } }, server);
+        }
+        return server;
+      },
+    };
+    const ports = { ...registry.ports, mcpServers: racing };
+    const wish = { name: 'one', change: { description: 'd' } };
+    await changeMcpServer(ports, asked(), wish);
+    expect(await registry.get()).toMatchObject({ config: { description: 'd' }, version: 3 });
+    races = 100;
+    await expect(changeMcpServer(ports, asked(), wish)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('what is not there is not found', async () => {
+    const unknown = refusedWith('mcp_server_not_found', 'there is no such MCP server');
+    const { ports } = registry;
+    await expect(change({})).rejects.toEqual(unknown);
+    await expect(switchMcpServer(ports, asked(), { name: 'one', isEnabled: true })).rejects.toEqual(unknown);
+    await expect(removeMcpServer(ports, asked(), 'one')).rejects.toEqual(unknown);
+    await expect(testMcpServer(outside(ports), asked(), trial('one'))).rejects.toEqual(unknown);
+  });
+
+  test.each(['a#b', '', 'x'.repeat(2000)])('what can not be there (%s) is not looked for', async (name) => {
+    const mcpServers = { get: failWith(new Error('asked')), remove: failWith(new Error('asked')) };
+    const ports = { ...registry.ports, mcpServers: { ...registry.ports.mcpServers, ...mcpServers } };
+    const unknown = { code: 'mcp_server_not_found' };
+    await expect(changeMcpServer(ports, asked(), { name, change: {} })).rejects.toMatchObject(unknown);
+    await expect(switchMcpServer(ports, asked(), { name, isEnabled: true })).rejects.toMatchObject(unknown);
+    await expect(removeMcpServer(ports, asked(), name)).rejects.toMatchObject(unknown);
+    await expect(testMcpServer(outside(ports), asked(), trial(name))).rejects.toMatchObject(unknown);
+  });
+});
+
+test('switching is done once, and switching on begins again', async () => {
+  await checked();
+  const turn = (isEnabled: boolean) => switchMcpServer(registry.ports, asked(), { name: 'one', isEnabled });
+  await turn(true);
+  await turn(false);
+  await turn(false);
+  expect(await registry.isDue(1e9)).toBe(false);
+  expect(await registry.get()).toMatchObject({ isEnabled: false, tools });
+  await turn(true);
+  expect(await registry.get()).toMatchObject({ isEnabled: true, health: { status: 'reconnecting' }, tools });
+  expect(await registry.isDue(0)).toBe(true);
+  expect(registry.seen.audited).toEqual(['mcp.add one', 'mcp.disable one', 'mcp.enable one']);
+  expect(await registry.told()).toEqual([
+    'one reconnecting',
+    'one healthy',
+    'one disabled',
+    'one reconnecting',
+  ]);
+});
+
+test('removing takes it away and tells', async () => {
+  await registry.add();
+  await removeMcpServer(registry.ports, asked(), 'one');
+  expect(await registry.get()).toBeUndefined();
+  expect(registry.seen.audited).toEqual(['mcp.add one', 'mcp.remove one']);
+  expect((await registry.told()).at(-1)).toBe('one removed');
+  expect(registry.seen.woken).toEqual(['one']);
+});
+
+describe('a sweep', () => {
+  const sweep = (forMs = 0) => sweepMcpServers(registry.ports, { times, forMs });
+
+  test('sees a server die: unhealthy, reconnecting, disconnected, each told once', async () => {
+    await registry.add();
+    expect(await sweep()).toEqual({ checked: 1, failed: 0 });
+    registry.remote.answer = down;
+    for (let second = 0; second < 400; second += 1) {
+      registry.passMs(1000);
+      await sweep();
+    }
+    expect(registry.remote.askedAt).toEqual([0, 60, 120, 180, 185, 195, 215, 255, 335]);
+    expect(await registry.told()).toEqual([
+      'one reconnecting',
+      'one healthy',
+      'one unhealthy',
+      'one reconnecting',
+      'one disconnected',
+    ]);
+    expect((await registry.get())?.health).toMatchObject({
+      status: 'disconnected',
+      error: 'it did not answer',
+    });
+    expect(registry.seen.counted.filter((metric) => metric.startsWith('Mcp'))).toEqual([
+      ...Array(8).fill('McpChecksFailed'),
+      'McpServersLost',
+    ]);
+  });
+
+  test('R5: of ten that found the same servers due one makes each check', async () => {
+    for (const name of ['a', 'b', 'c']) await registry.add(name);
+    const due = await registry.ports.mcpServers.due(start, 10);
+    const { ports } = registry;
+    const found = { ...ports, mcpServers: { ...ports.mcpServers, due: () => Promise.resolve(due) } };
+    const sweeps = Array.from({ length: 10 }, () => sweepMcpServers(found, { times, forMs: 0 }));
+    const reports = await Promise.all(sweeps);
+    expect(registry.remote.askedAt).toHaveLength(3);
+    expect(reports.reduce((sum, { checked: count }) => sum + count, 0)).toBe(3);
+  });
+
+  test('stays for a lost server as long as it is told, and no longer', async () => {
+    await registry.add();
+    registry.remote.answer = down;
+    for (const waitMs of [0, 60_000]) {
+      registry.passMs(waitMs);
+      await sweep(50_000);
+    }
+    registry.passMs(60_000);
+    registry.remote.askedAt.length = 0;
+    await sweep(50_000);
+    expect(registry.remote.askedAt).toEqual([120, 125, 135, 155]);
+  });
+
+  test('that comes every minute checks every minute, although a check takes its time', async () => {
+    await registry.add();
+    registry.remote.answer = () => {
+      registry.passMs(3000);
+      return Promise.resolve(tools);
+    };
+    for (let minute = 0; minute < 4; minute += 1) {
+      await sweep(50_000);
+      registry.passMs(57_000);
+    }
+    expect(registry.remote.askedAt).toEqual([0, 60, 120, 180]);
+  });
+
+  test('goes on when one server’s check breaks, which comes again', async () => {
+    for (const name of ['a', 'b']) await registry.add(name);
+    const { mcpServers } = registry.ports;
+    const breaking = {
+      ...mcpServers,
+      replace: (...write: Parameters<McpServerStore['replace']>) =>
+        write[0].name === 'a' && write[0].health.status === 'healthy'
+          ? Promise.reject(new Error('no table'))
+          : mcpServers.replace(...write),
+    };
+    const report = await sweepMcpServers({ ...registry.ports, mcpServers: breaking }, { times, forMs: 0 });
+    expect(report).toEqual({ checked: 1, failed: 1 });
+    expect((await registry.get('b'))?.health.status).toBe('healthy');
+    registry.passMs(30_000);
+    expect(await sweep()).toEqual({ checked: 1, failed: 0 });
+    expect((await registry.get('a'))?.health.status).toBe('healthy');
+  });
+
+  test('lets a change win that came while it checked', async () => {
+    await registry.add();
+    registry.remote.answer = async () => {
+      await changeMcpServer(registry.ports, asked(), {
+        name: 'one',
+        change: { url: 'https://b.example.com' },
+      });
+      return tools;
+    };
+    expect(await sweep()).toEqual({ checked: 0, failed: 0 });
+    expect(await registry.get()).toMatchObject({
+      config: { url: 'https://b.example.com' },
+      health: { status: 'reconnecting' },
+    });
+  });
+});
+
+describe('a check', () => {
+  const headers = (value: string) => ({ ...http, headers: { Authorization: value } });
+
+  test('sends secrets, and shows none that comes back', async () => {
+    await registry.add('one', headers(`Bearer \${TOKEN}`));
+    const sent: unknown[] = [];
+    registry.remote.answer = (target) => {
+      sent.push(target);
+      return Promise.reject(new AppError('mcp_server_unavailable', 'it said: bad token abc-123'));
+    };
+    await sweepMcpServers(registry.ports, { times, forMs: 0 });
+    expect(sent).toEqual([
+      { name: 'one', ...http, headers: { Authorization: 'Bearer abc-123' }, timeoutMs: 5000 },
+    ]);
+    expect((await registry.get())?.health.error).toBe('it said: bad token ***');
+  });
+
+  test.each([
+    [`Bearer \${NONE}`, 'the project has no secret named NONE'],
+    [`Bearer \${BROKEN}`, 'the secret BROKEN holds what a header cannot hold'],
+  ])('of %s fails by name and asks nobody', async (value, error) => {
+    await registry.add('one', headers(value));
+    await sweepMcpServers(registry.ports, { times, forMs: 0 });
+    expect((await registry.get())?.health).toMatchObject({ status: 'unhealthy', error });
+    expect(registry.remote.askedAt).toEqual([]);
+  });
+
+  test('that breaks in no words of ours fails in ours', async () => {
+    await registry.add();
+    registry.remote.answer = failWith(new Error('ECONNRESET at /var/task'));
+    await sweepMcpServers(registry.ports, { times, forMs: 0 });
+    expect((await registry.get())?.health.error).toBe('it could not be checked');
+  });
+
+  test('ends after its time although the client does not', async () => {
+    await registry.add();
+    registry.remote.answer = () => new Promise(() => undefined);
+    const world = {
+      ...registry.ports.world,
+      sleep: (ms: number) => (ms === 5000 ? Promise.resolve() : Promise.reject(new Error(`${ms}`))),
+    };
+    await sweepMcpServers({ ...registry.ports, world }, { times, forMs: 0 });
+    expect((await registry.get())?.health.error).toBe('it did not answer in 5000 ms');
+  });
+
+  test('keeps a hundred tools and says how many more there are', async () => {
+    await registry.add();
+    registry.remote.answer = () =>
+      Promise.resolve(Array.from({ length: 101 }, (_, index) => ({ name: `t${index}`, inputSchema: {} })));
+    await sweepMcpServers(registry.ports, { times, forMs: 0 });
+    const server = await registry.get();
+    expect(server?.tools).toHaveLength(100);
+    expect(server?.health).toMatchObject({
+      status: 'healthy',
+      error: expect.stringContaining('1 of its tools'),
+    });
+  });
+});
+
+describe('testing', () => {
+  const tested = (name = 'one') => testMcpServer(outside(registry.ports), asked(), trial(name));
+
+  test('connects, answers and counts as a check', async () => {
+    await registry.add();
+    expect(await tested()).toEqual({ ok: true, tools });
+    expect(await registry.get()).toMatchObject({ health: { status: 'healthy' }, tools });
+    registry.remote.answer = down;
+    expect(await tested()).toEqual({ ok: false, error: 'it did not answer' });
+    expect((await registry.get())?.health).toMatchObject({ status: 'unhealthy', consecutiveFailures: 1 });
+  });
+
+  test('brings a disconnected server back to its checks', async () => {
+    await registry.add();
+    registry.remote.answer = down;
+    for (let times_ = 0; times_ < 9; times_ += 1) await tested();
+    expect((await registry.get())?.health.status).toBe('disconnected');
+    expect(await registry.isDue(1e9)).toBe(false);
+    registry.remote.answer = () => Promise.resolve(tools);
+    await tested();
+    expect((await registry.get())?.health.status).toBe('healthy');
+    expect(await registry.isDue(60_000)).toBe(true);
+  });
+
+  test('counts over what a sweep wrote meanwhile, and not over another address', async () => {
+    await registry.add();
+    registry.remote.answer = async () => {
+      const server = await registry.get();
+      if (server !== undefined) await registry.ports.mcpServers.replace(server, server);
+      return tools;
+    };
+    await tested();
+    expect((await registry.get())?.health.status).toBe('healthy');
+    registry.remote.answer = async () => {
+      await changeMcpServer(registry.ports, asked(), {
+        name: 'one',
+        change: { url: 'https://b.example.com' },
+      });
+      return tools;
+    };
+    expect(await tested()).toEqual({ ok: true, tools });
+    expect((await registry.get())?.health.status).toBe('reconnecting');
+  });
+});
+
+describe('what a turn sees', () => {
+  const use = async (outcome: Parameters<typeof noteUse>[2]['outcome'], startedAt: number) => {
+    const server = await registry.get();
+    if (server !== undefined) await noteUse(registry.ports, server, { outcome, startedAt, times });
+    return registry.get();
+  };
+  const failed = { ok: false, error: 'no answer' } as const;
+
+  test('counts like a check, and of what fails together one counts', async () => {
+    await checked();
+    registry.passMs(1000);
+    expect((await use(failed, start + 1))?.health).toMatchObject({
+      status: 'unhealthy',
+      consecutiveFailures: 1,
+    });
+    expect((await use(failed, start + 2))?.health.consecutiveFailures).toBe(1);
+    expect((await use(failed, start + 1001))?.health.consecutiveFailures).toBe(2);
+  });
+
+  test('is written where it says something new', async () => {
+    await checked();
+    const version = (await registry.get())?.version;
+    expect((await use({ ok: true }, start + 1))?.version).toBe(version);
+    expect((await use({ ok: true, tools }, start + 1))?.version).toBe(version);
+    registry.passMs(1000);
+    expect((await use({ ok: true, tools: [] }, start + 1))?.tools).toEqual([]);
+  });
+
+  test('heals a server inside sandboxes, which is never due', async () => {
+    await registry.add('one', { transport: 'stdio', command: 'x' });
+    expect(await use({ ok: true, tools }, start)).toMatchObject({ health: { status: 'healthy' }, tools });
+    expect(await registry.isDue(1e9)).toBe(false);
+  });
+
+  test('says nothing of a server that is gone or another by now', async () => {
+    await checked();
+    const server = await registry.get();
+    await changeMcpServer(registry.ports, asked(), { name: 'one', change: { url: 'https://b.example.com' } });
+    const seen = { outcome: failed, startedAt: start + 1, times };
+    if (server !== undefined) await noteUse(registry.ports, server, seen);
+    expect((await registry.get())?.health.consecutiveFailures).toBe(0);
+    await removeMcpServer(registry.ports, asked(), 'one');
+    if (server !== undefined) await noteUse(registry.ports, server, seen);
+    expect(await registry.get()).toBeUndefined();
+  });
+});

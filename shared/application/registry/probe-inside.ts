@@ -1,0 +1,77 @@
+/**
+ * Tries an MCP server that runs in sandboxes: starts it in an execution session of its own, asks for its tools, and
+ * ends the session again. It takes a place of the owner meanwhile.
+ */
+import { decodeTools } from '../../contracts/listed-tools.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import { mcpInsideSeconds } from '../../domain/mcp/limits.ts';
+import { withoutSecrets } from '../../domain/mcp/masking.ts';
+import type { McpServer, StdioConfig } from '../../domain/mcp/server.ts';
+import type { Texts } from '../../domain/mcp/template.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { isAppError } from '../../errors.ts';
+import type { ProjectSecrets } from '../../ports/project-secrets.ts';
+import { type ExecutePorts, execute } from '../execution/execute.ts';
+import type { SessionDefaults } from '../session/create-session.ts';
+import { createWithPlace } from '../session/create-with-place.ts';
+import { endSession } from '../session/end-session.ts';
+import type { McpOutcome } from './check-mcp-server.ts';
+import { programOf } from './mcp-target.ts';
+
+export type InsideProbePorts = ExecutePorts & { readonly secrets: Pick<ProjectSecrets, 'read'> };
+
+export type InsideProbe = {
+  readonly principal: Principal;
+  readonly defaults: SessionDefaults;
+  readonly correlationId: string;
+};
+
+type StdioServer = Pick<McpServer, 'project' | 'name'> & { readonly config: StdioConfig };
+
+/** Whatever goes wrong is the server's failure, in words without secrets. */
+export const probeInside = async (
+  ports: InsideProbePorts,
+  server: StdioServer,
+  probe: InsideProbe,
+): Promise<McpOutcome> => {
+  let secrets: Texts = {};
+  try {
+    secrets = await ports.secrets.read(server.project);
+    return await tryInside(ports, { ...server, secrets }, probe);
+  } catch (error) {
+    if (!isAppError(error))
+      ports.telemetry.error('an MCP server could not be tried', { error, name: server.name });
+    const said = isAppError(error) ? error.message : 'it could not be tried';
+    return { ok: false, error: withoutSecrets(said, server.config, secrets) };
+  }
+};
+
+const tryInside = async (
+  ports: InsideProbePorts,
+  { secrets, ...server }: StdioServer & { readonly secrets: Texts },
+  { principal, defaults, correlationId }: InsideProbe,
+): Promise<McpOutcome> => {
+  const program = programOf(server, secrets);
+  const id = ports.world.uuid() as SessionId;
+  const wish = { kind: 'execution', project: server.project } as const;
+  const patience = { waitSeconds: 0, evictIdle: false, correlationId };
+  const session = await createWithPlace(ports, { id, principal, wish, defaults }, patience);
+  if (session === undefined) throw new Error('a new session id was taken');
+  try {
+    const { structured } = await execute(ports, {
+      principal,
+      sessionId: session.id,
+      wish,
+      defaults,
+      patience,
+      tool: 'mcp_list',
+      argsFor: () => ({ server: program, timeout: mcpInsideSeconds }),
+      timeoutSeconds: mcpInsideSeconds,
+      onProgress: () => undefined,
+    });
+    const listed: unknown = structured['tools'];
+    return { ok: true, tools: decodeTools(Array.isArray(listed) ? listed : []) };
+  } finally {
+    await endSession(ports, session, { reason: 'an MCP server was tried', correlationId });
+  }
+};

@@ -1,0 +1,89 @@
+/**
+ * What every change of the registry of MCP servers has in common: whose project it speaks of, that its address is
+ * asked for first, and that it is audited, told to the project's sessions, and has the server checked at once.
+ */
+import { type Intent, projectOf } from '../../domain/access.ts';
+import type { ProjectId } from '../../domain/ids.ts';
+import { dueAtOf } from '../../domain/mcp/health.ts';
+import type { McpServer, McpServerConfig } from '../../domain/mcp/server.ts';
+import { isServerName, type Validated } from '../../domain/mcp/validate.ts';
+import { defaultProject, type Principal } from '../../domain/principal.ts';
+import { AppError } from '../../errors.ts';
+import type { AddressGuard } from '../../ports/address-guard.ts';
+import type { Invoker } from '../../ports/invoker.ts';
+import type { McpServerStore } from '../../ports/mcp-server-store.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { type TellPorts, type ToldStatus, tellMcpStatus } from '../connection/tell-mcp-status.ts';
+import { findProject } from '../project/find-project.ts';
+
+export type RegistryPorts = AuditPorts &
+  TellPorts & {
+    readonly mcpServers: McpServerStore;
+    readonly projects: Pick<ProjectStore, 'get'>;
+    readonly addressGuard: AddressGuard;
+    readonly invoker: Pick<Invoker, 'checkMcpServer'>;
+  };
+
+export type RegistryRequest = {
+  readonly principal: Principal;
+  /** Absent: the principal's own, else the default one. */
+  readonly project?: string | undefined;
+  readonly correlationId: string;
+};
+
+/** The project a request speaks of, if it may be read or changed. */
+export const projectOfRequest = async (
+  { projects }: Pick<RegistryPorts, 'projects'>,
+  { principal, project }: RegistryRequest,
+  intent: Intent,
+): Promise<ProjectId> => {
+  const id = project ?? projectOf(principal.scope) ?? defaultProject;
+  return (await findProject(projects, { id, principal, intent })).id;
+};
+
+export const mcpServerNotFound = (): AppError =>
+  new AppError('mcp_server_not_found', 'there is no such MCP server', {
+    suggestions: ['List the MCP servers of the project.'],
+  });
+
+/** A name that no server can have is not looked up: no key is made of it. */
+export const requireName = (name: string): void => {
+  if (!isServerName(name)) throw mcpServerNotFound();
+};
+
+export const valid = <T>(result: Validated<T>): T => {
+  if (result.ok) return result.value;
+  throw new AppError('invalid_request', result.problem);
+};
+
+/** Where a URL leads is asked before it is written, and again whenever it is used. */
+export const checkAddress = async (
+  { addressGuard }: Pick<RegistryPorts, 'addressGuard'>,
+  config: McpServerConfig,
+): Promise<void> => {
+  if (config.transport !== 'stdio') await addressGuard.check(config.url);
+};
+
+type Change = { readonly server: McpServer; readonly operation: string; readonly status: ToldStatus };
+
+/**
+ * A wake-up that is lost costs a minute: the server is due, and a sweep finds it. One that runs in sandboxes is due
+ * never, and is tried when nothing is known of it.
+ */
+export const announce = async (
+  ports: RegistryPorts,
+  { principal, correlationId }: RegistryRequest,
+  { server, operation, status }: Change,
+): Promise<void> => {
+  const { project, name } = server;
+  await audit(ports, principal, { operation, target: `${project}/${name}` });
+  await tellMcpStatus(ports, project, { name, status });
+  const isUnknown = server.isEnabled && server.tools === undefined;
+  if (status === 'removed' || !(isUnknown || dueAtOf(server, 0) !== undefined)) return;
+  try {
+    await ports.invoker.checkMcpServer(project, name, correlationId);
+  } catch (error) {
+    ports.telemetry.warn('a check of an MCP server was not begun', { error, project, name });
+  }
+};

@@ -1,0 +1,60 @@
+/** Connects to a registered MCP server because somebody asks, and counts what comes of it as a check. */
+import type { CheckTimes } from '../../domain/mcp/health.ts';
+import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
+import type { McpServer } from '../../domain/mcp/server.ts';
+import { isElsewhere } from '../../domain/mcp/validate.ts';
+import { type CheckPorts, type McpOutcome, noteOutcome, probe } from './check-mcp-server.ts';
+import { type InsideProbe, type InsideProbePorts, probeInside } from './probe-inside.ts';
+import {
+  mcpServerNotFound,
+  projectOfRequest,
+  type RegistryPorts,
+  type RegistryRequest,
+  requireName,
+} from './registry-change.ts';
+
+export type TryPorts = CheckPorts & InsideProbePorts;
+export type TestPorts = TryPorts & Pick<RegistryPorts, 'projects'>;
+
+/** `principal`: whose place a server inside takes while it is tried. */
+export type Trial = InsideProbe & { readonly times: CheckTimes };
+
+export const testMcpServer = async (
+  ports: TestPorts,
+  request: RegistryRequest,
+  { name, ...trial }: Omit<Trial, 'principal'> & { readonly name: string },
+): Promise<McpOutcome> => {
+  const project = await projectOfRequest(ports, request, 'write');
+  requireName(name);
+  const server = await ports.mcpServers.get(project, name);
+  if (server === undefined) throw mcpServerNotFound();
+  return tryMcpServer(ports, server, { principal: request.principal, ...trial });
+};
+
+export const tryMcpServer = async (
+  ports: TryPorts,
+  server: McpServer,
+  { times, ...inside }: Trial,
+): Promise<McpOutcome> => {
+  const { config } = server;
+  const outcome =
+    config.transport === 'stdio'
+      ? await probeInside(ports, { ...server, config }, inside)
+      : await probe(ports, server, config);
+  await noteOnLatest(ports, server, { outcome, times });
+  return outcome;
+};
+
+/** A sweep or a change may write meanwhile; the outcome counts as long as it speaks of the same server. */
+const noteOnLatest = async (
+  ports: CheckPorts,
+  tested: McpServer,
+  seen: Parameters<typeof noteOutcome>[2],
+): Promise<void> => {
+  let server: McpServer | undefined = tested;
+  for (let attempt = 0; attempt < mcpChangeTriesMax; attempt += 1) {
+    if (server === undefined || isElsewhere(server.config, tested.config)) return;
+    if ((await noteOutcome(ports, server, seen)) !== undefined) return;
+    server = await ports.mcpServers.get(tested.project, tested.name);
+  }
+};

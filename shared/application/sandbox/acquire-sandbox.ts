@@ -1,0 +1,142 @@
+/**
+ * Acquires the sandbox of a workspace: one start however many ask, everybody gets the same one.
+ *
+ * The table decides who starts it (a claim is true once per generation); the rest wait for readiness,
+ * bounded, and are then told `sandbox_starting`. A starter that died is repeated under the same token.
+ */
+import type { SandboxStart } from '../../contracts/sandbox-start.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { sandboxTrustMs, sandboxWaitMsMax } from '../../domain/limits.ts';
+import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../../domain/sandbox.ts';
+import { AppError } from '../../errors.ts';
+import { type LocatePorts, type Locator, openLocator } from './locate-sandbox.ts';
+import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
+import {
+  noCapacity,
+  reissueStart,
+  type StartPorts,
+  startSandbox,
+  type WantedSandbox,
+} from './start-sandbox.ts';
+import { requestStop } from './stop-sandbox.ts';
+import { type VerifyPorts, verifySandbox } from './verify-sandbox.ts';
+
+export type AcquirePorts = StartPorts & ReadyPorts & VerifyPorts & LocatePorts;
+
+export type AcquiredSandbox = {
+  readonly sandbox: LiveSandbox;
+  /** As it was read when the sandbox was found ready. */
+  readonly workspace: Workspace;
+  /** Given to exactly one caller: the one who says that the sandbox started. */
+  readonly start?: SandboxStart;
+};
+
+const pollMsMin = 20;
+const pollMsMax = 1000;
+/** A sandbox that dies while it starts is started again this often. */
+const startsMax = 3;
+
+export const acquireSandbox = async (
+  ports: AcquirePorts,
+  wanted: WantedSandbox,
+): Promise<AcquiredSandbox> => {
+  const deadline = ports.world.now() + sandboxWaitMsMax;
+  const locate = openLocator(ports, wanted.correlationId);
+  let starts = 0;
+  let overBefore: number | undefined;
+  for (let pause = pollMsMin; ports.world.now() < deadline; pause = Math.min(pollMsMax, pause * 1.5)) {
+    const workspace = await find(ports, wanted.workspaceId);
+    overBefore ??= lastOver(workspace);
+    refuseWithoutCapacity(workspace, overBefore);
+    const attempt = await tryOnce(ports, workspace, { ...wanted, locate });
+    if (typeof attempt === 'object') return attempt;
+    wanted.onPhase?.('starting the sandbox');
+    if (attempt === 'started') starts += 1;
+    if (starts > startsMax) throw startFailed('it stopped each time before it answered');
+    await ports.world.sleep(pause, wanted.signal);
+    wanted.signal?.throwIfAborted();
+  }
+  throw new AppError('sandbox_starting', 'the sandbox is still starting', {
+    suggestions: ['Try again in a few seconds.'],
+    recoveryActions: ['wait_and_retry'],
+  });
+};
+
+type Attempt = AcquiredSandbox | 'started' | 'not-yet';
+
+const find = async ({ workspaces }: AcquirePorts, id: WorkspaceId): Promise<Workspace> => {
+  const workspace = await workspaces.get(id);
+  if (workspace !== undefined) return workspace;
+  throw new AppError('workspace_not_found', `workspace ${id} not found`);
+};
+
+/** The last generation that was over when it was looked at. */
+const lastOver = ({ sandbox }: Workspace): number => {
+  if (sandbox === undefined) return 0;
+  return sandbox.state === 'stopped' ? sandbox.generation : sandbox.generation - 1;
+};
+
+/** Who waited for a start that found no room does not ask for room once more. */
+const refuseWithoutCapacity = ({ sandbox }: Workspace, overBefore: number): void => {
+  if (sandbox?.state !== 'stopped' || sandbox.generation <= overBefore) return;
+  if (sandbox.stoppedReason === noCapacity.reason) throw noCapacity.error();
+};
+
+const startFailed = (why: string): AppError =>
+  new AppError('sandbox_start_failed', `the sandbox could not be started: ${why}`, {
+    suggestions: ['Try again in a minute.'],
+    recoveryActions: ['wait_and_retry'],
+  });
+
+const tryOnce = async (
+  ports: AcquirePorts,
+  workspace: Workspace,
+  { locate, ...wanted }: WantedSandbox & { readonly locate: Locator },
+): Promise<Attempt> => {
+  const { id: workspaceId, sandbox } = workspace;
+  const now = ports.world.now();
+  const next = acquireStep(sandbox, now);
+  switch (next.step) {
+    case 'use':
+      return use(ports, workspace, liveSandbox(workspace, next.address));
+    case 'start':
+      await startSandbox(ports, workspace, wanted);
+      return 'started';
+    case 'reissue':
+      if (sandbox !== undefined) await reissueStart(ports, { workspaceId, sandbox });
+      return 'not-yet';
+    case 'probe': {
+      const start = await readySandbox(ports, workspace, liveSandbox(workspace, next.address));
+      return start === undefined
+        ? 'not-yet'
+        : { sandbox: liveSandbox(workspace, next.address), workspace, start };
+    }
+    case 'locate':
+      await locate(next.taskArn);
+      return 'not-yet';
+    case 'give-up': {
+      const reason = 'it did not become ready in time';
+      const stop = { reason, correlationId: wanted.correlationId, only: 'starting' } as const;
+      // One that moved since it was read is looked at again.
+      if (!(await requestStop(ports, workspace, stop))) return 'not-yet';
+      throw startFailed(reason);
+    }
+    case 'wait':
+      return 'not-yet';
+  }
+};
+
+/** One that has shown itself a moment ago is believed; another is asked first. */
+const use = async (ports: AcquirePorts, workspace: Workspace, sandbox: LiveSandbox): Promise<Attempt> => {
+  const isTrusted = ports.world.now() - lastSeen(workspace) < sandboxTrustMs;
+  if (isTrusted || (await verifySandbox(ports, workspace, sandbox)) === 'lives')
+    return { sandbox, workspace };
+  return 'not-yet';
+};
+
+const liveSandbox = ({ id, sandbox }: Workspace, address: string): LiveSandbox => ({
+  workspaceId: id,
+  generation: sandbox?.generation ?? 0,
+  address,
+  flavor: sandbox?.flavor ?? 'micro',
+});

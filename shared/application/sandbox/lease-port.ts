@@ -1,0 +1,34 @@
+/** Leases a port of a session's sandbox for preview: the one that is asked for, or the next in rounds. */
+import { isPreviewPort, nextPort } from '../../domain/sandbox.ts';
+import { AppError } from '../../errors.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { AcquiredSandbox } from './acquire-sandbox.ts';
+
+const racesMax = 50;
+
+/** Leasing a leased port again gives it again. Leases end with the sandbox. `workspace`: as it was read with it. */
+export const leasePort = async (
+  { workspaces }: { readonly workspaces: WorkspaceStore },
+  { sandbox: { workspaceId, generation }, workspace }: AcquiredSandbox,
+  wanted?: number,
+): Promise<number> => {
+  if (wanted !== undefined && !isPreviewPort(wanted))
+    throw new AppError('invalid_request', 'port: use one from 8000 to 8999');
+  for (let race = 0; race < racesMax; race += 1) {
+    const now = race === 0 ? workspace : await workspaces.get(workspaceId);
+    const leased = now?.sandbox?.ports ?? [];
+    if (wanted !== undefined && leased.includes(wanted)) return wanted;
+    const port = wanted ?? nextPort(leased);
+    if (port === undefined) throw noPort();
+    if (await workspaces.leasePort(workspaceId, generation, port)) return port;
+  }
+  throw new AppError('sandbox_unavailable', 'the sandbox is not ready', {
+    recoveryActions: ['wait_and_retry'],
+  });
+};
+
+const noPort = (): AppError =>
+  new AppError('resource_limit_exceeded', 'all preview ports of this sandbox are leased', {
+    suggestions: ['Use one that is leased already, or stop the session.'],
+    recoveryActions: ['stop_session'],
+  });

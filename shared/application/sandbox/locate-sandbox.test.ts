@@ -1,0 +1,75 @@
+/** How often ECS is asked about a task that was not heard of, and what comes of its answers. */
+import { expect, test } from 'vitest';
+import type { WorkspaceId } from '../../domain/ids.ts';
+import type { HostTask } from '../../ports/sandbox-host.ts';
+import { type LocatePorts, openLocator } from './locate-sandbox.ts';
+
+const id = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
+const workspace = { id, users: [], sandbox: { generation: 2, state: 'starting' } };
+
+/** Ports that note what they were asked; what a locator has no use for is absent. */
+const portsOf = (answer: () => readonly Partial<HostTask>[]) => {
+  const clock = { now: 1000 };
+  const done: string[] = [];
+  const ports = {
+    host: {
+      describe: ([taskArn]: readonly string[]) => {
+        done.push(`describe ${taskArn}`);
+        return Promise.resolve().then(answer);
+      },
+    },
+    workspaces: {
+      get: () => Promise.resolve(workspace),
+      noteTask: (_id: WorkspaceId, generation: number, taskArn: string) =>
+        Promise.resolve(done.push(`task ${generation} ${taskArn}`)),
+      noteAddress: (_id: WorkspaceId, generation: number, running: HostTask) =>
+        Promise.resolve(done.push(`runs ${generation} ${running.taskArn} ${running.address}`) > 0),
+      markStopped: (_id: WorkspaceId, generation: number, { reason }: { readonly reason: string }) => {
+        done.push(`stopped ${generation} ${reason}`);
+        return Promise.resolve(undefined);
+      },
+    },
+    telemetry: { warn: (message: string) => done.push(`warn ${message}`) },
+    world: { now: () => clock.now },
+  };
+  return { ports: ports as unknown as LocatePorts, clock, done };
+};
+
+const task = { taskArn: 'arn', group: `workspace/${id}/2`, createdAt: 0 };
+
+test('a task that runs is noted with its address', async () => {
+  const { ports, done } = portsOf(() => [
+    { ...task, lastStatus: 'RUNNING', address: 'http://10.0.0.7:8080' },
+  ]);
+  await openLocator(ports, 'c')('arn');
+  expect(done).toEqual(['describe arn', 'runs 2 arn http://10.0.0.7:8080']);
+});
+
+test('a task that stopped is noted with its reason, and one on its way changes nothing', async () => {
+  const stopped = portsOf(() => [{ ...task, lastStatus: 'STOPPED', stoppedReason: 'no image' }]);
+  await openLocator(stopped.ports, 'c')('arn');
+  expect(stopped.done).toEqual(['describe arn', 'stopped 2 no image']);
+  const pending = portsOf(() => [{ ...task, lastStatus: 'PENDING' }]);
+  await openLocator(pending.ports, 'c')('arn');
+  expect(pending.done).toEqual(['describe arn']);
+  const unknown = portsOf(() => []);
+  await openLocator(unknown.ports, 'c')('arn');
+  expect(unknown.done).toEqual(['describe arn']);
+});
+
+test('who waits asks every five seconds and no more often, also after a refusal', async () => {
+  const { ports, clock, done } = portsOf(() => {
+    throw new Error('Rate exceeded');
+  });
+  const locate = openLocator(ports, 'c');
+  for (const now of [1000, 2000, 5999, 6000, 10_999]) {
+    clock.now = now;
+    await locate('arn');
+  }
+  expect(done).toEqual([
+    'describe arn',
+    'warn a sandbox that starts was not located',
+    'describe arn',
+    'warn a sandbox that starts was not located',
+  ]);
+});

@@ -1,0 +1,29 @@
+/**
+ * Asks ECS what became of a task that starts and of which nothing was heard: a state event comes at least
+ * once, but may come late, and one that is lost would cost a start. Many who wait ask seldom each; one that
+ * gets no answer asks again, and the event may still come.
+ */
+import { locateEveryMs } from '../../domain/limits.ts';
+import type { SandboxHost } from '../../ports/sandbox-host.ts';
+import { noteTaskEvent, type TaskPorts } from './note-task-event.ts';
+
+export type LocatePorts = TaskPorts & { readonly host: Pick<SandboxHost, 'describe'> };
+
+export type Locator = (taskArn: string) => Promise<void>;
+
+/** One for each who waits. */
+export const openLocator = (ports: LocatePorts, correlationId: string): Locator => {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return async (taskArn) => {
+    const now = ports.world.now();
+    if (now - askedAt < locateEveryMs) return;
+    askedAt = now;
+    try {
+      const [task] = await ports.host.describe([taskArn]);
+      if (task !== undefined)
+        await noteTaskEvent(ports, { ...task, desiredStatus: 'RUNNING' }, correlationId);
+    } catch (error) {
+      ports.telemetry.warn('a sandbox that starts was not located', { taskArn, error });
+    }
+  };
+};

@@ -1,0 +1,60 @@
+/** What ECS says of a task: one that runs is noted in one write; a second task under the same name changes nothing. */
+import { expect, test } from 'vitest';
+import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { taskGroup } from '../../domain/sandbox.ts';
+import { noteTaskEvent } from './note-task-event.ts';
+
+const address = 'http://10.42.0.9:8080';
+
+const open = async () => {
+  const quiet = openQuietPorts();
+  const { workspaces } = quiet.ports;
+  const workspace = workspaceOf(newSession());
+  const { id } = workspace;
+  await workspaces.create(workspace);
+  await workspaces.claimStart(id, newSandbox());
+  const say = (taskArn: string, lastStatus: string, more: object = {}) => {
+    const event = { taskArn, group: taskGroup(id, 1), lastStatus, desiredStatus: 'RUNNING', ...more };
+    return noteTaskEvent(quiet.ports, event, 'c');
+  };
+  const read = async () => (await workspaces.get(id))?.sandbox;
+  quiet.takeRequests();
+  return { ...quiet, id, say, read };
+};
+
+test('a task that runs costs one request, and one on its way none', async () => {
+  const { say, read, takeRequests } = await open();
+  await say('task-1', 'PENDING');
+  expect(takeRequests()).toEqual([]);
+  await say('task-1', 'RUNNING', { address });
+  expect(takeRequests()).toEqual(['Update']);
+  expect(await read()).toMatchObject({ taskArn: 'task-1', address });
+});
+
+test('a second task of the same name neither runs nor stops for the first', async () => {
+  const { say, read } = await open();
+  await say('task-1', 'RUNNING', { address });
+  const before = await read();
+  await say('task-2', 'RUNNING', { address: 'http://10.42.0.1:8080' });
+  await say('task-2', 'RUNNING', { address, desiredStatus: 'STOPPED' });
+  await say('task-2', 'STOPPED', { desiredStatus: 'STOPPED' });
+  expect(await read()).toEqual(before);
+});
+
+test('a task that runs when its sandbox is to stop is known, so that it can be stopped', async () => {
+  const { ports, id, say, read } = await open();
+  await ports.workspaces.markStopping(id, 1, { reason: 'idle', at: 1, dueAt: 2 });
+  await say('task-1', 'RUNNING', { address });
+  expect(await read()).toMatchObject({ state: 'stopping', taskArn: 'task-1' });
+});
+
+test('one that ECS stops is marked, and one that stopped is over', async () => {
+  const { say, read, invoked } = await open();
+  await say('task-1', 'RUNNING', { address });
+  await say('task-1', 'RUNNING', { address, desiredStatus: 'STOPPED', stoppedReason: 'maintenance' });
+  expect(await read()).toMatchObject({ state: 'stopping', stoppedReason: 'maintenance' });
+  expect(invoked).toHaveLength(1);
+  await say('task-1', 'STOPPED', { desiredStatus: 'STOPPED' });
+  expect(await read()).toMatchObject({ state: 'stopped', stoppedReason: 'maintenance' });
+});

@@ -1,0 +1,106 @@
+/**
+ * Notes what ECS says of a task: its address when it runs, that it is about to stop, and that it stopped,
+ * with the reason.
+ *
+ * Events come at least once and in any order; each transition is conditional on the generation, so that a
+ * late or repeated one changes nothing. A warm sandbox's task keeps its slot's name: who claimed it is
+ * looked up.
+ */
+import { stoppedEntry } from '../../contracts/sandbox-start.ts';
+import { isPoolSlot } from '../../domain/pool.ts';
+import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
+import type { SandboxLog } from '../../ports/sandbox-log.ts';
+import type { SandboxName, WorkspaceStore } from '../../ports/workspace-store.ts';
+import { type SayPorts, say } from '../connection/say.ts';
+import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
+
+export type TaskPorts = SayPorts &
+  RequestStopPorts & { readonly workspaces: WorkspaceStore; readonly sandboxLog: SandboxLog };
+
+export type TaskEvent = {
+  readonly taskArn: string;
+  readonly group: string;
+  readonly lastStatus: string;
+  readonly desiredStatus: string;
+  /** The private address and port of its server, once it has one. */
+  readonly address?: string;
+  readonly stoppedReason?: string;
+};
+
+export const noteTaskEvent = async (
+  ports: TaskPorts,
+  event: TaskEvent,
+  correlationId: string,
+): Promise<void> => {
+  const named = decodeTaskGroup(event.group);
+  if (named === undefined) return;
+  const isSlot = isPoolSlot(named.workspaceId);
+  const task = (isSlot ? await ports.workspaces.claimantOf(named) : undefined) ?? named;
+  if (event.lastStatus !== 'STOPPED' && event.desiredStatus !== 'STOPPED')
+    return event.lastStatus === 'RUNNING' ? noteRunning(ports, task, event) : undefined;
+  const workspace = await ports.workspaces.get(task.workspaceId);
+  if (workspace === undefined || isOfAnother(workspace, task, event)) return;
+  if (event.lastStatus === 'STOPPED')
+    return noteStopped(ports, task, event.stoppedReason ?? 'the task stopped');
+  await noteStopping(ports, workspace, { task, event, correlationId });
+};
+
+/** A second task under the same name is an orphan: what becomes of it is nothing to the sandbox. */
+const isOfAnother = ({ sandbox }: Workspace, { generation }: SandboxName, { taskArn }: TaskEvent): boolean =>
+  sandbox?.generation === generation && sandbox.taskArn !== undefined && sandbox.taskArn !== taskArn;
+
+const noteRunning = async (
+  { workspaces, world }: TaskPorts,
+  { workspaceId, generation }: SandboxName,
+  { taskArn, address }: TaskEvent,
+): Promise<void> => {
+  if (address === undefined) return;
+  if (!(await workspaces.noteAddress(workspaceId, generation, { taskArn, address }))) {
+    // One that is stopping may know its task from nowhere else, and is stopped by it.
+    await workspaces.noteTask(workspaceId, generation, taskArn);
+    return;
+  }
+  // Nobody waits for a slot: who claims it sees whether it answers.
+  if (isPoolSlot(workspaceId)) await workspaces.markReady(workspaceId, generation, world.now());
+};
+
+type StoppingTask = {
+  readonly task: SandboxName;
+  readonly event: TaskEvent;
+  readonly correlationId: string;
+};
+
+/** ECS takes the task away: what is in it is saved while it still answers. */
+const noteStopping = async (
+  ports: TaskPorts,
+  workspace: Workspace,
+  { task, event, correlationId }: StoppingTask,
+): Promise<void> => {
+  const { sandbox } = workspace;
+  if (sandbox?.generation !== task.generation || sandbox.state === 'stopping') return;
+  const reason = event.stoppedReason ?? 'ECS stops the task';
+  await requestStop(ports, workspace, { reason, correlationId });
+};
+
+/** Told once, however often it is said. */
+export const noteStopped = async (
+  ports: TaskPorts,
+  { workspaceId, generation }: SandboxName,
+  why: string,
+): Promise<void> => {
+  const at = ports.world.now();
+  const stopped = await ports.workspaces.markStopped(workspaceId, generation, { reason: why, at });
+  if (stopped === undefined || isPoolSlot(workspaceId)) return;
+  ports.telemetry.count('SandboxesStopped');
+  const { reason, isUnplanned } = endOf(stopped, why);
+  if (isUnplanned) ports.telemetry.count('SandboxesLost');
+  const text = `sandbox ${generation} stopped: ${reason}`;
+  await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);
+  const entry = stoppedEntry(reason, stopped.checkpoint?.savedAt);
+  for (const session of stopped.users) await say(ports, session, [entry]);
+};
+
+const endOf = ({ sandbox }: Workspace, why: string) => ({
+  reason: sandbox?.stoppedReason ?? why,
+  isUnplanned: sandbox?.stopRequestedAt === undefined,
+});

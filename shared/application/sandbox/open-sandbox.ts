@@ -1,0 +1,58 @@
+/**
+ * The sandbox of a session, outside a turn: a heartbeat first, so that no janitor takes it away, then
+ * acquired, and its start said in the session's log.
+ */
+import { startEntries } from '../../contracts/sandbox-start.ts';
+import { heartbeatMs } from '../../domain/limits.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
+import { idleLimit, type Lifetimes } from '../../domain/session-lifetime.ts';
+import { AppError } from '../../errors.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { AudiencePorts } from '../connection/audience.ts';
+import { say } from '../connection/say.ts';
+import { type AcquiredSandbox, type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
+
+export type OpenSandboxPorts = AcquirePorts & AudiencePorts & { readonly sessions: SessionStore };
+
+export type Opening = {
+  readonly lifetimes: Lifetimes;
+  readonly correlationId: string;
+  readonly signal?: AbortSignal;
+  /** What whoever waits for the sandbox is told. */
+  readonly onPhase?: (phase: string) => void;
+};
+
+export const openSandbox = async (
+  ports: OpenSandboxPorts,
+  session: Session,
+  { lifetimes, ...waiting }: Opening,
+): Promise<AcquiredSandbox> => {
+  if (isEnded(session.status))
+    throw new AppError('invalid_session_state', `the session is ${session.status}`, {
+      suggestions: ['Make a new session.'],
+      recoveryActions: ['create_new_session'],
+    });
+  await heartbeat(ports, session, lifetimes);
+  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
+  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, ...waiting };
+  const acquired = await acquireSandbox(ports, wanted);
+  if (acquired.start !== undefined) {
+    const { startMs, source } = acquired.start;
+    waiting.onPhase?.(`the sandbox is ready after ${startMs} ms (${source})`);
+    await say(ports, session.id, startEntries(acquired.start));
+  }
+  return acquired;
+};
+
+/** Written only when the last one is a while ago: a busy session costs no write per request. */
+const heartbeat = async (
+  { sessions, world }: OpenSandboxPorts,
+  session: Session,
+  lifetimes: Lifetimes,
+): Promise<void> => {
+  const now = world.now();
+  const idleMs = idleLimit(session, lifetimes);
+  const isFresh = now - session.lastActiveAt < Math.min(heartbeatMs, idleMs / 4);
+  if (isFresh && (session.dueAt ?? Number.POSITIVE_INFINITY) <= now + idleMs) return;
+  await sessions.touch(session, now, now + idleMs);
+};

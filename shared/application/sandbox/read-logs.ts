@@ -1,0 +1,45 @@
+/** What a session's sandboxes did and said: what is kept of it, and what the living one has said since. */
+import { sandboxLogPage } from '../../contracts/link.ts';
+import { logLinesMax } from '../../domain/limits.ts';
+import type { Session } from '../../domain/session.ts';
+import { isAppError } from '../../errors.ts';
+import type { SandboxLink } from '../../ports/sandbox-link.ts';
+import type { LogLine, SandboxLog } from '../../ports/sandbox-log.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+
+export type LogPorts = {
+  readonly workspaces: Pick<WorkspaceStore, 'get'>;
+  readonly sandboxLog: SandboxLog;
+  readonly link: SandboxLink;
+};
+
+/** Oldest first; never starts a sandbox. */
+export const readLogs = async (
+  ports: LogPorts,
+  { workspace: workspaceId }: Session,
+): Promise<readonly LogLine[]> => {
+  const [kept, living] = await Promise.all([
+    ports.sandboxLog.read(workspaceId, logLinesMax),
+    livingLines(ports, workspaceId),
+  ]);
+  return [...kept, ...living].slice(-logLinesMax);
+};
+
+const livingLines = async (
+  { workspaces, link }: LogPorts,
+  workspaceId: Session['workspace'],
+): Promise<readonly LogLine[]> => {
+  const { sandbox } = (await workspaces.get(workspaceId)) ?? {};
+  if (sandbox?.state !== 'ready' || sandbox.address === undefined) return [];
+  const { generation, address, flavor, logsSeen = 0 } = sandbox;
+  try {
+    const request = { method: 'GET', path: `/logs?after=${logsSeen}` };
+    const response = await link.fetch({ workspaceId, generation, address, flavor }, request);
+    const page = sandboxLogPage.safeParse(await response.json());
+    return page.success ? page.data.lines.map(({ at, stream, text }) => ({ at, stream, text })) : [];
+  } catch (error) {
+    // A sandbox that has just died: what is kept of it is the answer.
+    if (isAppError(error) && error.code === 'sandbox_unavailable') return [];
+    throw error;
+  }
+};

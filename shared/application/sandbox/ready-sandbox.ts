@@ -1,0 +1,147 @@
+/**
+ * Makes a sandbox whose task runs ready for its workspace: a warm one is given the workspace's own bearer,
+ * the last checkpoint and what the owner's sandboxes share are restored by exactly one caller, and exactly
+ * one caller learns that it is ready (L2).
+ */
+import type { Restored, RestoredShared, SandboxStart } from '../../contracts/sandbox-start.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { restoreMsMax } from '../../domain/limits.ts';
+import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import { isAppError } from '../../errors.ts';
+import type { SandboxLink } from '../../ports/sandbox-link.ts';
+import type { SandboxLog } from '../../ports/sandbox-log.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { RestoreOutcome, WorkspaceArchive } from '../../ports/workspace-archive.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type ReadyPorts = {
+  readonly workspaces: WorkspaceStore;
+  readonly link: SandboxLink;
+  readonly archive: WorkspaceArchive;
+  readonly sandboxLog: SandboxLog;
+  readonly telemetry: Telemetry;
+  readonly world: World;
+  readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
+};
+
+/** Undefined when it is not ready yet, or somebody else makes it ready. */
+export const readySandbox = async (
+  ports: ReadyPorts,
+  workspace: Workspace,
+  sandbox: LiveSandbox,
+): Promise<SandboxStart | undefined> => {
+  const { sandbox: record, checkpoint } = workspace;
+  if (record === undefined || !(await opens(ports, record, sandbox))) return undefined;
+  const needsRestore = checkpoint !== undefined || ports.archive.keepsShared;
+  const filled = needsRestore ? await restore(ports, workspace, sandbox) : {};
+  if (filled === 'not-mine') return undefined;
+  const { workspaceId, generation } = sandbox;
+  const now = ports.world.now();
+  if (!(await ports.workspaces.markReady(workspaceId, generation, now))) return undefined;
+  const startMs = now - record.requestedAt;
+  ports.telemetry.duration('SandboxStartMs', startMs);
+  await ports.sandboxLog.append(workspaceId, lifecycle(record, { now, startMs, ...filled }));
+  return {
+    startMs,
+    source: record.source,
+    generation,
+    ...filled,
+    ...(record.lost === undefined ? {} : { lost: record.lost }),
+  };
+};
+
+/** What came into it; nothing where nothing was to come. */
+type Filled = { readonly restored?: Restored; readonly shared?: RestoredShared };
+
+const lifecycle = (
+  { generation, flavor, template, source, requestedAt }: SandboxRecord,
+  { now, startMs, restored, shared }: Filled & { readonly now: number; readonly startMs: number },
+) => {
+  const asked = `sandbox ${generation} asked for: ${template}, ${flavor}, ${source === 'pool' ? 'from the warm pool' : 'new'}`;
+  const files =
+    restored === undefined ? '' : `; ${restored.files} files restored, ${restored.missing.length} missing`;
+  const sharedFiles =
+    shared === undefined ? '' : `; ${shared.files} shared files, ${shared.missing.length} missing`;
+  return [
+    { at: requestedAt, stream: 'lifecycle' as const, text: asked },
+    {
+      at: now,
+      stream: 'lifecycle' as const,
+      text: `sandbox ${generation} ready after ${startMs} ms${files}${sharedFiles}`,
+    },
+  ];
+};
+
+/** Whether the server inside opens to the workspace's own bearer; a warm one is made to. */
+const opens = async (ports: ReadyPorts, record: SandboxRecord, sandbox: LiveSandbox): Promise<boolean> => {
+  const status = await statusOf(ports.link, sandbox, { method: 'GET', path: '/health' });
+  if (status === 200) return true;
+  if (status !== 401 || record.warm === undefined) return false;
+  const { slot, generation } = record.warm;
+  const body = JSON.stringify({ bearerSha256: ports.bearerHash(sandbox.workspaceId, sandbox.generation) });
+  const asSlot = { ...sandbox, workspaceId: slot, generation };
+  const claimed = await statusOf(ports.link, asSlot, { method: 'POST', path: '/claim', body });
+  return claimed === 204;
+};
+
+type Ask = { readonly method: string; readonly path: string; readonly body?: string };
+
+/** Undefined when it does not answer. */
+const statusOf = async (link: SandboxLink, sandbox: LiveSandbox, ask: Ask): Promise<number | undefined> => {
+  try {
+    const headers: Record<string, string> =
+      ask.body === undefined ? {} : { 'content-type': 'application/json' };
+    const response = await link.fetch(sandbox, { ...ask, headers });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    if (isAppError(error) && error.code === 'sandbox_unavailable') return undefined;
+    throw error;
+  }
+};
+
+const restore = async (
+  ports: ReadyPorts,
+  { checkpoint, owner }: Workspace,
+  sandbox: LiveSandbox,
+): Promise<Filled | 'not-mine'> => {
+  const { workspaceId, generation } = sandbox;
+  const at = ports.world.now();
+  const claim = { at, until: at + restoreMsMax };
+  if (!(await ports.workspaces.claimRestore(workspaceId, generation, claim))) return 'not-mine';
+  try {
+    const manifest = checkpoint && { id: checkpoint.id, sha256: checkpoint.sha256 };
+    const wish = { owner, ...(manifest === undefined ? {} : { manifest }) };
+    const outcome = await ports.archive.restore(sandbox, wish);
+    ports.telemetry.duration('WorkspaceRestoreMs', ports.world.now() - at);
+    const filled = filledBy(outcome, checkpoint?.savedAt);
+    if (!isComplete(filled)) ports.telemetry.count('WorkspaceRestoresIncomplete');
+    return filled;
+  } catch (error) {
+    await ports.workspaces.unclaimRestore(workspaceId, generation);
+    if (isAppError(error) && error.code === 'sandbox_unavailable') return 'not-mine';
+    throw error;
+  }
+};
+
+const filledBy = (outcome: RestoreOutcome, savedAt: number | undefined): Filled => {
+  const { shared, sharedFailed } = outcome;
+  const { files, missing } = shared ?? { files: 0, missing: [] };
+  return {
+    ...(savedAt === undefined ? {} : { restored: restoredBy(outcome, savedAt) }),
+    ...(shared === undefined && sharedFailed === undefined
+      ? {}
+      : { shared: { files, missing, ...(sharedFailed === undefined ? {} : { failed: sharedFailed }) } }),
+  };
+};
+
+const restoredBy = (outcome: RestoreOutcome, savedAt: number): Restored =>
+  outcome.status === 'refused'
+    ? { files: 0, savedAt, missing: [], refused: outcome.reason }
+    : { files: outcome.files, savedAt, missing: outcome.missing };
+
+const isComplete = ({ restored, shared }: Filled): boolean =>
+  restored?.refused === undefined &&
+  shared?.failed === undefined &&
+  (restored?.missing.length ?? 0) + (shared?.missing.length ?? 0) === 0;

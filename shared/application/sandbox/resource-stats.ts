@@ -1,0 +1,66 @@
+/** What an owner's execution sessions use of what they may, and what the warm pool holds. */
+import { flavors } from '../../domain/flavor.ts';
+import { previewPortCount } from '../../domain/limits.ts';
+import { poolSlots } from '../../domain/pool.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { executionPlaces } from '../../domain/quota.ts';
+import { holdsPlace } from '../../domain/session.ts';
+import type { PlaceStore } from '../../ports/place-store.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+
+export type StatsPorts = {
+  readonly places: PlaceStore;
+  readonly sessions: Pick<SessionStore, 'getMany'>;
+  readonly workspaces: Pick<WorkspaceStore, 'getMany'>;
+};
+
+export type StatsSettings = {
+  readonly executionMax: number;
+  readonly poolSize: number;
+  readonly limits: 'enforced' | 'best effort';
+};
+
+/** Ratios are from 0 to 1. */
+export type ResourceStats = {
+  readonly activeSessions: number;
+  readonly maxSessions: number;
+  readonly totalMemoryMb: number;
+  readonly totalCpus: number;
+  readonly flavorCounts: Readonly<Record<string, number>>;
+  readonly sessionUtilization: number;
+  readonly allocatedPorts: number;
+  readonly availablePorts: number;
+  readonly portUtilization: number;
+  readonly pool: { readonly ready: number; readonly target: number };
+  readonly limits: 'enforced' | 'best effort';
+};
+
+export const resourceStats = async (
+  ports: StatsPorts,
+  principal: Principal,
+  { executionMax, poolSize, limits }: StatsSettings,
+): Promise<ResourceStats> => {
+  const { taken } = await ports.places.read(executionPlaces(principal.owner));
+  const found = await ports.sessions.getMany(taken.map(({ session }) => session));
+  const active = found.filter(holdsPlace);
+  const slots = poolSlots(poolSize);
+  const records = await ports.workspaces.getMany([...active.map(({ workspace }) => workspace), ...slots]);
+  const flavorCounts: Record<string, number> = {};
+  for (const { flavor } of active) flavorCounts[flavor] = (flavorCounts[flavor] ?? 0) + 1;
+  const allocatedPorts = records.reduce((sum, { sandbox }) => sum + (sandbox?.ports?.length ?? 0), 0);
+  const ready = records.filter(({ id, sandbox }) => slots.includes(id) && sandbox?.state === 'ready').length;
+  return {
+    activeSessions: active.length,
+    maxSessions: executionMax,
+    totalMemoryMb: active.reduce((sum, { flavor }) => sum + flavors[flavor].memoryMb, 0),
+    totalCpus: active.reduce((sum, { flavor }) => sum + flavors[flavor].cpus, 0),
+    flavorCounts,
+    sessionUtilization: active.length / executionMax,
+    allocatedPorts,
+    availablePorts: Math.max(0, previewPortCount - allocatedPorts),
+    portUtilization: Math.min(1, allocatedPorts / previewPortCount),
+    pool: { ready, target: poolSize },
+    limits,
+  };
+};

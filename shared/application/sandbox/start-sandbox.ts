@@ -1,0 +1,179 @@
+/**
+ * Starts the next sandbox of a workspace: a warm one if the pool has one of the size, else a new task.
+ *
+ * Want of capacity is asked again with growing pauses under the same token; then a smaller size is tried if
+ * the session allows it; then the generation is over and everybody who waits is told.
+ */
+import { type Flavor, smallerFlavor, type Template } from '../../domain/flavor.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { capacityTriesMax } from '../../domain/limits.ts';
+import { claimableSlots, poolSlots } from '../../domain/pool.ts';
+import { lossOf, type SandboxRecord, startToken, taskGroup, type Workspace } from '../../domain/sandbox.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { Invoker } from '../../ports/invoker.ts';
+import type { SandboxHost } from '../../ports/sandbox-host.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type WantedSandbox = {
+  readonly workspaceId: WorkspaceId;
+  readonly flavor: Flavor;
+  readonly template: Template;
+  /** Whether the next smaller flavor will do when there is no capacity. */
+  readonly allowSmallerFlavor: boolean;
+  readonly correlationId: string;
+  /** Whoever waits for it may be called away: its reason is thrown. */
+  readonly signal?: AbortSignal;
+  /** What whoever waits for it is told. */
+  readonly onPhase?: (phase: string) => void;
+};
+
+export type TaskStartPorts = {
+  readonly workspaces: WorkspaceStore;
+  readonly host: Pick<SandboxHost, 'start'>;
+  readonly telemetry: Telemetry;
+  readonly world: World;
+  /** SHA-256 of the bearer of one generation's sandbox. */
+  readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
+};
+
+export type StartPorts = TaskStartPorts & {
+  readonly invoker: Invoker;
+  /** Slots of the warm pool. */
+  readonly poolSize: number;
+};
+
+export const noCapacity = {
+  reason: 'no capacity',
+  error: (cause?: unknown): AppError =>
+    new AppError('sandbox_unavailable', 'there is no room for a sandbox of this size at the moment', {
+      cause,
+      suggestions: ['Try again in a minute, or ask for a smaller flavor.'],
+      recoveryActions: ['wait_and_retry', 'retry_with_smaller_flavor'],
+    }),
+} as const;
+
+const capacityPauseMs = 500;
+
+/** Returns when a sandbox was asked for, by this caller or by another. */
+export const startSandbox = async (
+  ports: StartPorts,
+  workspace: Workspace,
+  wanted: WantedSandbox,
+): Promise<void> => {
+  const generation = (workspace.sandbox?.generation ?? 0) + 1;
+  const lost = lossOf(workspace.sandbox);
+  const next = { generation, ...(lost === undefined ? {} : { lost }) };
+  if (await claimWarm(ports, wanted, next)) return;
+  const sandbox = newRecord(ports, { flavor: wanted.flavor, template: wanted.template, ...next });
+  if (!(await ports.workspaces.claimStart(workspace.id, sandbox))) return;
+  ports.telemetry.count('SandboxStartsCold');
+  const started = await askWithPatience(ports, { workspaceId: workspace.id, sandbox });
+  if (started === 'started') return;
+  const smaller = wanted.allowSmallerFlavor ? smallerFlavor(wanted.flavor) : undefined;
+  if (smaller === undefined) throw noCapacity.error();
+  ports.telemetry.info('a smaller sandbox is tried', { workspaceId: workspace.id, flavor: smaller });
+  const over = { ...workspace, sandbox: { ...sandbox, state: 'stopped' as const } };
+  await startSandbox(ports, over, { ...wanted, flavor: smaller });
+};
+
+type Next = { readonly generation: number; readonly lost?: string };
+
+const newRecord = (
+  { world }: TaskStartPorts,
+  fields: Next & Pick<SandboxRecord, 'flavor' | 'template'>,
+): SandboxRecord => ({ state: 'starting', source: 'cold', requestedAt: world.now(), ...fields });
+
+/** A claim that loses takes the next slot; true when one was won. */
+const claimWarm = async (
+  ports: StartPorts,
+  { workspaceId, flavor, template, correlationId }: WantedSandbox,
+  next: Next,
+): Promise<boolean> => {
+  if (ports.poolSize === 0) return false;
+  const slots = await ports.workspaces.getMany(poolSlots(ports.poolSize));
+  const at = ports.world.now();
+  for (const slot of claimableSlots(slots, flavor, at)) {
+    const { taskArn, address, generation } = slot.sandbox ?? { generation: 0 };
+    if (taskArn === undefined || address === undefined) continue;
+    const sandbox: SandboxRecord = {
+      ...newRecord(ports, { flavor, template, ...next }),
+      source: 'pool',
+      warm: { slot: slot.id, generation },
+      taskArn,
+      address,
+    };
+    const claim = { generation: next.generation, at, sandbox };
+    if (await ports.workspaces.claimWarm(workspaceId, slot, claim)) {
+      ports.telemetry.count('SandboxStartsWarm');
+      await ports.invoker.fillPool(correlationId);
+      return true;
+    }
+  }
+  return false;
+};
+
+type Named = { readonly workspaceId: WorkspaceId; readonly sandbox: SandboxRecord };
+
+/** `no-capacity`: the generation is over. Any other failure ends it, too, and is thrown. */
+const askWithPatience = async (ports: TaskStartPorts, named: Named): Promise<'started' | 'no-capacity'> => {
+  for (let attempt = 1; attempt <= capacityTriesMax; attempt += 1) {
+    if (attempt > 1) await ports.world.sleep(capacityPauseMs * 2 ** (attempt - 2));
+    if (await isPlaced(ports, named)) return 'started';
+  }
+  await giveUp(ports, named, noCapacity.reason);
+  return 'no-capacity';
+};
+
+/** False for want of capacity. */
+const isPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolean> => {
+  try {
+    await startTask(ports, named);
+    return true;
+  } catch (error) {
+    if (isAppError(error) && error.code === 'sandbox_unavailable') return false;
+    await giveUp(ports, named, 'the start was refused');
+    throw error;
+  }
+};
+
+const giveUp = async (
+  { workspaces, telemetry, world }: TaskStartPorts,
+  { workspaceId, sandbox }: Named,
+  reason: string,
+): Promise<void> => {
+  telemetry.count('SandboxStartsFailed');
+  await workspaces.markStopped(workspaceId, sandbox.generation, { reason, at: world.now() });
+};
+
+/** Whoever claimed the start died before ECS answered: asks again under the same token. */
+export const reissueStart = async (ports: TaskStartPorts, named: Named): Promise<void> => {
+  if ((await askWithPatience(ports, named)) === 'no-capacity') throw noCapacity.error();
+};
+
+/** Starts a sandbox nobody has claimed yet: one slot of the pool. */
+export const startSlot = async (ports: TaskStartPorts, slot: Workspace, flavor: Flavor): Promise<boolean> => {
+  const generation = (slot.sandbox?.generation ?? 0) + 1;
+  const sandbox = newRecord(ports, { flavor, template: 'python', generation });
+  if (!(await ports.workspaces.claimStart(slot.id, sandbox))) return false;
+  try {
+    await startTask(ports, { workspaceId: slot.id, sandbox });
+    return true;
+  } catch (error) {
+    await giveUp(ports, { workspaceId: slot.id, sandbox }, 'the start was refused');
+    throw error;
+  }
+};
+
+const startTask = async (ports: TaskStartPorts, { workspaceId, sandbox }: Named): Promise<void> => {
+  const { generation, flavor, template } = sandbox;
+  const taskArn = await ports.host.start({
+    token: startToken(workspaceId, generation),
+    group: taskGroup(workspaceId, generation),
+    flavor,
+    template,
+    bearerHash: ports.bearerHash(workspaceId, generation),
+  });
+  await ports.workspaces.noteTask(workspaceId, generation, taskArn);
+};

@@ -1,0 +1,185 @@
+/** The second phase of a stop: one janitor saves, and no more once ECS has taken the stop; and starts that take too long. */
+import { describe, expect, test } from 'vitest';
+import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import { AppError } from '../../errors.ts';
+import { sweep } from '../janitor/sweep.ts';
+import { acquireSandbox } from './acquire-sandbox.ts';
+import { finishStop } from './stop-sandbox.ts';
+
+const address = 'http://10.42.0.9:8080';
+const unreachable = () => Promise.reject(new AppError('sandbox_unavailable', 'it does not answer'));
+
+const open = async () => {
+  const quiet = openQuietPorts();
+  const { ports, clock } = quiet;
+  const workspace = workspaceOf(newSession());
+  const { id } = workspace;
+  const saves: number[] = [];
+  const { archive } = ports;
+  const ownPorts = {
+    ...ports,
+    archive: {
+      ...archive,
+      save: async (...given: Parameters<typeof archive.save>) => {
+        saves.push(clock.now);
+        return archive.save(...given);
+      },
+    },
+  };
+  await ports.workspaces.create(workspace);
+  await ports.workspaces.claimStart(id, newSandbox({ requestedAt: clock.now }));
+  await ports.workspaces.noteAddress(id, 1, { taskArn: 'task-1', address });
+  const read = async (): Promise<Workspace> => (await ports.workspaces.get(id)) ?? workspace;
+  return {
+    ...{ ...quiet, ports: ownPorts, id, saves, read },
+    ready: () => ports.workspaces.markReady(id, 1, clock.now),
+    mark: (of: WorkspaceId = id) =>
+      ports.workspaces.markStopping(of, 1, { reason: 'idle', at: clock.now, dueAt: clock.now }),
+    sweep: () =>
+      sweep(ownPorts, {
+        lifetimes: { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },
+        correlationId: 'c',
+      }),
+  };
+};
+
+describe('a stop that ECS takes its time to confirm', () => {
+  test('is saved once, and asked again without a save', async () => {
+    const { ports, clock, saves, read, ready, mark, invoked } = await open();
+    await ready();
+    await mark();
+    for (let look = 0; look < 4; look += 1) {
+      await finishStop(ports, await read());
+      clock.now += 31_000;
+    }
+    expect(saves).toHaveLength(1);
+    expect(invoked).toEqual(Array.from({ length: 4 }, () => 'StopTask task-1'));
+  });
+
+  test('of a sandbox that does not answer is one failed save', async () => {
+    const { ports, clock, read, ready, mark, counted } = await open();
+    await ready();
+    await mark();
+    const deaf = { ...ports, archive: { ...ports.archive, save: unreachable } };
+    for (let look = 0; look < 3; look += 1) {
+      await finishStop(deaf, await read());
+      clock.now += 31_000;
+    }
+    expect(counted.WorkspaceSavesFailed).toBe(1);
+  });
+});
+
+test('a last save that takes long is neither repeated nor cut off by the next look', async () => {
+  const { ports, clock, saves, read, ready, mark, invoked } = await open();
+  await ready();
+  await mark();
+  let finish = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const { save } = ports.archive;
+  const slow = {
+    ...ports,
+    archive: {
+      ...ports.archive,
+      save: (...given: Parameters<typeof save>) => held.then(() => save(...given)),
+    },
+  };
+  const first = finishStop(slow, await read());
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.now += 61_000;
+  await finishStop(ports, await read());
+  expect([saves.length, invoked]).toEqual([0, []]);
+  finish();
+  await first;
+  expect([saves.length, invoked]).toEqual([1, ['StopTask task-1']]);
+});
+
+test('a last save whose janitor died is made by another', async () => {
+  const { ports, clock, saves, id, read, ready, mark } = await open();
+  await ready();
+  await mark();
+  await ports.workspaces.claimLastSave(id, 1, { at: clock.now, until: clock.now + 300_000 });
+  clock.now += 299_999;
+  await finishStop(ports, await read());
+  expect(saves).toHaveLength(0);
+  clock.now += 1;
+  await finishStop(ports, await read());
+  expect(saves).toHaveLength(1);
+});
+
+test('a stop that ECS refuses is asked again, after another save: it lives on', async () => {
+  const { ports, clock, saves, read, ready, mark, invoked } = await open();
+  await ready();
+  await mark();
+  const refusing = {
+    ...ports,
+    host: { ...ports.host, stop: () => Promise.reject(new Error('ThrottlingException')) },
+  };
+  await finishStop(refusing, await read());
+  clock.now += 31_000;
+  await finishStop(ports, await read());
+  expect([saves.length, invoked]).toEqual([2, ['StopTask task-1']]);
+});
+
+describe('a sandbox that took long to start', () => {
+  test('is stopped by the sweep while it still starts', async () => {
+    const { clock, read, sweep: look } = await open();
+    clock.now += 180_000;
+    await look();
+    expect((await read()).sandbox).toMatchObject({
+      state: 'stopping',
+      stoppedReason: 'it took too long to start',
+    });
+  });
+
+  test('is left alone when it is ready by now, whatever the index says', async () => {
+    const { ports, clock, read, ready, sweep: look } = await open();
+    clock.now += 180_000;
+    const late = await ports.workspaces.due(clock.now, 10);
+    await ready();
+    ports.workspaces.due = () => Promise.resolve(late);
+    await look();
+    expect((await read()).sandbox?.state).toBe('ready');
+  });
+
+  test('is left alone while somebody restores into it', async () => {
+    const { ports, clock, id, read, sweep: look } = await open();
+    await ports.workspaces.claimRestore(id, 1, { at: clock.now + 170_000, until: clock.now + 320_000 });
+    clock.now += 180_000;
+    await look();
+    expect((await read()).sandbox?.state).toBe('starting');
+    clock.now += 140_000;
+    await look();
+    expect((await read()).sandbox?.state).toBe('stopping');
+  });
+
+  test('is used by who read it before it was ready, and given up by who finds it still starting', async () => {
+    for (const isReady of [true, false]) {
+      const { ports, clock, id, read, ready, invoked } = await open();
+      clock.now += 180_001;
+      const stale = await read();
+      if (isReady) await ready();
+      const { get } = ports.workspaces;
+      let isFirst = true;
+      ports.workspaces.get = async (of) => {
+        if (!isFirst) return get(of);
+        isFirst = false;
+        return stale;
+      };
+      const wanted = {
+        workspaceId: id,
+        flavor: 'micro',
+        template: 'python',
+        allowSmallerFlavor: false,
+      } as const;
+      const acquired = acquireSandbox(ports, { ...wanted, correlationId: 'c' });
+      if (isReady) expect((await acquired).sandbox).toMatchObject({ generation: 1, address });
+      else await expect(acquired).rejects.toMatchObject({ code: 'sandbox_start_failed' });
+      expect(invoked).toEqual(isReady ? [] : [`stop ${id}`]);
+    }
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * Stops a workspace's sandbox, in two phases: marked first, which frees it at once; then, by the janitor,
+ * saved and asked of ECS. It is `stopped` only when ECS says so. A stop that fails stays marked and listed,
+ * and the janitor asks again (L7).
+ */
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../../domain/limits.ts';
+import { isPoolSlot } from '../../domain/pool.ts';
+import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import type { Invoker } from '../../ports/invoker.ts';
+import type { SandboxHost } from '../../ports/sandbox-host.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { World } from '../../ports/world.ts';
+import { type SavePorts, saveWorkspace } from '../workspace/save-workspace.ts';
+
+export type RequestStopPorts = {
+  readonly workspaces: WorkspaceStore;
+  readonly invoker: Invoker;
+  readonly world: World;
+};
+
+type StopWish = {
+  readonly reason: string;
+  readonly correlationId: string;
+  /** One that still starts, whatever was read. */
+  readonly only?: 'starting';
+};
+
+/** The first phase; false when there was nothing to stop. */
+export const requestStop = async (
+  { workspaces, invoker, world }: RequestStopPorts,
+  { id, sandbox }: Workspace,
+  { reason, correlationId, only }: StopWish,
+): Promise<boolean> => {
+  if (sandbox === undefined || sandbox.state === 'stopped') return false;
+  const at = world.now();
+  const stop = { reason, at, dueAt: at + stopRetryMs, ...(only === undefined ? {} : { only }) };
+  const marked = await workspaces.markStopping(id, sandbox.generation, stop);
+  if (marked === undefined) return false;
+  await invoker.stopSandbox(id, correlationId);
+  return true;
+};
+
+export type FinishStopPorts = SavePorts & { readonly host: Pick<SandboxHost, 'stop'> };
+
+/** The second phase; does nothing for a sandbox that is not marked. */
+export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): Promise<void> => {
+  const { id, sandbox } = workspace;
+  if (sandbox?.state !== 'stopping') return;
+  const { generation, taskArn } = sandbox;
+  const now = ports.world.now();
+  // Told again as long as ECS has not confirmed it: this moves the next look.
+  await ports.workspaces.postpone(workspace, now + stopRetryMs);
+  if (taskArn === undefined) {
+    // Whoever asked ECS may still be about to note the task.
+    if (now - sandbox.requestedAt > orphanAgeMs)
+      await ports.workspaces.markStopped(id, generation, { reason: 'it never started', at: now });
+    return;
+  }
+  const isMine = await saveLast(ports, id, sandbox);
+  if (isMine) await askStop(ports, { id, generation, taskArn, reason: sandbox.stoppedReason ?? 'stopped' });
+};
+
+/** A save that fails is told with `savedAt`, and the sandbox stopped all the same. False while somebody else saves it. */
+const saveLast = async (ports: FinishStopPorts, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
+  const { generation, address, readyAt, stopAskedAt, flavor } = record;
+  if (address === undefined || readyAt === undefined || stopAskedAt !== undefined || isPoolSlot(id))
+    return true;
+  const at = ports.world.now();
+  const claim = { at, until: at + lastSaveMsMax };
+  if (!(await ports.workspaces.claimLastSave(id, generation, claim))) return false;
+  await saveWorkspace(
+    ports,
+    { workspaceId: id, generation, address, flavor },
+    { triesMax: lastSaveTriesMax },
+  );
+  return true;
+};
+
+type Stopping = {
+  readonly id: WorkspaceId;
+  readonly generation: number;
+  readonly taskArn: string;
+  readonly reason: string;
+};
+
+const askStop = async (
+  { host, workspaces, telemetry, world }: FinishStopPorts,
+  { id, generation, taskArn, reason }: Stopping,
+): Promise<void> => {
+  try {
+    await host.stop(taskArn, reason);
+  } catch (error) {
+    telemetry.count('SandboxStopsFailed');
+    telemetry.warn('a sandbox did not stop and will be asked again', { workspaceId: id, error });
+    await workspaces.unclaimLastSave(id, generation);
+    return;
+  }
+  await workspaces.noteStopAsked(id, generation, world.now());
+};

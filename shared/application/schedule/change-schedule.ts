@@ -1,0 +1,67 @@
+/** One change of a schedule over the version that was read, tried again when somebody else was first, and told on. */
+
+import type { Principal } from '../../domain/principal.ts';
+import { scheduleChangeTriesMax, schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
+import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import type { Run } from '../../domain/schedule/run.ts';
+import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
+import { AppError } from '../../errors.ts';
+import type { ScheduleStore } from '../../ports/schedule-store.ts';
+import type { ScheduleTender } from '../../ports/scheduler.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { findSchedule } from './find-schedule.ts';
+
+export type SchedulePorts = AuditPorts & {
+  readonly schedules: ScheduleStore;
+  readonly scheduleTender: ScheduleTender;
+};
+
+export type ScheduleRequest = { readonly principal: Principal; readonly correlationId: string };
+
+type Decision = { readonly next: Schedule; readonly runs?: readonly Run[] };
+
+/** The schedule as it was written. */
+export const changeSchedule = async (
+  ports: SchedulePorts,
+  { id, principal }: { readonly id: string; readonly principal: Principal },
+  decide: (schedule: Schedule, now: number) => Decision,
+): Promise<Schedule> => {
+  for (let attempt = 0; attempt < scheduleChangeTriesMax; attempt += 1) {
+    const { schedule: read } = await findSchedule(ports, { id, principal, intent: 'write' });
+    const now = ports.world.now();
+    const { next, runs = [] } = decide(read, now);
+    const dueAt = scheduleDueAt(next, now);
+    const wish = { read, dueAt, runs, schedulesMax: schedulesPerProjectMax };
+    const written = await ports.schedules.write(next, wish);
+    if (written === 'full') throw tooManySchedules();
+    if (written !== 'moved') return written;
+  }
+  throw new AppError('conflict', 'the schedule changes too often', {
+    suggestions: ['Try again.'],
+    recoveryActions: ['wait_and_retry'],
+  });
+};
+
+export const tooManySchedules = (): AppError =>
+  new AppError('resource_limit_exceeded', `a project has at most ${schedulesPerProjectMax} schedules`, {
+    suggestions: ['Delete one that is no longer needed.'],
+  });
+
+type Change = {
+  readonly operation: `schedule.${'create' | 'update' | 'delete' | 'trigger'}`;
+  readonly id: ScheduleId;
+};
+
+/** For the audit log, and for whoever arms and starts; where nobody could be woken, the sweep comes. */
+export const announce = async (
+  ports: SchedulePorts,
+  { principal, correlationId }: ScheduleRequest,
+  { operation, id }: Change,
+): Promise<void> => {
+  await audit(ports, principal, { operation, target: id });
+  try {
+    await ports.scheduleTender.tend(id, correlationId);
+  } catch (error) {
+    ports.telemetry.warn('a schedule waits for the sweep', { error, scheduleId: id });
+  }
+};

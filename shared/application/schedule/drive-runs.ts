@@ -1,0 +1,138 @@
+/**
+ * Drives the open runs of one schedule: starts those that are ours or that somebody left, looks at those whose moment
+ * has come, and at those that stand before another.
+ *
+ * A run whose creator's credential holds no more is not started, and disables its schedule, which says so (J7).
+ */
+import { startGraceMs } from '../../domain/schedule/limits.ts';
+import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import { isOpen, isOverdue, type Run, runName } from '../../domain/schedule/run.ts';
+import { type Schedule, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
+import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import { stillHolds } from '../access/authenticate.ts';
+import { end, type LookPorts, lookAtRun } from './look-at-run.ts';
+import { type StartPorts, startRun } from './start-run.ts';
+
+export type DrivePorts = StartPorts &
+  LookPorts & {
+    readonly sessions: StartPorts['sessions'] & LookPorts['sessions'];
+    readonly projects: Pick<ProjectStore, 'get'>;
+    readonly tokens: Pick<TokenStore, 'get'>;
+    readonly adminTokenHash: string;
+    readonly telemetry: Telemetry;
+  };
+
+export type Drive = {
+  readonly state: ScheduleState;
+  /** Names of the runs that this caller has just claimed. */
+  readonly claimed: ReadonlySet<string>;
+  readonly correlationId: string;
+};
+
+export const driveRuns = async (ports: DrivePorts, drive: Drive): Promise<void> => {
+  const { schedule, open } = drive.state;
+  const byTarget = Map.groupBy(open, ({ target }) => (target === undefined ? '' : targetKey(target)));
+  const results = await Promise.allSettled(
+    [...byTarget.values()].map((runs) => driveTarget(ports, runs, drive)),
+  );
+  for (const result of results)
+    if (result.status === 'rejected')
+      ports.telemetry.error('a run was not driven', {
+        error: result.reason,
+        scheduleId: schedule.id,
+      });
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+};
+
+/** Oldest first, so that each knows which of its elders have ended. */
+const driveTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Drive): Promise<void> => {
+  const now = ports.world.now();
+  const isOurs = (run: Run): boolean => drive.claimed.has(runName(run)) || (run.dueAt ?? 0) <= now;
+  const last = runs.findLastIndex((run) => run.state !== 'running' && isOurs(run));
+  const standing: Run[] = [];
+  for (const [index, run] of runs.entries()) {
+    // Whoever stands before one that shall start is looked at now.
+    const isAsked = isOurs(run) || (run.state === 'running' && index < last);
+    const open = standing.filter(({ state }) => isOpen(state));
+    standing.push(isAsked ? await driveRun(ports, run, { ...drive, state: { ...drive.state, open } }) : run);
+  }
+};
+
+const driveRun = async (ports: DrivePorts, run: Run, drive: Drive): Promise<Run> => {
+  if (run.state === 'running') {
+    const { run: seen, over } = await lookAtRun(ports, run);
+    const isMine = await keep(ports, seen);
+    if (isMine && over !== undefined) await ports.converse.end(over, drive.correlationId);
+    return seen;
+  }
+  const taken = drive.claimed.has(runName(run)) ? run : await takeOver(ports, run);
+  if (taken === undefined) return run;
+  const started = await start(ports, taken, drive);
+  await keep(ports, started);
+  return started;
+};
+
+/** Somebody left it, or it waited: of any number of sweeps one goes on with it. */
+const takeOver = async ({ schedules, world }: DrivePorts, run: Run): Promise<Run | undefined> => {
+  const taken = { ...run, dueAt: world.now() + startGraceMs };
+  return (await schedules.saveRun(taken)) ? { ...taken, version: run.version + 1 } : undefined;
+};
+
+const start = async (ports: DrivePorts, run: Run, { state, correlationId }: Drive): Promise<Run> => {
+  const at = ports.world.now();
+  const refused = (problem: string): Run => end(run, 'refused', { endedAt: at, problem });
+  const { target } = run;
+  if (target === undefined || isOverdue(run, at)) return refused('it could not be started in time');
+  const problem = await hindrance(ports, state.schedule, target);
+  if (problem !== undefined) {
+    await disable(ports, state.schedule, problem);
+    return refused(problem);
+  }
+  return startRun(ports, { state, run: { ...run, target }, correlationId });
+};
+
+/** Why it will never run again as it is. */
+const hindrance = async (
+  ports: DrivePorts,
+  schedule: Schedule,
+  { project }: ScheduleTarget,
+): Promise<string | undefined> => {
+  if (!(await mayAct(ports, schedule)))
+    return 'the credential it was made with no longer holds: the schedule is disabled';
+  if ((await ports.projects.get(project)) === undefined)
+    return 'a project it runs in is gone: the schedule is disabled';
+  return undefined;
+};
+
+/** A person is vouched for only while they are signed in: what they have scheduled goes on until somebody stops it. */
+const mayAct = async (ports: DrivePorts, { creator }: Schedule): Promise<boolean> =>
+  creator.isPerson === true || (await stillHolds(ports, creator));
+
+/** Whoever changes it meanwhile keeps it enabled until its next run. */
+const disable = async (
+  { schedules, world, telemetry }: DrivePorts,
+  read: Schedule,
+  disabledReason: string,
+): Promise<void> => {
+  const { nextRunAt: _, ...rest } = read;
+  const at = world.now();
+  const next = { ...rest, isEnabled: false, disabledReason, updatedAt: at };
+  await schedules.write(next, { read, dueAt: scheduleDueAt(next, at) });
+  telemetry.warn('a schedule was disabled', { event: 'schedule_disabled', scheduleId: read.id });
+};
+
+/** False when somebody else was first. */
+const keep = async ({ schedules, telemetry }: DrivePorts, run: Run): Promise<boolean> => {
+  if (!(await schedules.saveRun(run))) return false;
+  if (run.state === 'success' || run.state === 'failed') telemetry.count('ScheduleRuns');
+  if (run.state === 'failed') {
+    telemetry.count('ScheduleRunsFailed');
+    const { schedule: scheduleId, session: sessionId, runAt } = run;
+    telemetry.warn('a run failed', { event: 'schedule_run_failed', scheduleId, sessionId, runAt });
+  }
+  return true;
+};

@@ -1,0 +1,86 @@
+/**
+ * How a running run stands, read from its session: as it goes on, or as it ended. Nothing is written, so that whoever
+ * shows a history may look, too.
+ */
+import { oldestKept } from '../../domain/event-log.ts';
+import { eventsPerSessionMax } from '../../domain/limits.ts';
+import { move, nextLook, type Run, type RunEvent } from '../../domain/schedule/run.ts';
+import { type Outcome, readOutcome } from '../../domain/schedule/run-outcome.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type LookPorts = {
+  readonly sessions: Pick<SessionStore, 'get' | 'readEvents' | 'loadWork'>;
+  readonly world: World;
+};
+
+/** `over`: its session, when it was made for this run alone and nobody has said anything in it since. */
+export type Look = { readonly run: Run; readonly over?: Session };
+
+export const lookAtRun = async (ports: LookPorts, run: Run): Promise<Look> => {
+  const { session: id, message } = run;
+  if (run.state !== 'running' || id === undefined || message === undefined) return { run };
+  const asked = { ...run, session: id, message };
+  const session = await ports.sessions.get(id);
+  if (session === undefined) return { run: lost(ports, run, 'its session is gone') };
+  const outcome = await outcomeOf(ports, asked, session);
+  if (outcome.kind === 'ended') {
+    const isOver = run.isAlone && outcome.isLast && !isEnded(session.status);
+    return { run: asEnded(run, outcome), ...(isOver ? { over: session } : {}) };
+  }
+  if (isEnded(session.status)) return { run: lost(ports, run, 'its session ended') };
+  if (!outcome.hasBegun && outcome.isForgotten)
+    return { run: lost(ports, run, 'the log of its session no longer says how it ended') };
+  const begun = outcome.hasBegun ? { hasBegun: true as const, since: outcome.since } : {};
+  return { run: { ...run, ...begun, dueAt: nextLook(run, ports.world.now()) } };
+};
+
+type Asked = Run & Required<Pick<Run, 'session' | 'message'>>;
+type Ended = Extract<Outcome, { kind: 'ended' }>;
+type Open = Extract<Outcome, { kind: 'open' }> & { readonly isForgotten: boolean };
+
+/** Where the ring has dropped what came after the message was sent, the inbox tells whether it still waits. */
+const outcomeOf = async (ports: LookPorts, run: Asked, { lastSeq }: Session): Promise<Ended | Open> => {
+  const { session, message, since = -1, hasBegun = false } = run;
+  const from = Math.max(since, oldestKept(lastSeq) - 1);
+  const read = async (): Promise<Outcome> => {
+    const page = { since: from, eventsMax: eventsPerSessionMax };
+    const { events } = await ports.sessions.readEvents(session, page);
+    return readOutcome(events, { message, hasBegun, since });
+  };
+  const first = await read();
+  if (first.kind === 'ended') return first;
+  if (first.hasBegun || from <= since || (await isWaiting(ports, run)))
+    return { ...first, isForgotten: false };
+  // It may have ended between the two reads.
+  const second = await read();
+  return second.kind === 'ended' ? second : { ...second, isForgotten: true };
+};
+
+const asEnded = (run: Run, { event, startedAt = run.startedAt, endedAt, output, problem }: Ended): Run =>
+  end(run, event, {
+    endedAt,
+    output,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(problem === undefined ? {} : { problem }),
+  });
+
+/** A message stays in the inbox until it is completed. */
+const isWaiting = async ({ sessions }: LookPorts, { session, message }: Asked): Promise<boolean> => {
+  const { inbox } = await sessions.loadWork(session);
+  return inbox.some(({ messageId }) => messageId === message);
+};
+
+const lost = ({ world }: LookPorts, run: Run, problem: string): Run =>
+  end(run, 'lost', { endedAt: world.now(), problem });
+
+type Ending = Pick<Run, 'endedAt' | 'startedAt' | 'output' | 'problem'>;
+
+/** As it ended; a run that had ended before stays as it was (J5). */
+export const end = (run: Run, event: RunEvent, ending: Ending): Run => {
+  const state = move(run.state, event);
+  if (state === undefined) return run;
+  const { dueAt: _, ...rest } = run;
+  return { ...rest, ...ending, state };
+};

@@ -1,0 +1,145 @@
+/**
+ * Schedules: made, changed, removed, triggered. A schedule is for those who may write all it runs in; what is armed
+ * follows by itself.
+ */
+import { projectOf } from '../../domain/access.ts';
+import { defaultProject, type Principal } from '../../domain/principal.ts';
+import { schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
+import { rescheduled, scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import type { Run } from '../../domain/schedule/run.ts';
+import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
+import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
+import {
+  type FieldNames,
+  missingField,
+  type ScheduleFields,
+  type ScheduleWish,
+  validateWish,
+} from '../../domain/schedule/validate.ts';
+import { AppError } from '../../errors.ts';
+import {
+  announce,
+  changeSchedule,
+  type SchedulePorts,
+  type ScheduleRequest,
+  tooManySchedules,
+} from './change-schedule.ts';
+import { checkTargets, type TargetPorts } from './check-targets.ts';
+import { findSchedule } from './find-schedule.ts';
+import { newRuns } from './run-schedule.ts';
+
+export type ManagePorts = SchedulePorts & TargetPorts;
+
+/** `names`: what the fields are called where the wish came from. */
+export type Wished = { readonly wish: ScheduleWish; readonly names: FieldNames };
+
+export const createSchedule = async (
+  ports: ManagePorts,
+  request: ScheduleRequest,
+  { wish, names }: Wished,
+): Promise<ScheduleState> => {
+  const { principal } = request;
+  const fields = validFields(wish, names);
+  const missing = missingField(fields, names);
+  if (missing !== undefined) throw invalid(missing);
+  const { name = '', cron = '', prompt = '' } = fields;
+  const targets = fields.targets ?? [{ project: projectOf(principal.scope) ?? defaultProject }];
+  await checkTargets(ports, principal, targets);
+  const now = ports.world.now();
+  const schedule = rescheduled(
+    {
+      id: ports.world.uuid() as ScheduleId,
+      name,
+      cron,
+      prompt,
+      targets,
+      isEnabled: fields.isEnabled ?? true,
+      overlap: fields.overlap ?? 'skip',
+      sessions: fields.sessions ?? 'resume',
+      creator: principal,
+      createdAt: now,
+      updatedAt: now,
+      version: 0,
+    },
+    now,
+  );
+  const limits = { dueAt: scheduleDueAt(schedule, now), schedulesMax: schedulesPerProjectMax };
+  if ((await ports.schedules.create(schedule, limits)) === 'full') throw tooManySchedules();
+  await announce(ports, request, { operation: 'schedule.create', id: schedule.id });
+  return { schedule, pins: new Map(), open: [] };
+};
+
+export const updateSchedule = async (
+  ports: ManagePorts,
+  request: ScheduleRequest,
+  { id, wish, names }: Wished & { readonly id: string },
+): Promise<ScheduleState> => {
+  const { principal } = request;
+  const found = await findSchedule(ports, { id, principal, intent: 'write' });
+  const fields = validFields(wish, names);
+  if (fields.targets !== undefined) {
+    await checkTargets(ports, principal, fields.targets);
+    await checkTargets(ports, found.schedule.creator, fields.targets);
+  }
+  await changeSchedule(ports, { id, principal }, (schedule, now) => ({
+    next: changed(schedule, { fields, principal, now }),
+  }));
+  await announce(ports, request, { operation: 'schedule.update', id: found.schedule.id });
+  return findSchedule(ports, { id, principal, intent: 'write' });
+};
+
+type Change = {
+  readonly fields: Partial<ScheduleFields>;
+  readonly principal: Principal;
+  readonly now: number;
+};
+
+/** Whoever enables one again that lost its credential becomes the one in whose name it runs (J7). */
+const changed = (schedule: Schedule, { fields, principal, now }: Change): Schedule => {
+  const { disabledReason, ...next } = { ...schedule, ...fields, updatedAt: now };
+  const { cron = schedule.cron, isEnabled = schedule.isEnabled } = fields;
+  const isMoved = cron !== schedule.cron || isEnabled !== schedule.isEnabled;
+  const moved = isMoved ? rescheduled(next, now) : next;
+  if (disabledReason === undefined) return moved;
+  return isEnabled ? { ...moved, creator: principal } : { ...moved, disabledReason };
+};
+
+export const removeSchedule = async (
+  ports: ManagePorts,
+  request: ScheduleRequest,
+  id: string,
+): Promise<Schedule> => {
+  const { principal } = request;
+  const removed = await changeSchedule(ports, { id, principal }, ({ nextRunAt: _, ...schedule }, now) => ({
+    next: { ...schedule, isEnabled: false, isDeleted: true, updatedAt: now },
+  }));
+  await announce(ports, request, { operation: 'schedule.delete', id: removed.id });
+  return removed;
+};
+
+/** The runs that begin now, one per target; a disabled schedule runs by hand, too. */
+export const triggerSchedule = async (
+  ports: ManagePorts,
+  request: ScheduleRequest,
+  id: string,
+): Promise<readonly Run[]> => {
+  const { principal } = request;
+  const runAt = ports.world.now();
+  const byHand = ports.world.uuid();
+  let runs: readonly Run[] = [];
+  const schedule = await changeSchedule(ports, { id, principal }, (read, at) => {
+    runs = newRuns(read, { runAt, at, byHand });
+    return { next: read, runs };
+  });
+  await announce(ports, request, { operation: 'schedule.trigger', id: schedule.id });
+  return runs;
+};
+
+const validFields = (wish: ScheduleWish, names: FieldNames): Partial<ScheduleFields> => {
+  const result = validateWish(wish, names);
+  if (result.ok) return result.fields;
+  throw invalid(result.problem);
+};
+
+const invalid = (problem: string): AppError =>
+  new AppError('invalid_request', problem, { recoveryActions: ['correct_arguments'] });

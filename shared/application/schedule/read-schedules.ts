@@ -1,0 +1,66 @@
+/** Schedules and their histories as they are shown. A run that goes on is looked at, so that its end is seen at once. */
+import { projectOf } from '../../domain/access.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { type Run, runName } from '../../domain/schedule/run.ts';
+import type { ListedSchedule, ScheduleState } from '../../domain/schedule/schedule-state.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import type { ScheduleStore } from '../../ports/schedule-store.ts';
+import { findProject } from '../project/find-project.ts';
+import { findSchedule, isReadable } from './find-schedule.ts';
+import { type LookPorts, lookAtRun } from './look-at-run.ts';
+
+type ListPorts = {
+  readonly schedules: ScheduleStore;
+  readonly projects: Pick<ProjectStore, 'get'>;
+};
+
+export type ReadPorts = ListPorts & LookPorts;
+
+type Page = { readonly after?: string | undefined; readonly itemsMax: number };
+
+export const getSchedule = (
+  ports: Pick<ListPorts, 'schedules'>,
+  principal: Principal,
+  id: string,
+): Promise<ScheduleState> => findSchedule(ports, { id, principal, intent: 'read' });
+
+/** Newest first: of the project that is named or that the scope is bound to, else of all. */
+export const listSchedules = async (
+  { schedules, projects }: ListPorts,
+  principal: Principal,
+  { project, after, itemsMax }: Page & { readonly project?: string | undefined },
+): Promise<{ readonly schedules: readonly ListedSchedule[]; readonly next?: string }> => {
+  const named = project ?? projectOf(principal.scope);
+  const page =
+    named === undefined
+      ? await schedules.list({ itemsMax, ...(after === undefined ? {} : { after }) })
+      : {
+          schedules: await schedules.listOf(
+            (await findProject(projects, { id: named, principal, intent: 'read' })).id,
+          ),
+        };
+  return { ...page, schedules: page.schedules.filter((schedule) => isReadable(principal, schedule)) };
+};
+
+/** Newest first, those that have not ended among them. */
+export const scheduleHistory = async (
+  ports: ReadPorts,
+  principal: Principal,
+  { id, after, itemsMax }: Page & { readonly id: string },
+): Promise<{ readonly runs: readonly Run[]; readonly next?: string }> => {
+  const { schedule, open } = await findSchedule(ports, { id, principal, intent: 'read' });
+  const page = { itemsMax, now: ports.world.now(), ...(after === undefined ? {} : { after }) };
+  const ended = await ports.schedules.history(schedule.id, page);
+  const going = open.filter((run) => after === undefined || runName(run) < after);
+  // A run may have ended between the two reads: its row in the history is the newer one.
+  const all = new Map([...going, ...ended.runs].map((run) => [runName(run), run]));
+  const sorted = [...all.values()].sort((one, other) => (runName(one) < runName(other) ? 1 : -1));
+  const shown = sorted.slice(0, itemsMax);
+  const looks = await Promise.all(shown.map((run) => lookAtRun(ports, run)));
+  const last = shown.at(-1);
+  const hasMore = sorted.length > shown.length || ended.next !== undefined;
+  return {
+    runs: looks.map(({ run }) => run),
+    ...(hasMore && last !== undefined ? { next: runName(last) } : {}),
+  };
+};

@@ -1,0 +1,116 @@
+/**
+ * Tends one schedule: claims a moment that has come, arms the next, starts the runs that are ours, looks at those that
+ * run, clears up after a deleted one.
+ *
+ * Safe to do many at once, twice and late: a moment is claimed by one write (J1), the next is armed before anything is
+ * started (J3), and a run that somebody left half started is taken over by one (J6).
+ */
+import { scheduleChangeTriesMax, startGraceMs } from '../../domain/schedule/limits.ts';
+import { nextStep, rescheduled, type ScheduleStep, scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import { isLateStart, type Run, runName } from '../../domain/schedule/run.ts';
+import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
+import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
+import type { Scheduler } from '../../ports/scheduler.ts';
+import { type DrivePorts, driveRuns } from './drive-runs.ts';
+
+export type TendPorts = DrivePorts & { readonly scheduler: Scheduler };
+
+export type Tending = {
+  readonly id: ScheduleId;
+  /** The moment for which the scheduler woke us: it counts as come, whatever our clock says. */
+  readonly runAt?: number | undefined;
+  readonly correlationId: string;
+};
+
+export const tendSchedule = async (ports: TendPorts, tending: Tending): Promise<void> => {
+  const { correlationId } = tending;
+  const claimed = new Set<string>();
+  for (let attempt = 0; attempt < scheduleChangeTriesMax; attempt += 1) {
+    const state = await ports.schedules.find(tending.id);
+    if (state === undefined) return;
+    const step = stepOf(state.schedule, tending, ports.world.now());
+    if (step.step === 'clear') return clear(ports, state);
+    if (step.step === 'rest') return driveRuns(ports, { state, claimed, correlationId });
+    try {
+      for (const run of await take(ports, state.schedule, step)) claimed.add(run);
+    } catch (error) {
+      // What is claimed is started all the same: whoever comes next arms.
+      await driveRuns(ports, { state, claimed, correlationId });
+      throw error;
+    }
+  }
+  throw new Error(`schedule ${tending.id}: it moved ${scheduleChangeTriesMax} times while it was tended`);
+};
+
+const stepOf = (schedule: Schedule, { runAt }: Tending, now: number): ScheduleStep =>
+  runAt !== undefined && schedule.nextRunAt === runAt && !schedule.isDeleted
+    ? { step: 'run', runAt, waitMs: 0 }
+    : nextStep(schedule, now);
+
+type Moving = Exclude<ScheduleStep, { step: 'clear' | 'rest' }>;
+
+/** The names of the runs that this claimed; somebody else may have been first, then there are none. */
+const take = async (ports: TendPorts, schedule: Schedule, step: Moving): Promise<readonly string[]> => {
+  const { scheduler, schedules, world } = ports;
+  if (step.step === 'run') {
+    await world.sleep(step.waitMs);
+    return claim(ports, schedule, step.runAt);
+  }
+  if (step.step === 'arm') await scheduler.arm(schedule.id, step.runAt);
+  if (step.disarm !== undefined) await scheduler.disarm(schedule.id, step.disarm);
+  const { armedFor: _, ...unarmed } = schedule;
+  const next = step.step === 'arm' ? { ...unarmed, armedFor: step.runAt } : unarmed;
+  await schedules.write(next, { read: schedule, dueAt: scheduleDueAt(next, world.now()) });
+  return [];
+};
+
+const claim = async (
+  { schedules, world, telemetry }: TendPorts,
+  schedule: Schedule,
+  runAt: number,
+): Promise<readonly string[]> => {
+  const at = world.now();
+  const runs = newRuns(schedule, { runAt, at });
+  const { armedFor: _, ...unarmed } = schedule;
+  const next = rescheduled({ ...unarmed, lastRunAt: runAt }, at);
+  const written = await schedules.write(next, { read: schedule, dueAt: scheduleDueAt(next, at), runs });
+  if (typeof written === 'string') return [];
+  if (isLateStart(runAt, at))
+    telemetry.warn('a run was missed and starts late', {
+      event: 'schedule_run_late',
+      scheduleId: schedule.id,
+      runAt,
+      lateMs: at - runAt,
+    });
+  return runs.map(runName);
+};
+
+type Moment = {
+  readonly runAt: number;
+  readonly at: number;
+  /** Of a run that was asked for by hand: its own name. */
+  readonly byHand?: string;
+};
+
+/** One per target (J2). */
+export const newRuns = ({ id, targets }: Schedule, { runAt, at, byHand }: Moment): readonly Run[] =>
+  targets.map((target, index) => ({
+    schedule: id,
+    runAt,
+    part: byHand === undefined ? String(index) : `${byHand}-${index}`,
+    target,
+    isManual: byHand !== undefined,
+    isLate: byHand === undefined && isLateStart(runAt, at),
+    state: 'claimed',
+    claimedAt: at,
+    // Whoever claims a moment starts its runs; one by hand is for whoever comes.
+    dueAt: byHand === undefined ? at + startGraceMs : at,
+    version: 0,
+  }));
+
+/** Nobody sees it any more, and what is left of it goes (J8). */
+const clear = async ({ scheduler, schedules }: TendPorts, state: ScheduleState): Promise<void> => {
+  const { id, armedFor } = state.schedule;
+  if (armedFor !== undefined) await scheduler.disarm(id, armedFor);
+  await schedules.clear(state);
+};

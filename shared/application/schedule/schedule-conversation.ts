@@ -1,0 +1,78 @@
+/**
+ * Talks to sessions for a schedule, in the name of somebody who is not there.
+ *
+ * Everything is done at most once per session id and message id, however often it is asked: a run that died half way
+ * is driven again with the same ones. Rights are the principal's, checked where the session is found or made.
+ */
+import type { MessageId, ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import { isAppError } from '../../errors.ts';
+import { type CreatePorts, createSession, type SessionDefaults } from '../session/create-session.ts';
+import { type EndPorts, endSession } from '../session/end-session.ts';
+import { findSession } from '../session/find-session.ts';
+import { type AcceptPorts, acceptMessage } from '../turn/accept-message.ts';
+
+export type Spoken = {
+  readonly principal: Principal;
+  readonly text: string;
+  readonly messageId: MessageId;
+  readonly correlationId: string;
+};
+
+export type Spawn = Spoken & {
+  /** Of the session that is made; asked twice for one id, one is made. */
+  readonly id: SessionId;
+  readonly project: ProjectId;
+  /** Absent: the default one of the project. */
+  readonly workspace?: WorkspaceId;
+};
+
+/** `lastEventIndex`: the log up to here says nothing of the message. */
+export type Conversation = {
+  readonly session: SessionId;
+  readonly workspace: WorkspaceId;
+  readonly lastEventIndex: number;
+};
+
+export type Converse = {
+  /** To a session that takes messages. */
+  readonly message: (request: Spoken & { readonly session: SessionId }) => Promise<Conversation>;
+  /** To a new session; in the workspace of one that has ended it goes on with its files. */
+  readonly spawn: (request: Spawn) => Promise<Conversation>;
+  /** Ends a session that nobody goes on in, unless it moves meanwhile. */
+  readonly end: (session: Session, correlationId: string) => Promise<void>;
+};
+
+export type ConversePorts = CreatePorts & AcceptPorts & EndPorts;
+
+export const makeConverse = (ports: ConversePorts, defaults: SessionDefaults): Converse => {
+  const say = async (session: Session, request: Spoken): Promise<Conversation> => {
+    const { text, messageId, correlationId } = request;
+    const placesMax = defaults.places.agentMax;
+    await acceptMessage(ports, session, { text, messageId, correlationId, placesMax });
+    return { session: session.id, workspace: session.workspace, lastEventIndex: session.lastSeq };
+  };
+  const found = async (id: SessionId, principal: Principal): Promise<Session> =>
+    (await findSession(ports.sessions, { id, principal, intent: 'write' })).session;
+  const spawn = async (request: Spawn): Promise<Conversation> => {
+    const { id, principal, project, workspace } = request;
+    const wish = { kind: 'agent' as const, project, place: { id: workspace, creates: false } };
+    const session =
+      (await createSession(ports, { id, principal, wish, defaults })) ?? (await found(id, principal));
+    try {
+      return await say(session, request);
+    } catch (error) {
+      // A session whose first message found no place is of no use to anybody.
+      if (isAppError(error)) await ports.sessions.removeUnused(session);
+      throw error;
+    }
+  };
+  return {
+    spawn,
+    message: async (request) => say(await found(request.session, request.principal), request),
+    end: async (session, correlationId) => {
+      await endSession(ports, session, { reason: 'its run has ended', correlationId, unlessMoved: true });
+    },
+  };
+};

@@ -1,0 +1,26 @@
+/**
+ * The sweep of schedules: those whose moment has passed and nobody came, those that are not armed, and those of whose
+ * runs one is to be looked at; nothing else is read (J4). One failure ends no sweep.
+ */
+import { schedulesAtOnceMax, schedulesDueMax } from '../../domain/schedule/limits.ts';
+import { type TendPorts, tendSchedule } from './run-schedule.ts';
+
+export type ScheduleSweepReport = { readonly due: number; readonly failed: number };
+
+export const sweepSchedules = async (
+  ports: TendPorts,
+  correlationId: string,
+): Promise<ScheduleSweepReport> => {
+  const due = await ports.schedules.due(ports.world.now(), schedulesDueMax);
+  let failed = 0;
+  for (let from = 0; from < due.length; from += schedulesAtOnceMax) {
+    const portion = due.slice(from, from + schedulesAtOnceMax);
+    const results = await Promise.allSettled(portion.map((id) => tendSchedule(ports, { id, correlationId })));
+    for (const result of results)
+      if (result.status === 'rejected') {
+        failed += 1;
+        ports.telemetry.error('a schedule was not tended', { error: result.reason });
+      }
+  }
+  return { due: due.length, failed };
+};

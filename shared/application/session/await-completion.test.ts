@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import type { LogEntry } from '../../domain/event-log.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
+import { type Awaited, awaitCompletion } from './await-completion.ts';
+
+const usage = { inputTokens: 0, outputTokens: 0 };
+const begin = (id: string): LogEntry => ({
+  type: 'message',
+  data: { messageId: id as MessageId, role: 'user', text: id },
+});
+const completion = (text: string): LogEntry => ({
+  type: 'completion',
+  data: { turnId: 't' as TurnId, stopReason: 'end_turn', text, usage, sessionCostUsd: 0 },
+});
+const call: LogEntry = { type: 'tool:call', data: { callId: 'c' as CallId, name: 'x', args: {} } };
+const error: LogEntry = { type: 'agent:error', data: { code: 'internal_error', message: 'no' } };
+const system: LogEntry = { type: 'system', data: { kind: 'note' } };
+
+/** A log that grows while it is waited for: what has come by the moment in milliseconds. */
+const follow = async (
+  log: readonly (readonly [at: number, entry: LogEntry])[],
+  wish: Partial<Awaited> & { readonly pageMax?: number } = {},
+) => {
+  let now = 0;
+  const looks: number[] = [];
+  const heard: string[] = [];
+  const sessions = {
+    readEvents: async (_id: SessionId, { since }: { since: number }) => {
+      looks.push(now);
+      const there = log.flatMap(([at, entry], seq) =>
+        at <= now && seq > since ? [{ ...entry, seq, at }] : [],
+      );
+      const events = there.slice(0, wish.pageMax ?? 1000);
+      return { events, hasMore: events.length < there.length };
+    },
+  };
+  const world = {
+    now: () => now,
+    uuid: () => '',
+    sha256: () => '',
+    sleep: async (milliseconds: number) => {
+      now += milliseconds;
+    },
+  };
+  const answer = await awaitCompletion(
+    { sessions, world },
+    {
+      sessionId: 's' as SessionId,
+      messageId: 'mine' as MessageId,
+      since: -1,
+      waitMsMax: 60_000,
+      signal: new AbortController().signal,
+      onEvent: ({ type }) => heard.push(type),
+      ...wish,
+    },
+  );
+  return { answer, heard, looks, text: answer.completion?.data.text };
+};
+
+test('the completion is the first after the message, and what is between is heard', async () => {
+  const log = [
+    begin('other'),
+    call,
+    completion('theirs'),
+    begin('mine'),
+    system,
+    call,
+    error,
+    completion('mine'),
+    call,
+  ];
+  const { heard, text, answer } = await follow(log.map((entry) => [0, entry]));
+  expect(heard).toEqual(['tool:call', 'agent:error', 'completion']);
+  expect([text, answer.lastIndex]).toEqual(['mine', 7]);
+});
+
+test('page after page is read at once', async () => {
+  const log = [begin('mine'), call, call, completion('done')];
+  const { text, looks } = await follow(
+    log.map((entry) => [0, entry]),
+    { pageMax: 1 },
+  );
+  expect([text, looks]).toEqual(['done', [0, 0, 0, 0]]);
+});
+
+test('the log is looked at every half second at first, later every two, and often again when something comes', async () => {
+  const { looks, text } = await follow([
+    [0, begin('mine')],
+    [9000, call],
+    [11_000, completion('done')],
+  ]);
+  expect(text).toBe('done');
+  expect(looks.slice(0, 3)).toEqual([0, 500, 1250]);
+  const pauses = looks.slice(1).map((look, index) => look - (looks[index] ?? 0));
+  expect(Math.max(...pauses)).toBe(2000);
+  expect(pauses.slice(-2)).toEqual([500, 750]);
+});
+
+test('the wait is over when its time is, or when nobody waits', async () => {
+  const silent = await follow([[0, begin('mine')]], { waitMsMax: 5000 });
+  expect(silent.answer).toEqual({ lastIndex: 0 });
+  expect(silent.looks.at(-1)).toBeLessThanOrEqual(5000);
+  const gone = await follow([[0, begin('mine')]], { signal: AbortSignal.abort() });
+  expect([gone.answer, gone.looks]).toEqual([{ lastIndex: -1 }, []]);
+});

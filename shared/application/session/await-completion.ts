@@ -1,0 +1,91 @@
+/**
+ * Follows a session's log until the message that was said to it is answered. What a client that waits should hear is
+ * told as it comes: a completion, a tool call, its output, an error, and a call that waits for a human.
+ *
+ * The log is looked at, often at first: no function has to know who waits. Whoever stops waiting misses nothing of it.
+ */
+import type { LogEvent } from '../../domain/event-log.ts';
+import type { MessageId, SessionId } from '../../domain/ids.ts';
+import { logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type AwaitPorts = { readonly sessions: Pick<SessionStore, 'readEvents'>; readonly world: World };
+
+export type Awaited = {
+  readonly sessionId: SessionId;
+  readonly messageId: MessageId;
+  /** The log up to here is known. */
+  readonly since: number;
+  /** For so long. */
+  readonly waitMsMax: number;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: ToldEvent) => void;
+};
+
+export type Completion = Extract<LogEvent, { type: 'completion' }>;
+export type ToldEvent = Extract<
+  LogEvent,
+  { type: 'completion' | 'tool:call' | 'tool:output' | 'tool:approval_required' | 'agent:error' }
+>;
+
+export type Answer = {
+  /** Absent: nobody waits any more, or the time is over. */
+  readonly completion?: Completion;
+  readonly lastIndex: number;
+};
+
+const told: readonly string[] = [
+  'completion',
+  'tool:call',
+  'tool:output',
+  'tool:approval_required',
+  'agent:error',
+] satisfies readonly ToldEvent['type'][];
+
+const isTold = (event: LogEvent): event is ToldEvent => told.includes(event.type);
+
+export const awaitCompletion = async ({ sessions, world }: AwaitPorts, wait: Awaited): Promise<Answer> => {
+  const until = world.now() + wait.waitMsMax;
+  const heard: Heard = { lastIndex: wait.since, hasBegun: false };
+  let pause = logLookMsMin;
+  while (!wait.signal.aborted) {
+    const page = { since: heard.lastIndex, eventsMax: pageEventsMax };
+    const { events, hasMore } = await sessions.readEvents(wait.sessionId, page);
+    const completion = hear(heard, events, wait);
+    if (completion !== undefined) return { completion, lastIndex: completion.seq };
+    if (hasMore) continue;
+    if (world.now() + pause > until) break;
+    pause = events.length > 0 ? logLookMsMin : Math.min(logLookMsMax, pause * pauseGrowth);
+    await world.sleep(pause, wait.signal);
+  }
+  return { lastIndex: heard.lastIndex };
+};
+
+/** Events may be long. */
+const pageEventsMax = 100;
+
+/** Two minutes of silence are some seventy looks. */
+const pauseGrowth = 1.5;
+
+type Heard = { lastIndex: number; hasBegun: boolean };
+
+/** Tells what belongs to the message, which begins with its own event; the completion when that is there. */
+const hear = (
+  heard: Heard,
+  events: readonly LogEvent[],
+  { messageId, onEvent }: Awaited,
+): Completion | undefined => {
+  for (const event of events) {
+    heard.lastIndex = event.seq;
+    heard.hasBegun ||= isBeginning(event, messageId);
+    // What comes before it is the end of another's turn.
+    if (!heard.hasBegun || !isTold(event)) continue;
+    onEvent(event);
+    if (event.type === 'completion') return event;
+  }
+  return undefined;
+};
+
+const isBeginning = (event: LogEvent, messageId: MessageId): boolean =>
+  event.type === 'message' && event.data.role === 'user' && event.data.messageId === messageId;

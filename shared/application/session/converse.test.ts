@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { OwnerId, ProjectId } from '../../domain/ids.ts';
+import { defaultProject, deploymentOwner, type Principal } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import { type Message, messageWorkspace, type Spawn, spawnSession } from './converse.ts';
+import { endSession } from './end-session.ts';
+
+const admin: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'a' };
+const personOf = (name: string): Principal => ({
+  owner: name as OwnerId,
+  scope: `project:${defaultProject}`,
+  tokenHash: name,
+  isPerson: true,
+});
+const lifetimes = { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 };
+const defaultsFor = (agentMax: number): Spawn['defaults'] => ({
+  provider: 'demo',
+  flavor: 'small',
+  template: 'python',
+  lifetimes,
+  places: { executionMax: 10, agentMax },
+});
+
+const opened = ({ agentMax = 10 } = {}) => {
+  const quiet = openQuietPorts();
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const ports = { ...quiet.ports, world: { ...quiet.ports.world, sha256 } };
+  const common = {
+    principal: admin,
+    place: { creates: false },
+    wish: {},
+    defaults: defaultsFor(agentMax),
+    correlationId: 'c',
+  };
+  return {
+    ...quiet,
+    ports,
+    say: (wish: Partial<Message> = {}) => messageWorkspace(ports, { ...common, text: 'hello', ...wish }),
+    spawn: (wish: Partial<Spawn> = {}) => spawnSession(ports, { ...common, newSession: false, ...wish }),
+    end: (session: Session) => endSession(ports, session, { reason: 'a test', correlationId: 'c' }),
+    inboxOf: async ({ id }: Session) => (await ports.sessions.loadWork(id)).inbox.map(({ text }) => text),
+  };
+};
+
+test('WS3: of many who speak at once one makes the session, and every message reaches it', async () => {
+  const { say, inboxOf } = opened();
+  const place = { id: crypto.randomUUID(), creates: true };
+  const all = await Promise.all(Array.from({ length: 20 }, (_, index) => say({ place, text: `m${index}` })));
+  expect(new Set(all.map(({ session }) => session.id)).size).toBe(1);
+  expect(all.filter(({ spawned }) => spawned)).toHaveLength(1);
+  expect(all.filter(({ workspaceCreated }) => workspaceCreated)).toHaveLength(1);
+  const [first] = all;
+  expect(first && (await inboxOf(first.session))).toHaveLength(20);
+});
+
+test('WS3: whose session ends while they speak speak to the next one', async () => {
+  const { say, end, hooks } = opened();
+  const first = await say();
+  hooks.before = async ({ constructor: { name } }) => {
+    if (name !== 'TransactWriteCommand') return;
+    hooks.before = async () => undefined;
+    await end(first.session);
+  };
+  const next = await say();
+  expect([next.spawned, next.session.workspace]).toEqual([true, first.session.workspace]);
+  expect(next.session.id).not.toBe(first.session.id);
+});
+
+test('WS4: a message is said once under its id, by whatever way it is repeated', async () => {
+  const { say, spawn, end, inboxOf } = opened();
+  const place = { creates: true };
+  const first = await say({ place, messageId: 'once' });
+  const again = await say({ place, messageId: 'once' });
+  expect([again.session.id, again.spawned, again.isRepeated]).toEqual([first.session.id, false, true]);
+  expect(await inboxOf(first.session)).toEqual(['hello']);
+  await end(again.session);
+  const late = await say({ place, messageId: 'once' });
+  expect([late.session.id, late.messageId, late.isRepeated]).toEqual([first.session.id, 'once', true]);
+  const other = await say({ place: { id: first.session.workspace, creates: false }, messageId: 'twice' });
+  expect(other.spawned).toBe(true);
+  const here = { id: first.session.workspace, creates: false };
+  const later = await say({ place: here, messageId: 'later' });
+  await end(later.session);
+  const repeated = await say({ place: here, messageId: 'later' });
+  expect([repeated.session.id, repeated.isRepeated]).toEqual([other.session.id, true]);
+  const wish = { newSession: true, text: 'x', messageId: 'thrice' };
+  const [one, two] = [await spawn(wish), await spawn(wish)];
+  expect([two.session.id, two.spawned, two.isRepeated]).toEqual([one.session.id, false, true]);
+});
+
+test('people have a default workspace each, and do not speak to each other’s agents', async () => {
+  const { say } = opened();
+  const [ann, bob, token] = [
+    await say({ principal: personOf('ann') }),
+    await say({ principal: personOf('bob') }),
+    await say(),
+  ];
+  expect(new Set([ann, bob, token].map(({ session }) => session.workspace)).size).toBe(3);
+  const place = { id: ann.session.workspace, creates: false };
+  await expect(say({ principal: personOf('bob'), place })).rejects.toMatchObject({
+    code: 'workspace_not_found',
+  });
+  const own = await say({ principal: personOf('ann') });
+  expect(own.session.id).toBe(ann.session.id);
+});
+
+test('a session whose first message finds no place is not left behind', async () => {
+  const { say, ports } = opened({ agentMax: 1 });
+  const first = await say({ place: { creates: true } });
+  await expect(say({ place: { creates: true } })).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
+  const { sessions } = await ports.sessions.listOfProject(defaultProject, { itemsMax: 10 });
+  expect(sessions.map(({ id }) => id)).toEqual([first.session.id]);
+});
+
+test('a session keeps what its project said when it was made', async () => {
+  const { spawn, ports } = opened();
+  const id = crypto.randomUUID() as ProjectId;
+  const project = {
+    id,
+    owner: deploymentOwner,
+    name: 'p',
+    createdAt: 1,
+    model: 'theirs',
+    approvals: 'low' as const,
+    limits: { costUsdMax: 1 },
+    disabledTools: ['a'],
+    mcpNamespacing: 'none' as const,
+    flavorsAllowed: ['small' as const],
+  };
+  await ports.projects.create(project);
+  const wish = { disabledTools: ['b', 'a'], allowedTools: ['c'] };
+  const { session } = await spawn({ project: id, wish });
+  expect(await ports.sessions.get(session.id)).toMatchObject({
+    model: 'theirs',
+    approvals: 'low',
+    limits: { costUsdMax: 1 },
+    disabledTools: ['a', 'b'],
+    allowedTools: ['c'],
+    mcpNamespacing: 'none',
+    flavor: 'small',
+  });
+});
+
+test('WS5: who makes a session while its project is deleted is told that there is none', async () => {
+  const { spawn, ports, hooks } = opened();
+  const id = crypto.randomUUID() as ProjectId;
+  await ports.projects.create({ id, owner: deploymentOwner, name: 'p', createdAt: 1 });
+  hooks.before = async ({ constructor: { name } }) => {
+    if (name !== 'TransactWriteCommand') return;
+    hooks.before = async () => undefined;
+    await ports.projects.markDeleted(id, 5);
+  };
+  await expect(spawn({ project: id })).rejects.toMatchObject({ code: 'project_not_found' });
+  const { sessions } = await ports.sessions.listOfProject(id, { itemsMax: 10 });
+  expect(sessions.map(({ status }) => status)).toEqual(['completed']);
+});

@@ -1,0 +1,178 @@
+/**
+ * Talks to the agent of a workspace: to the session that answers in it, or to a new one where there is none.
+ *
+ * The workspace names the agent session that entered it last, and a session enters under the condition that nobody
+ * was quicker: of any number of messages to a silent workspace one makes the session and all reach it (WS3). A message
+ * with an id is said once, whoever repeats it and whatever has ended meanwhile (WS4).
+ */
+import { mayWrite } from '../../domain/access.ts';
+import { derivedUuid, type MessageId, type SessionId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Project } from '../../domain/project.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import { type AcceptPorts, type NewMessage, offerMessage } from '../turn/accept-message.ts';
+import {
+  type ResolvedWorkspace,
+  resolveWorkspace,
+  type WorkspacePlace,
+} from '../workspace/resolve-workspace.ts';
+import { type CreatePorts, createIn, workingProject } from './create-session.ts';
+import type { SessionDefaults, SessionWish } from './new-session.ts';
+
+export type ConversePorts = CreatePorts & AcceptPorts;
+
+export type Speech = {
+  readonly principal: Principal;
+  /** Absent: the project of the scope, or the default one. */
+  readonly project?: string | undefined;
+  readonly place: WorkspacePlace;
+  /** Of a session that is made by this. */
+  readonly wish: Omit<SessionWish, 'kind' | 'project' | 'place' | 'firstCall'>;
+  readonly defaults: SessionDefaults;
+  readonly correlationId: string;
+  /** Repeated with the same id, it is said once. */
+  readonly messageId?: string | undefined;
+};
+
+export type Message = Speech & { readonly text: string };
+
+export type Spawn = Speech & {
+  /** Absent: the session is only there. */
+  readonly text?: string | undefined;
+  /** Even where one answers already. */
+  readonly newSession: boolean;
+};
+
+export type Conversed = {
+  readonly session: Session;
+  /** The session is new. */
+  readonly spawned: boolean;
+  readonly workspaceCreated: boolean;
+  /** The log up to here says nothing of the message. */
+  readonly lastEventIndex: number;
+  readonly messageId?: MessageId;
+  /** The message was said before: the log may have its answer. */
+  readonly isRepeated: boolean;
+};
+
+/** Says something to the session that answers in the workspace, or to a new one. */
+export const messageWorkspace = (
+  ports: ConversePorts,
+  message: Message,
+): Promise<Conversed & { readonly messageId: MessageId }> =>
+  converse(ports, { ...message, newSession: false }) as Promise<Conversed & { messageId: MessageId }>;
+
+/** The session that answers in the workspace, or a new one; with a text it is said to it. */
+export const spawnSession = (ports: ConversePorts, spawn: Spawn): Promise<Conversed> =>
+  converse(ports, spawn);
+
+/** Each lost race is a session that somebody else made or ended. */
+const racesMax = 20;
+
+const converse = async (ports: ConversePorts, spawn: Spawn): Promise<Conversed> => {
+  const { principal, place, messageId } = spawn;
+  const project = await workingProject(ports.projects, principal, spawn.project);
+  const once = messageId === undefined ? {} : { onceFor: messageId };
+  for (let race = 0; race < racesMax; race += 1) {
+    const where = await resolveWorkspace(ports, { project, principal }, { ...place, ...once });
+    const entered = await enter(ports, spawn, { project, where });
+    const conversed = entered && (await say(ports, spawn, entered));
+    if (conversed !== undefined) return conversed;
+  }
+  throw new AppError('conflict', 'the sessions of this workspace come and go too fast', {
+    suggestions: ['Try again.'],
+    recoveryActions: ['retry_operation'],
+  });
+};
+
+type Within = { readonly project: Project; readonly where: ResolvedWorkspace };
+type Entered = Pick<Conversed, 'session' | 'spawned' | 'workspaceCreated'>;
+
+/** Undefined when somebody was quicker. */
+const enter = async (ports: ConversePorts, spawn: Spawn, within: Within): Promise<Entered | undefined> => {
+  const { where } = within;
+  const { latestAgent } = where.workspace;
+  const latest = latestAgent && (await ports.sessions.get(latestAgent));
+  if (!spawn.newSession && latest !== undefined && (await answers(ports, spawn, latest)))
+    return { session: latest, spawned: false, workspaceCreated: false };
+  const id = newSessionId(ports, spawn, where.workspace.id);
+  const { principal, wish, defaults } = spawn;
+  const request = { id, principal, wish: { ...wish, kind: 'agent' as const }, defaults };
+  const after = spawn.newSession ? {} : { after: latestAgent ?? null };
+  const made = await createIn(ports, request, { ...within, ...after });
+  if (made === 'moved') return undefined;
+  if (made === 'exists') return entersAgain(ports, spawn, { id, where });
+  const workspaceCreated = where.isNew && where.workspace.isDefault === undefined;
+  return { session: made, spawned: true, workspaceCreated };
+};
+
+/** One that has ended answers too, to the message it has already had. */
+const answers = async (
+  { sessions }: ConversePorts,
+  { principal, messageId }: Spawn,
+  session: Session,
+): Promise<boolean> => {
+  if (!mayWrite(principal, session)) return false;
+  if (!isEnded(session.status)) return true;
+  return messageId !== undefined && sessions.wasAccepted(session.id, messageId as MessageId);
+};
+
+/** Asked again with the id of a message, the session is the one of the first time. */
+const newSessionId = ({ world }: ConversePorts, { messageId }: Spawn, workspace: string): SessionId =>
+  (messageId === undefined
+    ? world.uuid()
+    : derivedUuid(world.sha256(`session\n${workspace}\n${messageId}`))) as SessionId;
+
+const entersAgain = async (
+  { sessions }: ConversePorts,
+  { principal }: Spawn,
+  { id, where }: { readonly id: SessionId; readonly where: ResolvedWorkspace },
+): Promise<Entered> => {
+  const session = await sessions.get(id);
+  if (session === undefined || session.workspace !== where.workspace.id || !mayWrite(principal, session))
+    throw new AppError('conflict', 'a session cannot be made for this message id', {
+      suggestions: ['Use another message id.'],
+    });
+  return { session, spawned: false, workspaceCreated: false };
+};
+
+/** Undefined when the session has ended meanwhile. */
+const say = async (ports: ConversePorts, spawn: Spawn, entered: Entered): Promise<Conversed | undefined> => {
+  const { session, spawned } = entered;
+  const lastEventIndex = session.lastSeq;
+  const { text, messageId, correlationId, defaults, wish } = spawn;
+  if (text === undefined) return { ...entered, lastEventIndex, isRepeated: false };
+  const { model } = wish;
+  const message = { text, messageId, model, correlationId, placesMax: defaults.places.agentMax };
+  const offered = isEnded(session.status) ? undefined : await offer(ports, session, { message, spawned });
+  if (offered !== undefined && offered.result !== 'ended') {
+    const isRepeated = offered.result === 'duplicate';
+    return { ...entered, lastEventIndex, messageId: offered.messageId, isRepeated };
+  }
+  const repeated = await repeatedTo(ports, session, messageId);
+  return repeated && { ...entered, lastEventIndex, ...repeated };
+};
+
+const repeatedTo = async (
+  { sessions }: ConversePorts,
+  { id }: Session,
+  messageId: string | undefined,
+): Promise<Pick<Conversed, 'messageId' | 'isRepeated'> | undefined> => {
+  if (messageId === undefined || !(await sessions.wasAccepted(id, messageId as MessageId))) return undefined;
+  return { messageId: messageId as MessageId, isRepeated: true };
+};
+
+/** A session whose first message found no place is of no use to anybody. */
+const offer = async (
+  ports: ConversePorts,
+  session: Session,
+  { message, spawned }: { readonly message: NewMessage; readonly spawned: boolean },
+) => {
+  try {
+    return await offerMessage(ports, session, message);
+  } catch (error) {
+    if (spawned && isAppError(error)) await ports.sessions.removeUnused(session);
+    throw error;
+  }
+};

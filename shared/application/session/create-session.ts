@@ -1,0 +1,137 @@
+/**
+ * Makes a session, in the workspace it names or in one of its own. An execution session takes its place at once, an
+ * agent session with its first message.
+ */
+import { projectOf } from '../../domain/access.ts';
+import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
+import { redriveAfterMs } from '../../domain/limits.ts';
+import { defaultProject, type Principal } from '../../domain/principal.ts';
+import type { Project } from '../../domain/project.ts';
+import { placesMax } from '../../domain/quota.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import { endedStatus, type Session, type SessionKind } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { World } from '../../ports/world.ts';
+import { findProject, projectNotFound } from '../project/find-project.ts';
+import {
+  type ResolvedWorkspace,
+  resolveWorkspace,
+  type WorkspacePorts,
+} from '../workspace/resolve-workspace.ts';
+import { newSession, type SessionDefaults, type SessionWish } from './new-session.ts';
+
+export type { SessionDefaults, SessionWish } from './new-session.ts';
+
+export type CreatePorts = WorkspacePorts & {
+  readonly sessions: SessionStore;
+  readonly projects: Pick<ProjectStore, 'get'>;
+  readonly world: World;
+};
+
+export type CreateRequest = {
+  readonly id: SessionId;
+  readonly principal: Principal;
+  readonly wish: SessionWish;
+  readonly defaults: SessionDefaults;
+};
+
+/** Somebody makes, enters or deletes the same workspace at the same moment. */
+const racesMax = 10;
+
+/** The session, or undefined when the id is taken. Throws `resource_limit_exceeded` when no place is left. */
+export const createSession = async (
+  ports: CreatePorts,
+  request: CreateRequest,
+): Promise<Session | undefined> => {
+  const { principal, wish } = request;
+  const project = await workingProject(ports.projects, principal, wish.project);
+  for (let race = 0; race < racesMax; race += 1) {
+    const where = wish.place && (await resolveWorkspace(ports, { project, principal }, wish.place));
+    const made = await createIn(ports, request, { project, ...(where === undefined ? {} : { where }) });
+    if (made !== 'moved') return made === 'exists' ? undefined : made;
+  }
+  throw new AppError('conflict', 'the workspace is being changed by others', {
+    suggestions: ['Try again.'],
+    recoveryActions: ['retry_operation'],
+  });
+};
+
+type Whereabouts = {
+  readonly project: Project;
+  /** Absent: a workspace of its own. */
+  readonly where?: ResolvedWorkspace;
+  /** Only while this is the latest agent session of the workspace; `null`: while it has none. */
+  readonly after?: SessionId | null;
+};
+
+/** `exists`: the id is taken. `moved`: the workspace is not what it was when it was read. */
+export const createIn = async (
+  ports: CreatePorts,
+  request: CreateRequest,
+  { project, where, after }: Whereabouts,
+): Promise<Session | 'exists' | 'moved'> => {
+  const { id, defaults } = request;
+  const workspace = where?.workspace.id ?? (ports.world.uuid() as WorkspaceId);
+  const session = newSession({ now: ports.world.now(), id }, { project, workspace }, request);
+  const { kind } = session;
+  const max = placesMax(kind, defaults.places);
+  const result = await ports.sessions.create(session, {
+    ...(where?.isNew === false
+      ? { enters: after === undefined ? {} : { after } }
+      : { workspace: firstEntered(session, where?.workspace) }),
+    placesMax: max,
+  });
+  if (result === 'full') throw noPlace(kind, max);
+  if (result !== 'created') return result;
+  await refuseIfDeleted(ports, session);
+  return session;
+};
+
+const firstEntered = (
+  { id, owner, project, workspace, createdAt, kind }: Session,
+  named: Workspace | undefined,
+): Workspace => ({
+  ...(named ?? { id: workspace, owner, project, createdAt }),
+  users: [id],
+  ...(kind === 'agent' ? { latestAgent: id } : {}),
+});
+
+/**
+ * Who deletes a project marks it and then looks for its sessions; who makes one makes it and then looks for the mark.
+ * So one of the two sees the other (WS5).
+ */
+const refuseIfDeleted = async (
+  { projects, sessions, world }: CreatePorts,
+  session: Session,
+): Promise<void> => {
+  if (session.project === defaultProject || (await projects.get(session.project)) !== undefined) return;
+  const at = world.now();
+  await sessions.end(session, { status: endedStatus(session.kind), at, dueAt: at + redriveAfterMs });
+  throw projectNotFound();
+};
+
+export const noPlace = (kind: SessionKind, max: number): AppError =>
+  new AppError(
+    'resource_limit_exceeded',
+    `all ${max} ${kind} sessions ${kind === 'execution' ? 'of this owner' : 'of this project'} are in use`,
+    {
+      facts: { maxSessions: max },
+      suggestions: [
+        'Stop a session that is no longer needed.',
+        'Try again later, or wait with wait_seconds.',
+      ],
+      recoveryActions: ['stop_session', 'wait_and_retry'],
+    },
+  );
+
+/** The project a principal may work in: the one it names, its own, or the default. */
+export const workingProject = (
+  projects: Pick<ProjectStore, 'get'>,
+  principal: Principal,
+  wanted: string | undefined,
+): Promise<Project> => {
+  const id = wanted ?? projectOf(principal.scope) ?? defaultProject;
+  return findProject(projects, { id, principal, intent: 'write' });
+};

@@ -1,0 +1,70 @@
+/**
+ * Makes a session for somebody who is willing to wait for a place, or to have the least recently used idle
+ * execution session stopped for it. A busy session never loses its place.
+ */
+import { executionPlaces } from '../../domain/quota.ts';
+import type { Session } from '../../domain/session.ts';
+import { isAppError } from '../../errors.ts';
+import type { PlaceStore } from '../../ports/place-store.ts';
+import { type CreatePorts, type CreateRequest, createSession } from './create-session.ts';
+import { type EndPorts, endSession } from './end-session.ts';
+
+export type PlacePorts = CreatePorts & EndPorts & { readonly places: PlaceStore };
+
+export type Patience = {
+  /** Seconds to wait for a place. */
+  readonly waitSeconds: number;
+  readonly evictIdle: boolean;
+  readonly correlationId: string;
+  readonly signal?: AbortSignal;
+  /** Called before each pause. */
+  readonly onWait?: () => void;
+};
+
+const pauseMsMin = 100;
+const pauseMsMax = 1000;
+
+/** As `createSession`; `resource_limit_exceeded` only after the wait. */
+export const createWithPlace = async (
+  ports: PlacePorts,
+  request: CreateRequest,
+  patience: Patience,
+): Promise<Session | undefined> => {
+  const deadline = ports.world.now() + patience.waitSeconds * 1000;
+  for (let pause = pauseMsMin; ; pause = Math.min(pauseMsMax, pause * 2)) {
+    try {
+      return await createSession(ports, request);
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'resource_limit_exceeded') throw error;
+      if (patience.evictIdle && (await evictOne(ports, request, patience))) continue;
+      if (ports.world.now() + pause > deadline || patience.signal?.aborted) throw error;
+      patience.onWait?.();
+      await ports.world.sleep(pause, patience.signal);
+    }
+  }
+};
+
+/** Stops the execution session that has been idle longest; false when every one is busy. */
+const evictOne = async (
+  ports: PlacePorts,
+  { principal }: CreateRequest,
+  { correlationId }: Patience,
+): Promise<boolean> => {
+  const { taken } = await ports.places.read(executionPlaces(principal.owner));
+  const sessions = await ports.sessions.getMany(taken.map(({ session }) => session));
+  const now = ports.world.now();
+  const idle = sessions
+    .filter((session) => session.status !== 'creating' && !isBusy(session, now))
+    .sort((one, other) => one.lastActiveAt - other.lastActiveAt);
+  const reason = 'evicted for another session';
+  for (const session of idle) {
+    if (await endSession(ports, session, { reason, correlationId, unlessMoved: true })) {
+      ports.telemetry.count('SessionsEvicted');
+      return true;
+    }
+  }
+  return false;
+};
+
+const isBusy = ({ runningCalls }: Session, now: number): boolean =>
+  Object.values(runningCalls).some((until) => until > now);

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { OwnerId, ProjectId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import type { TurnRecord } from '../../domain/turn/turn.ts';
+import { type EnterPorts, enterSession } from './enter-session.ts';
+
+const project = '11111111-2222-4333-8444-555555555555';
+const id = '22222222-2222-4333-8444-555555555555';
+const ada: Principal = {
+  owner: 'person-ada' as OwnerId,
+  scope: `project:${project}`,
+  tokenHash: 'hash-of-ada',
+  isPerson: true,
+  expiresAt: 5000,
+};
+const program: Principal = { owner: project as OwnerId, scope: `project:${project}`, tokenHash: 'known' };
+const session = { id, owner: ada.owner, project: project as ProjectId } as unknown as Session;
+
+const enter = async (principal: Principal, { now = 1000, sessionId = id } = {}) => {
+  const reads: string[] = [];
+  const ports: EnterPorts = {
+    sessions: {
+      getWithTurn: async (wanted: string, tokenHash?: string) => {
+        reads.push(tokenHash === undefined ? 'session' : 'session and token');
+        if (wanted !== id) return undefined;
+        const token = { id: 't', hash: 'known', name: '', scope: 'admin', masked: '', createdAt: 0 } as const;
+        return { session, turn: {} as TurnRecord, ...(tokenHash === 'known' ? { token } : {}) };
+      },
+    },
+    tokens: {
+      get: async () => {
+        reads.push('token');
+        return undefined;
+      },
+    },
+    world: { now: () => now, uuid: () => '', sha256: () => '', sleep: async () => undefined },
+    adminTokenHash: 'admin',
+  };
+  const outcome = await enterSession(ports, { id: sessionId, principal, intent: 'write' }).then(
+    () => 'entered',
+    (error: { code: string }) => error.code,
+  );
+  return [outcome, ...reads];
+};
+
+test('a token is read together with the session, and a revoked one enters nothing', async () => {
+  expect(await enter(program)).toEqual(['entered', 'session and token']);
+  expect(await enter({ ...program, tokenHash: 'revoked' })).toEqual(['unauthenticated', 'session and token']);
+});
+
+test('a person enters by the session alone, until their sign-in ends: then nothing is read', async () => {
+  expect(await enter(ada, { now: 4999 })).toEqual(['entered', 'session']);
+  expect(await enter(ada, { now: 5000 })).toEqual(['unauthenticated']);
+});
+
+test('a person does not enter what somebody else made in their project', async () => {
+  expect(await enter({ ...ada, owner: 'person-bob' as OwnerId })).toEqual(['session_not_found', 'session']);
+});
+
+test('a session that is not there is not found by a person either, with one read', async () => {
+  const missing = { sessionId: '33333333-2222-4333-8444-555555555555' };
+  expect(await enter(ada, missing)).toEqual(['session_not_found', 'session']);
+  expect(await enter({ ...program, tokenHash: 'revoked' }, missing)).toEqual([
+    'unauthenticated',
+    'session and token',
+    'token',
+  ]);
+});

@@ -1,0 +1,37 @@
+/** Finds a session for somebody who asks; another owner's is answered like one that does not exist. */
+import type { Intent } from '../../domain/access.ts';
+import { isUuid, type SessionId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import type { TurnRecord } from '../../domain/turn/turn.ts';
+import { AppError } from '../../errors.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import { requireReach } from '../access/require-need.ts';
+
+export type { Intent } from '../../domain/access.ts';
+
+export const sessionNotFound = (): AppError =>
+  new AppError('session_not_found', 'there is no such session', {
+    suggestions: ['Check the session id, or make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
+
+export type FoundSession = { readonly session: Session; readonly turn: TurnRecord };
+
+export const findSession = async (
+  sessions: SessionStore,
+  { id, principal, intent }: { id: string; principal: Principal; intent: Intent },
+): Promise<FoundSession> => {
+  const found = isUuid(id) ? await sessions.getWithTurn(id as SessionId) : undefined;
+  if (found === undefined) throw sessionNotFound();
+  return allowed(found, { principal, intent });
+};
+
+/** What was found, if the principal may have it. */
+export const allowed = <Found extends { readonly session: Session }>(
+  found: Found,
+  { principal, intent }: { readonly principal: Principal; readonly intent: Intent },
+): Found => {
+  requireReach(principal, found.session, { intent, notFound: sessionNotFound });
+  return found;
+};

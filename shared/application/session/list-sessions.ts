@@ -1,0 +1,77 @@
+/**
+ * Sessions, newest first: of a project whoever made them, or of an owner. A person sees their own and nobody else's.
+ *
+ * A page is read until it is full or there is no more, and not without end: one that a filter left short, or empty,
+ * has a `next` all the same.
+ */
+import { mayRead, projectOf } from '../../domain/access.ts';
+import type { ProjectId } from '../../domain/ids.ts';
+import { listingPagesMax } from '../../domain/limits.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { isEnded, type Session, type SessionStatus } from '../../domain/session.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import { findProject } from '../project/find-project.ts';
+
+export type ListPorts = {
+  readonly sessions: Pick<SessionStore, 'list' | 'listOfProject'>;
+  readonly projects: Pick<ProjectStore, 'get'>;
+};
+
+export type SessionSearch = {
+  readonly principal: Principal;
+  readonly project?: string | undefined;
+  /** `active`: none that has ended. */
+  readonly status?: SessionStatus | 'active' | undefined;
+  readonly kind?: Session['kind'] | undefined;
+  readonly after?: string | undefined;
+  readonly itemsMax: number;
+};
+
+export type SessionPage = { readonly sessions: readonly Session[]; readonly next?: string };
+
+type ReadPage = (page: { readonly after?: string; readonly itemsMax: number }) => Promise<SessionPage>;
+
+export const listSessions = async (ports: ListPorts, search: SessionSearch): Promise<SessionPage> => {
+  const { principal, itemsMax } = search;
+  const wanted = await wantedProject(ports, search);
+  const read = readerOf(ports, principal, wanted);
+  const isWanted = (session: Session): boolean =>
+    mayRead(principal, session) &&
+    (wanted === undefined || session.project === wanted) &&
+    (search.kind === undefined || session.kind === search.kind) &&
+    hasStatus(session, search.status);
+  const found: Session[] = [];
+  let next = search.after;
+  for (let page = 0; page < listingPagesMax && found.length < itemsMax; page += 1) {
+    const asked = { itemsMax: itemsMax - found.length, ...(next === undefined ? {} : { after: next }) };
+    const listed = await read(asked);
+    found.push(...listed.sessions.filter(isWanted));
+    next = listed.next;
+    if (next === undefined) return { sessions: found };
+  }
+  return { sessions: found, ...(next === undefined ? {} : { next }) };
+};
+
+const hasStatus = ({ status }: Session, wanted: SessionSearch['status']): boolean =>
+  wanted === undefined || (wanted === 'active' ? !isEnded(status) : status === wanted);
+
+/** The one that is named, if it may be read; a token of a project means its own. */
+const wantedProject = async (
+  { projects }: ListPorts,
+  { project, principal }: SessionSearch,
+): Promise<ProjectId | undefined> => {
+  if (project !== undefined)
+    return (await findProject(projects, { id: project, principal, intent: 'read' })).id;
+  return principal.isPerson ? undefined : projectOf(principal.scope);
+};
+
+/** What a person made is fewer than what their project has. */
+const readerOf = (
+  { sessions }: ListPorts,
+  { owner, isPerson, scope }: Principal,
+  project: ProjectId | undefined,
+): ReadPage => {
+  const isOwnOnly = project === undefined || (isPerson && projectOf(scope) !== undefined);
+  return isOwnOnly ? (page) => sessions.list(owner, page) : (page) => sessions.listOfProject(project, page);
+};

@@ -1,0 +1,58 @@
+/**
+ * The log of a session and of the sessions under it, in the order of time.
+ *
+ * The page is the root's. Of the others comes what happened since the last event the reader knows, so that an event of
+ * theirs may come again: it is known by its session and its number.
+ */
+import type { LogEvent } from '../../domain/event-log.ts';
+import { oldestKept } from '../../domain/event-log.ts';
+import { eventsPerSessionMax } from '../../domain/limits.ts';
+import type { Session } from '../../domain/session.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import { readEvents } from './read-events.ts';
+
+/** Every session under one, at any depth. */
+export type ChildrenOf = (session: Session) => Promise<readonly Session[]>;
+
+/** No session starts another. */
+export const childrenOf: ChildrenOf = () => Promise.resolve([]);
+
+type Page = { readonly since: number; readonly eventsMax: number };
+
+export const readFamily = async (
+  sessions: SessionStore,
+  session: Session,
+  { childrenOf: ask, ...page }: Page & { readonly childrenOf: ChildrenOf },
+) => {
+  const own = await readEvents(sessions, session, page);
+  const children = await ask(session);
+  if (children.length === 0) return own;
+  const from = page.since < 0 ? 0 : await timeOf(sessions, session, page.since);
+  // While the root has more, the others are not ahead of it.
+  const to = own.hasMore ? Date.parse(own.events.at(-1)?.at ?? '') : Number.POSITIVE_INFINITY;
+  const others = await Promise.all(children.map((child) => newest(sessions, child)));
+  const within = others.flat().filter(({ time }) => time >= from && time <= to);
+  const roots = own.events.map((event) => ({ time: Date.parse(event.at), event }));
+  const merged = [...roots, ...within].sort((one, other) => one.time - other.time);
+  return { ...own, events: merged.map(({ event }) => event) };
+};
+
+/** When the event was that the reader saw last. */
+const timeOf = async (sessions: SessionStore, { id }: Session, seq: number): Promise<number> => {
+  const { events } = await sessions.readEvents(id, { since: seq - 1, eventsMax: 1 });
+  return events[0]?.at ?? 0;
+};
+
+const newest = async (sessions: SessionStore, { id, lastSeq }: Session) => {
+  const page = { since: oldestKept(lastSeq) - 1, eventsMax: eventsPerSessionMax };
+  const { events } = await sessions.readEvents(id, page);
+  return events.map((event) => ({ time: event.at, event: shown(id, event) }));
+};
+
+const shown = (sessionId: Session['id'], { seq, type, at, data }: LogEvent) => ({
+  index: seq,
+  type,
+  at: new Date(at).toISOString(),
+  data,
+  sessionId,
+});

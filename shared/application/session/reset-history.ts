@@ -1,0 +1,34 @@
+/** Forgets a session's conversation; the log stays. Refused while a turn runs: it would go on with what was forgotten. */
+import type { Session } from '../../domain/session.ts';
+import type { TurnRecord } from '../../domain/turn/turn.ts';
+import { AppError } from '../../errors.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { AudiencePorts } from '../connection/audience.ts';
+import { commitUnleased } from '../turn/commit-unleased.ts';
+import { isBetweenTurns } from '../turn/desk.ts';
+
+const racesMax = 5;
+
+export const resetHistory = async (
+  ports: AudiencePorts & { readonly sessions: SessionStore },
+  found: { readonly session: Session; readonly turn: TurnRecord },
+): Promise<void> => {
+  let current: typeof found | undefined = found;
+  for (let race = 0; race < racesMax && current !== undefined; race += 1) {
+    const { session, turn }: typeof found = current;
+    if (!isBetweenTurns(turn.state)) throw busy();
+    const at = ports.world.now();
+    const log = [{ type: 'system' as const, data: { kind: 'history_reset' } }];
+    const step = { state: turn.state, log, history: [] };
+    const forgotten = { ...turn, historyFrom: turn.historyNext };
+    if (await commitUnleased(ports, { session, turn: forgotten, step, at, wakes: false })) return;
+    current = await ports.sessions.getWithTurn(session.id);
+  }
+  throw busy();
+};
+
+const busy = (): AppError =>
+  new AppError('conflict', 'a turn is running: its conversation cannot be forgotten now', {
+    suggestions: ['Wait for its completion, or cancel it.'],
+    recoveryActions: ['wait_and_retry'],
+  });

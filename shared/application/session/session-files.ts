@@ -1,0 +1,110 @@
+/**
+ * Files of a session's workspace, through its sandbox, which is started when needed.
+ *
+ * A file that was written is in a checkpoint before the caller hears of it. What is read is bounded;
+ * where a path leads the sandbox decides, which alone can see its links.
+ */
+import type { LiveSandbox } from '../../domain/sandbox.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError, isErrorCode } from '../../errors.ts';
+import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
+import { type Opening, type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
+import { type SavePorts, saveWorkspace } from '../workspace/save-workspace.ts';
+
+export type FilePorts = OpenSandboxPorts & SavePorts & { readonly link: SandboxLink };
+
+export type FileWish = { readonly session: Session; readonly path: string; readonly opening: Opening };
+
+export const readWorkspaceFile = async (
+  ports: FilePorts,
+  { bytesMax, ...wish }: FileWish & { readonly bytesMax: number },
+): Promise<Uint8Array> => {
+  const { path } = wish;
+  const sandbox = await sandboxOf(ports, wish);
+  const response = await ask(ports, sandbox, { ...request(wish), method: 'GET', path: filePath(path) });
+  return wholeOf(response, bytesMax);
+};
+
+/** No more is fetched than may be read: the file may grow while it comes. */
+const wholeOf = async ({ body }: Response, bytesMax: number): Promise<Uint8Array> => {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body ?? []) {
+    size += piece.length;
+    if (size > bytesMax)
+      throw new AppError('payload_too_large', `the file has more than ${bytesMax} bytes`, {
+        suggestions: ['Read a part of it with a command, or fetch it over the REST API.'],
+      });
+    pieces.push(piece);
+  }
+  return joined(pieces, size);
+};
+
+const joined = (pieces: readonly Uint8Array[], size: number): Uint8Array => {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+};
+
+export type WrittenFile = { readonly size: number; readonly isNew: boolean };
+
+export const writeWorkspaceFile = async (
+  ports: FilePorts,
+  { bytes, ...wish }: FileWish & { readonly bytes: Uint8Array },
+): Promise<WrittenFile> => {
+  const sandbox = await sandboxOf(ports, wish);
+  const put = { ...request(wish), method: 'PUT', path: filePath(wish.path), body: bytes };
+  const response = await ask(ports, sandbox, put);
+  await response.body?.cancel();
+  wish.opening.onPhase?.('saving the workspace');
+  await keepWritten(ports, sandbox);
+  return { size: bytes.length, isNew: response.status === 201 };
+};
+
+/** One folder, as the sandbox says it: JSON that its caller parses. */
+export const listWorkspaceFiles = async (ports: FilePorts, wish: FileWish): Promise<unknown> => {
+  const sandbox = await sandboxOf(ports, wish);
+  const path = `/files?path=${encodeURIComponent(wish.path)}`;
+  return (await ask(ports, sandbox, { ...request(wish), method: 'GET', path })).json();
+};
+
+/** Saves what a request has just changed; what cannot be kept is said. */
+export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promise<void> => {
+  const report = await saveWorkspace(ports, sandbox);
+  if (report.status === 'saved') return;
+  if (report.code === 'resource_limit_exceeded')
+    throw new AppError('resource_limit_exceeded', `the file is written, but not saved: ${report.message}`, {
+      suggestions: ['Remove files that are no longer needed.'],
+    });
+  ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
+};
+
+/** What the sandbox's server said no to, in our words for it. */
+export const refusalOf = async (response: Response): Promise<AppError> => {
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  return isErrorCode(error.code)
+    ? new AppError(error.code, error.message)
+    : new AppError('internal_error', 'the sandbox refused the request');
+};
+
+const sandboxOf = async (ports: FilePorts, { session, opening }: FileWish): Promise<LiveSandbox> =>
+  (await openSandbox(ports, session, opening)).sandbox;
+
+const request = ({ opening }: FileWish) => ({
+  headers: { 'x-correlation-id': opening.correlationId },
+  signal: opening.signal,
+});
+
+const ask = async ({ link }: FilePorts, sandbox: LiveSandbox, wanted: LinkRequest): Promise<Response> => {
+  const response = await link.fetch(sandbox, wanted);
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+};
+
+/** As one segment, so that slashes and all reach the sandbox as they were given; dots alone would not. */
+const filePath = (path: string): string =>
+  `/files/${encodeURIComponent(path === '.' || path === '..' ? `./${path}` : path)}`;

@@ -1,0 +1,83 @@
+/** Accepts a user's message into the session's inbox, once per message id, and wakes the turn. */
+import type { ConnectionId, MessageId } from '../../domain/ids.ts';
+import { openMessagesPerConnectionMax } from '../../domain/limits.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import type { Invoker } from '../../ports/invoker.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { World } from '../../ports/world.ts';
+import { noPlace } from '../session/create-session.ts';
+
+export type AcceptPorts = {
+  readonly sessions: SessionStore;
+  readonly invoker: Invoker;
+  readonly world: World;
+};
+
+export type NewMessage = {
+  readonly text: string;
+  readonly messageId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly connectionId?: ConnectionId;
+  /** The gateway's clock, where there is one: it orders messages of one client. */
+  readonly acceptedAt?: number;
+  readonly correlationId: string;
+  /** Active agent sessions of one project. */
+  readonly placesMax: number;
+};
+
+/** The id under which the message was accepted, now or before. */
+export const acceptMessage = async (
+  ports: AcceptPorts,
+  session: Session,
+  message: NewMessage,
+): Promise<MessageId> => {
+  const { messageId, result } = await offerMessage(ports, session, message);
+  if (result !== 'ended') return messageId;
+  throw new AppError('invalid_session_state', `the session is ${session.status}`, {
+    suggestions: ['Make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
+};
+
+export type Offered = {
+  readonly messageId: MessageId;
+  /** `duplicate`: it was accepted before. `ended`: the session takes no more. */
+  readonly result: 'accepted' | 'duplicate' | 'ended';
+};
+
+/** As `acceptMessage`, for whoever knows another session when this one has ended. */
+export const offerMessage = async (
+  { sessions, invoker, world }: AcceptPorts,
+  session: Session,
+  { text, model, connectionId, correlationId, placesMax, ...given }: NewMessage,
+): Promise<Offered> => {
+  if (session.kind !== 'agent')
+    throw new AppError('invalid_session_state', 'an execution session takes no messages');
+  const messageId = (given.messageId ?? world.uuid()) as MessageId;
+  const message = {
+    messageId,
+    text,
+    acceptedAt: given.acceptedAt ?? world.now(),
+    correlationId,
+    ...(model === undefined ? {} : { model }),
+    ...(connectionId === undefined ? {} : { connectionId }),
+  };
+  const result = await sessions.accept(session, message, placesMax);
+  switch (result) {
+    case 'ended':
+      return { messageId, result };
+    case 'too-many':
+      throw new AppError(
+        'too_many_requests',
+        `more than ${openMessagesPerConnectionMax} messages of this connection are open`,
+        { suggestions: ['Wait for a completion.'], recoveryActions: ['wait_and_retry'] },
+      );
+    case 'full':
+      throw noPlace('agent', placesMax);
+    case 'accepted':
+    case 'duplicate':
+      await invoker.runTurn(session.id, correlationId);
+      return { messageId, result };
+  }
+};

@@ -1,0 +1,126 @@
+/**
+ * Asks a model for one whole answer: streams its text to the audience, waits out faults that pass, and tries once
+ * with half of a conversation that is too long. An interruption is thrown.
+ */
+import { unnumberedFrame } from '../../contracts/frames.ts';
+import type { AskedCall } from '../../domain/asked-call.ts';
+import { halved } from '../../domain/history.ts';
+import type { CallId, MessageId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { answerBytesMax, clientIdCharactersMax } from '../../domain/limits.ts';
+import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../../domain/model.ts';
+import { utf8Bytes } from '../../domain/text.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { ModelProvider, ModelProviders } from '../../ports/model-provider.ts';
+import type { World } from '../../ports/world.ts';
+import { openTextRelay } from '../connection/text-relay.ts';
+import type { Desk } from './desk.ts';
+import { modelRetryMs } from './model-retry.ts';
+
+export type AskPorts = { readonly models: ModelProviders; readonly world: World };
+export type Asking = { readonly desk: Desk; readonly signal: AbortSignal };
+
+type Answer = {
+  text: string;
+  calls: AskedCall[];
+  end: AnswerEnd;
+  usage: TokenUsage;
+  bytes: number;
+  echo: JsonObject | undefined;
+};
+
+type Asked = { readonly messageId: MessageId; readonly answer: Answer };
+
+/** Faults that pass are waited out while nothing was said; one answer of "too long" halves the conversation. */
+export const askWithPatience = async (
+  ports: AskPorts,
+  call: Asking,
+  request: ModelRequest,
+): Promise<Asked> => {
+  let current = request;
+  for (let attempt = 1; ; attempt += 1) {
+    const asked = await askOnce(ports, call, current);
+    if ('answer' in asked) return asked;
+    const shorter = current === request ? shortened(asked.error, current) : undefined;
+    const waitMs = modelRetryMs(asked.error, attempt);
+    if (asked.hasSpoken || (shorter === undefined && waitMs === undefined)) throw asked.error;
+    if (shorter === undefined) await ports.world.sleep(waitMs ?? 0, call.signal);
+    else current = shorter;
+  }
+};
+
+type Failed = { readonly error: unknown; readonly hasSpoken: boolean };
+
+const askOnce = async (ports: AskPorts, call: Asking, request: ModelRequest): Promise<Asked | Failed> => {
+  const messageId = ports.world.uuid() as MessageId;
+  let hasSpoken = false;
+  const onText = (): void => {
+    hasSpoken = true;
+  };
+  try {
+    return { messageId, answer: await streamAnswer(ports, call, { request, messageId, onText }) };
+  } catch (error) {
+    call.signal.throwIfAborted();
+    return { error, hasSpoken };
+  }
+};
+
+const shortened = (error: unknown, request: ModelRequest): ModelRequest | undefined => {
+  if (!isAppError(error) || error.code !== 'context_too_long') return undefined;
+  const history = halved(request.history);
+  return history.length < request.history.length ? { ...request, history } : undefined;
+};
+
+const streamAnswer = async (
+  { models, world }: AskPorts,
+  { desk: { audience, session }, signal }: Asking,
+  { request, messageId, onText }: { request: ModelRequest; messageId: MessageId; onText: () => void },
+): Promise<Answer> => {
+  const relay = openTextRelay({ audience, world, lengthOf: (text) => text.length }, (id: MessageId, piece) =>
+    unnumberedFrame('delta', { sessionId: session.id, at: world.now(), data: { messageId: id, ...piece } }),
+  );
+  const provider: ModelProvider = await models.open(session.provider);
+  const answer: Answer = {
+    text: '',
+    calls: [],
+    end: 'end_turn',
+    usage: { inputTokens: 0, outputTokens: 0 },
+    bytes: 0,
+    echo: undefined,
+  };
+  for await (const chunk of provider.stream(request, signal)) {
+    if (chunk.type === 'text') {
+      onText();
+      relay.push(messageId, { offset: answer.text.length, text: chunk.text });
+    }
+    take(answer, chunk, world.now());
+  }
+  await relay.flush();
+  return answer;
+};
+
+const take = (answer: Answer, chunk: ModelChunk, now: number): void => {
+  switch (chunk.type) {
+    case 'text':
+      answer.text += chunk.text;
+      answer.bytes += utf8Bytes(chunk.text);
+      break;
+    case 'call': {
+      const callId = isUsable(chunk.callId) ? chunk.callId : (`call_${now}_${answer.calls.length}` as CallId);
+      answer.calls.push({ callId, name: chunk.name, args: chunk.args });
+      answer.bytes += utf8Bytes(JSON.stringify(chunk.args));
+      break;
+    }
+    case 'end':
+      answer.end = chunk.end;
+      answer.usage = chunk.usage;
+      answer.echo = chunk.echo;
+      break;
+  }
+  if (answer.bytes > answerBytesMax)
+    throw new AppError('content_refused', `the model's answer is over ${answerBytesMax} bytes`);
+};
+
+/** A client must be able to name the call when it approves it. */
+const isUsable = (callId: CallId | undefined): callId is CallId =>
+  callId !== undefined && callId !== '' && callId.length <= clientIdCharactersMax;

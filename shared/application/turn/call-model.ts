@@ -1,0 +1,98 @@
+/**
+ * Calls the model once and gives its whole answer as the turn's next event.
+ *
+ * Repeatable by nature: a call cut by a crash is made again under a new message id, and its half text is dropped.
+ * What a provider refuses becomes an event. An interruption is thrown.
+ */
+import type { AskedCall } from '../../domain/asked-call.ts';
+import { droppedByTruncation, estimateTokens } from '../../domain/history.ts';
+import type { ModelRequest, ProviderName, TokenUsage } from '../../domain/model.ts';
+import type { Thinking, TurnEvent } from '../../domain/turn/turn.ts';
+import { isAppError } from '../../errors.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import { type AskPorts, askWithPatience } from './ask-model.ts';
+import { currentMessage, type Desk, type DeskLimits } from './desk.ts';
+import { type Offer, type OfferPorts, offerTools } from './offer-tools.ts';
+
+export type ModelPorts = OfferPorts &
+  AskPorts & {
+    /** Dollars, by the price table; 0 for a model without a price. */
+    readonly costOf: (provider: ProviderName, model: string, usage: TokenUsage) => number;
+    readonly telemetry: Telemetry;
+  };
+
+export type ModelCall = {
+  readonly desk: Desk;
+  readonly state: Thinking;
+  readonly limits: DeskLimits;
+  readonly outputTokensMax: number;
+  readonly signal: AbortSignal;
+};
+
+export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<TurnEvent> => {
+  const { world } = ports;
+  const { desk, state, signal } = call;
+  const { provider } = desk.session;
+  const offer = await offerTools(ports, desk.session, desk.callers);
+  try {
+    const request = await fittingRequest(ports, call, offer);
+    const { messageId, answer } = await askWithPatience(ports, call, request);
+    const { text, end, usage, echo } = answer;
+    const calls = answer.calls.map((asked) => routed(asked, offer));
+    const costUsd = ports.costOf(provider, request.model, usage);
+    const said = { messageId, text, calls, end, usage, costUsd };
+    const event = { type: 'model-answered' as const, at: world.now(), step: state.step, ...said };
+    return echo === undefined ? event : { ...event, echo };
+  } catch (error) {
+    signal.throwIfAborted();
+    ports.telemetry.warn('a model call failed', { error });
+    const { code, message } = isAppError(error)
+      ? error
+      : { code: 'internal_error', message: 'the model call failed on our side' };
+    return { type: 'model-failed', at: world.now(), step: state.step, code, message };
+  }
+};
+
+const routed = (asked: AskedCall, { routeOf }: Offer): AskedCall => {
+  const route = routeOf(asked.name);
+  return route === undefined ? asked : { ...asked, route };
+};
+
+/** A guess of what tools and prompt take, and a count by the provider where the guess comes near the limit. */
+const fittingRequest = async (
+  ports: ModelPorts,
+  call: ModelCall,
+  { tools, system }: Offer,
+): Promise<ModelRequest> => {
+  const { desk, limits, outputTokensMax, signal } = call;
+  const whole: ModelRequest = {
+    model: currentMessage(desk)?.model ?? desk.session.model,
+    system,
+    tools,
+    history: desk.history,
+    outputTokensMax,
+  };
+  const guessed = desk.history.reduce((sum, message) => sum + estimateTokens(message), 0);
+  const { tokensMax, messagesMax } = limits.history;
+  const ratio =
+    guessed < tokensMax / 2
+      ? 1
+      : (await countedTokens(ports, { desk, whole, signal })) / Math.max(1, guessed);
+  const fits = { messagesMax, tokensMax: Math.floor(tokensMax / Math.max(1, ratio)) };
+  return { ...whole, history: desk.history.slice(droppedByTruncation(desk.history, fits)) };
+};
+
+/** By the provider, or by nobody: a count that fails is no reason to fail. */
+const countedTokens = async (
+  { models, telemetry }: ModelPorts,
+  { desk, whole, signal }: { desk: Desk; whole: ModelRequest; signal: AbortSignal },
+): Promise<number> => {
+  try {
+    const provider = await models.open(desk.session.provider);
+    return (await provider.count?.(whole, signal)) ?? 0;
+  } catch (error) {
+    signal.throwIfAborted();
+    telemetry.warn('tokens were not counted', { error });
+    return 0;
+  }
+};

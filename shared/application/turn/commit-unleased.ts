@@ -1,0 +1,58 @@
+/**
+ * Commits a step of a turn for a handler that holds no lease: a decision, a cancellation. Only the turn's
+ * version guards it, so a holder that moved the turn meanwhile wins and the caller reads again.
+ */
+import { eventFrame } from '../../contracts/frames.ts';
+import type { Session } from '../../domain/session.ts';
+import { addUsage } from '../../domain/turn/calls.ts';
+import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
+import type { InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
+import { type AudiencePorts, openAudience } from '../connection/audience.ts';
+
+export type UnleasedStep = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly step: TurnStep;
+  readonly at: number;
+  readonly completed?: InboxMessage | undefined;
+  readonly patch?: SessionPatch;
+  /** The turn function has something to do after it. */
+  readonly wakes: boolean;
+};
+
+/** The session as it stands after it; undefined when somebody else moved the turn: nothing was written. */
+export const commitUnleased = async (
+  ports: AudiencePorts & { readonly sessions: SessionStore },
+  { session, turn, step, at, ...rest }: UnleasedStep,
+): Promise<Session | undefined> => {
+  const result = await ports.sessions.commitTurn({
+    session,
+    version: turn.version,
+    state: step.state,
+    historyNext: turn.historyNext,
+    historyFrom: turn.historyFrom,
+    historyKept: turn.historyKept,
+    at,
+    log: step.log,
+    history: step.history,
+    release: false,
+    dueAt: at,
+    ...rest,
+    patch: { ...patchOf(session, turn, step), ...rest.patch },
+  });
+  if (result.status !== 'committed' && result.status !== 'kept') return undefined;
+  await openAudience(ports, session.id).tell(result.events.map((event) => eventFrame(session.id, event)));
+  return result.session;
+};
+
+/** What a turn that ends here leaves with its session, as one that its holder ends. */
+const patchOf = (session: Session, { state }: TurnRecord, { log }: TurnStep): SessionPatch => {
+  const completion = log.find((entry) => entry.type === 'completion');
+  if (completion?.type !== 'completion') return {};
+  const { usage, sessionCostUsd } = completion.data;
+  return {
+    usage: addUsage(session.usage, usage),
+    costUsd: sessionCostUsd,
+    ...('policy' in state ? { rememberedTools: state.policy.rememberedTools } : {}),
+  };
+};

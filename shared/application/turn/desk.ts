@@ -1,0 +1,160 @@
+/**
+ * The desk: what a turn function has in front of it while it holds the lease of a session.
+ *
+ * `advance` is the only way forward: reduce an event, commit what follows in one write, then tell the
+ * audience. A desk that lost its lease is `stale` and stops; nothing it did half is lost, since the next
+ * holder reads the same pending work.
+ */
+import { eventFrame } from '../../contracts/frames.ts';
+import { InvariantError } from '../../domain/assert.ts';
+import type { Caller } from '../../domain/caller-tool.ts';
+import type { LogEntry } from '../../domain/event-log.ts';
+import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../../domain/history.ts';
+import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
+import type { Session } from '../../domain/session.ts';
+import { withOwnMoney } from '../../domain/tree-limits.ts';
+import { addUsage } from '../../domain/turn/calls.ts';
+import { firstDeadline, pendingWork } from '../../domain/turn/pending-work.ts';
+import { reduce } from '../../domain/turn/reduce.ts';
+import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/turn/turn.ts';
+import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { Audience } from '../connection/audience.ts';
+
+export type DeskLimits = {
+  readonly turn: TurnLimits;
+  readonly history: HistoryLimits;
+  /** How long an idle session waits for the janitor, in milliseconds. */
+  readonly idleMs: number;
+};
+
+export type DeskPorts = { readonly sessions: SessionStore; readonly telemetry: Telemetry };
+
+/** A sandbox and its workspace as it was read when the sandbox was found ready. */
+export type UsedSandbox = { readonly sandbox: LiveSandbox; readonly workspace: Workspace };
+
+export type Desk = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly history: readonly HistoryMessage[];
+  readonly inbox: readonly InboxMessage[];
+  readonly callers: readonly Caller[];
+  readonly audience: Audience;
+  /** Where tools ran since the workspace was last saved. */
+  readonly used?: UsedSandbox;
+  /**
+   * `held`: go on. `reload`: work came that is not on the desk. `moved`: somebody else moved the turn.
+   * `unsaved`: the checkpoint it names does not follow the last one; nothing was written. `left`: the lease is
+   * gone, given back or lost.
+   */
+  readonly lease: 'held' | 'reload' | 'moved' | 'unsaved' | 'left';
+};
+
+/** Whether its holder goes on with it. */
+export const isHeld = ({ lease }: Desk): boolean => lease === 'held' || lease === 'reload';
+
+/** A turn that waits for somebody outside is looked at when that is over its time. */
+export const nextLook = (state: TurnState, idleAt: number): number =>
+  Math.min(idleAt, firstDeadline(state) ?? idleAt);
+
+type Done = Extract<TurnState, { kind: 'done' }>;
+
+/** The message the running turn answers. */
+export const currentMessage = ({ turn: { state }, inbox }: Desk): InboxMessage | undefined =>
+  'messageId' in state ? inbox.find(({ messageId }) => messageId === state.messageId) : undefined;
+
+/** A turn that ends as it begins, because no money is left, answers the message it began with. */
+const answeredMessage = (desk: Desk, event: TurnEvent): InboxMessage | undefined =>
+  event.type === 'started'
+    ? desk.inbox.find(({ messageId }) => messageId === event.message.messageId)
+    : currentMessage(desk);
+
+export const isBetweenTurns = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
+
+export type Advance = {
+  readonly desk: Desk;
+  readonly event: TurnEvent;
+  readonly limits: DeskLimits;
+  readonly said?: readonly LogEntry[];
+  /** A checkpoint that this write makes known. */
+  readonly note?: CheckpointNote | undefined;
+};
+
+export const advance = async (
+  { sessions, telemetry }: DeskPorts,
+  { desk, event, limits, said = [], note }: Advance,
+): Promise<Desk> => {
+  const step = reduce(desk.turn.state, event, withOwnMoney(limits.turn, desk.session));
+  // A holder's own events always apply: one that does not would be performed again without end.
+  if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
+  const completed = step.state.kind === 'done' ? answeredMessage(desk, event) : undefined;
+  const inbox = desk.inbox.filter((message) => message !== completed);
+  const history = [...desk.history, ...step.history];
+  const dropped = Math.min(droppedByTruncation(history, limits.history), desk.history.length);
+  const first = desk.turn.historyNext - desk.history.length;
+  const result = await sessions.commitTurn({
+    session: desk.session,
+    fence: desk.session.lease.fence,
+    version: desk.turn.version,
+    state: step.state,
+    historyNext: desk.turn.historyNext,
+    historyFrom: first + dropped,
+    historyKept: desk.turn.historyKept,
+    at: event.at,
+    log: [...said, ...step.log],
+    history: step.history,
+    ...(note === undefined ? {} : { note }),
+    completed,
+    patch: patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
+    release: hasNothingToDo(step.state, inbox),
+    wakes: false,
+    dueAt: nextLook(step.state, event.at + limits.idleMs),
+  });
+  if (result.status === 'moved' || result.status === 'unsaved') return { ...desk, lease: result.status };
+  if (result.status === 'stale') {
+    telemetry.count('LeasesLost');
+    return { ...desk, lease: 'left' };
+  }
+  if (step.state.kind === 'done') count(telemetry, { state: step.state, completed, at: event.at });
+  await desk.audience.tell(result.events.map((logged) => eventFrame(desk.session.id, logged)));
+  const isReleased = result.status === 'committed' && hasNothingToDo(step.state, inbox);
+  const lease = isReleased ? 'left' : result.status === 'kept' ? 'reload' : 'held';
+  return {
+    ...desk,
+    session: result.session,
+    turn: result.turn,
+    history: history.slice(dropped),
+    inbox,
+    lease,
+  };
+};
+
+const count = (
+  telemetry: Telemetry,
+  { state, completed, at }: { state: Done; completed: InboxMessage | undefined; at: number },
+): void => {
+  telemetry.count(state.stopReason === 'error' ? 'TurnsFailed' : 'TurnsCompleted');
+  if (completed !== undefined) telemetry.duration('TurnDurationMs', at - completed.acceptedAt);
+};
+
+/** A turn that waits for a human, or a finished one with no message after it, keeps no function running. */
+const hasNothingToDo = (state: TurnState, inbox: readonly InboxMessage[]): boolean =>
+  pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);
+
+const patchAfter = (
+  { session, turn }: Desk,
+  state: TurnState,
+  { at, isInboxEmpty, log }: { at: number; isInboxEmpty: boolean; log: readonly LogEntry[] },
+): SessionPatch => {
+  const completion = log.find((entry) => entry.type === 'completion');
+  const remembered = 'policy' in turn.state ? turn.state.policy.rememberedTools : session.rememberedTools;
+  return {
+    lastActiveAt: at,
+    rememberedTools: remembered,
+    status: state.kind === 'done' && isInboxEmpty ? 'idle' : 'running',
+    ...('spentUsd' in state ? { costUsd: state.spentUsd } : {}),
+    ...(completion?.type === 'completion'
+      ? { usage: addUsage(session.usage, completion.data.usage), costUsd: completion.data.sessionCostUsd }
+      : {}),
+  };
+};

@@ -1,0 +1,61 @@
+/**
+ * Moves a turn by one event for somebody who holds no lease: a decision, an answer from outside. Made again on what
+ * another wrote meanwhile, and counted once.
+ */
+import type { Session } from '../../domain/session.ts';
+import { withOwnMoney } from '../../domain/tree-limits.ts';
+import { pendingWork } from '../../domain/turn/pending-work.ts';
+import { reduce } from '../../domain/turn/reduce.ts';
+import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/turn/turn.ts';
+import type { Invoker } from '../../ports/invoker.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { AudiencePorts } from '../connection/audience.ts';
+import { commitUnleased } from './commit-unleased.ts';
+
+export type MovePorts = AudiencePorts & { readonly sessions: SessionStore; readonly invoker: Invoker };
+
+export type Found = { readonly session: Session; readonly turn: TurnRecord };
+
+export type Move = {
+  /** Undefined when there is nothing to say to this state. */
+  readonly eventFor: (state: TurnState, at: number) => TurnEvent | undefined;
+  readonly correlationId: string;
+  /** The event may be the turn's last step. */
+  readonly limits: TurnLimits;
+};
+
+const racesMax = 5;
+
+/** `late`: the turn is past it, or was never there. */
+export const moveTurn = async (ports: MovePorts, found: Found, move: Move): Promise<'moved' | 'late'> => {
+  let current: Found | undefined = found;
+  for (let race = 0; race < racesMax && current !== undefined; race += 1) {
+    const result = await tryMove(ports, current, move);
+    if (result !== 'raced') return result;
+    current = await ports.sessions.getWithTurn(found.session.id);
+  }
+  return 'late';
+};
+
+const tryMove = async (
+  ports: MovePorts,
+  { session, turn }: Found,
+  { eventFor, correlationId, limits }: Move,
+): Promise<'moved' | 'late' | 'raced'> => {
+  const at = ports.world.now();
+  const event = eventFor(turn.state, at);
+  const step = event && reduce(turn.state, event, withOwnMoney(limits, session));
+  if (step === undefined || step.ignored !== undefined) return 'late';
+  const inbox = step.state.kind === 'done' ? (await ports.sessions.loadWork(session.id)).inbox : [];
+  const completed = inbox.find(
+    ({ messageId }) => 'messageId' in turn.state && messageId === turn.state.messageId,
+  );
+  const wakes = pendingWork(step.state).length > 0 || inbox.length > 1;
+  const patch = {
+    lastActiveAt: at,
+    ...(step.state.kind === 'done' && !wakes ? { status: 'idle' as const } : {}),
+  };
+  if (!(await commitUnleased(ports, { session, turn, step, at, completed, patch, wakes }))) return 'raced';
+  if (wakes) await ports.invoker.runTurn(session.id, correlationId);
+  return 'moved';
+};

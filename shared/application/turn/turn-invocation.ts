@@ -1,0 +1,30 @@
+/** What an invocation of the turn function works with. */
+import type { SessionId } from '../../domain/ids.ts';
+import type { Invoker } from '../../ports/invoker.ts';
+import type { AudiencePorts } from '../connection/audience.ts';
+import type { ModelPorts } from './call-model.ts';
+import type { DeskLimits } from './desk.ts';
+import type { ToolPorts } from './run-tools.ts';
+import type { TurnWatch } from './turn-watch.ts';
+
+export type TurnPorts = ToolPorts & ModelPorts & AudiencePorts & { readonly invoker: Invoker };
+
+export type TurnSettings = {
+  readonly limits: DeskLimits;
+  readonly outputTokensMax: number;
+  /** How long the lease of a turn is held without being renewed, in milliseconds. */
+  readonly leaseMs: number;
+};
+
+export type TurnInvocation = {
+  readonly sessionId: SessionId;
+  readonly settings: TurnSettings;
+  readonly correlationId: string;
+  /** Epoch milliseconds at which the function is ended. */
+  readonly deadlineAt: number;
+  /** How often this work was handed over already. */
+  readonly hops: number;
+};
+
+/** One invocation at work; its watch is replaced as the turn is read again. */
+export type Run = TurnInvocation & { watch: TurnWatch };

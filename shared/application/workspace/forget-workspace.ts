@@ -1,0 +1,33 @@
+/**
+ * The end of a workspace that was deleted: its sandbox is waited for, then everything that was saved of it goes, and
+ * its record last, so that whoever dies on the way is followed by one who finds it again.
+ */
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { deletionWaitMsMax, logLookMsMax } from '../../domain/limits.ts';
+import type { RequestStopPorts } from '../sandbox/stop-sandbox.ts';
+import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
+
+export type ForgetWorkspacePorts = FinishStopPorts & RequestStopPorts;
+
+/** False when it is in use, or has only just been made. Throws while its sandbox runs, to be tried again. */
+export const forgetWorkspace = async (
+  ports: ForgetWorkspacePorts,
+  id: WorkspaceId,
+  correlationId: string,
+): Promise<boolean> => {
+  const { workspaces, archive, world } = ports;
+  const until = world.now() + deletionWaitMsMax;
+  for (;;) {
+    const workspace = await workspaces.get(id);
+    if (workspace !== undefined && workspace.deletedAt === undefined) return false;
+    const state = workspace?.sandbox?.state;
+    if (workspace === undefined || state === undefined || state === 'stopped') break;
+    if (world.now() > until) throw new Error(`the sandbox of the deleted workspace ${id} still runs`);
+    if (state === 'stopping') await finishStop(ports, workspace);
+    else await requestStop(ports, workspace, { reason: 'the workspace was deleted', correlationId });
+    await world.sleep(logLookMsMax);
+  }
+  await archive.forget(id);
+  await workspaces.remove(id);
+  return true;
+};

@@ -1,0 +1,134 @@
+/** The named workspaces of a project: made, shown, listed, deleted. Another's is not found. */
+import { mayRead } from '../../domain/access.ts';
+import { isUuid, type SessionId, type WorkspaceId } from '../../domain/ids.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import { isEnded } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import type { Forgetter } from '../../ports/invoker.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { type RequestStopPorts, requestStop } from '../sandbox/stop-sandbox.ts';
+import { letGo } from '../session/end-session.ts';
+import {
+  defaultWorkspaceId,
+  isUsable,
+  newWorkspace,
+  resolveWorkspace,
+  theDefault,
+  type Within,
+  type WorkspacePlace,
+  type WorkspacePorts,
+  workspaceNotFound,
+} from './resolve-workspace.ts';
+
+export type ClosePorts = RequestStopPorts & {
+  readonly sessions: Pick<SessionStore, 'getMany'>;
+  readonly forgetter: Pick<Forgetter, 'forgetWorkspace'>;
+};
+
+export type DeletePorts = AuditPorts & ClosePorts;
+
+type Page = { readonly after?: string; readonly itemsMax: number };
+
+/** Oldest first; the default one is on the first page, whether or not anybody has used it. */
+export const listWorkspaces = async (
+  ports: WorkspacePorts,
+  within: Within,
+  page: Page,
+): Promise<{ readonly workspaces: readonly Workspace[]; readonly next?: string }> => {
+  const listed = await ports.workspaces.listNamed(within.project.id, page);
+  const named = listed.workspaces.filter((workspace) => mayRead(within.principal, workspace));
+  const own = defaultWorkspaceId(ports.world, within);
+  const others = named.filter(({ id }) => id !== own);
+  const first = page.after === undefined ? [(await theDefault(ports, within)).workspace] : [];
+  return { ...listed, workspaces: [...first, ...others] };
+};
+
+/** One that its sessions alone use is found by its id as well. */
+export const findWorkspace = async (
+  ports: WorkspacePorts,
+  within: Within,
+  id: string,
+): Promise<Workspace> => {
+  if (id === defaultWorkspaceId(ports.world, within)) return (await theDefault(ports, within)).workspace;
+  const found = isUuid(id) ? await ports.workspaces.get(id as WorkspaceId) : undefined;
+  const { principal, project } = within;
+  const isReadable =
+    found?.project === project.id && found.deletedAt === undefined && mayRead(principal, found);
+  if (found === undefined || !isReadable) throw workspaceNotFound(id);
+  return found;
+};
+
+/** `isNew` is false for one that was there. */
+export const makeWorkspace = async (
+  ports: WorkspacePorts & AuditPorts,
+  within: Within,
+  place: Omit<WorkspacePlace, 'creates'>,
+): Promise<{ readonly workspace: Workspace; readonly isNew: boolean }> => {
+  const { world, workspaces } = ports;
+  const wanted =
+    place.id === undefined
+      ? { workspace: newWorkspace(world, within, { ...place, id: undefined }), isNew: true }
+      : await resolveWorkspace(ports, within, { ...place, creates: true });
+  if (!wanted.isNew) return wanted;
+  const { workspace } = wanted;
+  if (!(await workspaces.makeNamed(workspace)))
+    return resolveWorkspace(ports, within, { id: workspace.id, creates: false });
+  await audit(ports, within.principal, { operation: 'workspace.create', target: workspace.id });
+  return wanted;
+};
+
+/** Closed to everybody when this returns; its sandbox and what was saved of it go soon after. */
+export const deleteWorkspace = async (
+  ports: WorkspacePorts & DeletePorts,
+  within: Within,
+  { id, correlationId }: { readonly id: string; readonly correlationId: string },
+): Promise<void> => {
+  const found = await findWorkspace(ports, within, id);
+  if (!isUsable(found, within)) throw workspaceNotFound(id);
+  if (found.isDefault || found.id === defaultWorkspaceId(ports.world, within))
+    throw new AppError('conflict', 'cannot delete default workspace', {
+      suggestions: ['It goes with its project. Files in it can be deleted one by one.'],
+    });
+  if (!found.isNamed)
+    throw new AppError('conflict', 'the workspace has no name: it goes with its sessions', {
+      suggestions: ['End its sessions.'],
+      recoveryActions: ['stop_session'],
+    });
+  const marked = await closeWorkspace(ports, found, correlationId);
+  if (marked === undefined) throw hasActiveSessions(found.id);
+  await audit(ports, within.principal, { operation: 'workspace.delete', target: found.id });
+};
+
+/** Undefined while somebody uses it. */
+export const closeWorkspace = async (
+  ports: ClosePorts,
+  found: Workspace,
+  correlationId: string,
+): Promise<Workspace | undefined> => {
+  await leaveEnded(ports, found.users, correlationId);
+  const marked = await ports.workspaces.markDeleted(found, ports.world.now());
+  if (marked === undefined) return undefined;
+  const reason = 'the workspace was deleted';
+  const now = (await ports.workspaces.get(found.id)) ?? marked;
+  await requestStop(ports, now, { reason, correlationId });
+  await ports.forgetter.forgetWorkspace(found.id, correlationId);
+  return marked;
+};
+
+/** Who ended a session may have died before it left its workspace. */
+const leaveEnded = async (
+  ports: ClosePorts,
+  users: readonly SessionId[],
+  correlationId: string,
+): Promise<void> => {
+  const sessions = await ports.sessions.getMany(users);
+  const ended = sessions.filter(({ status }) => isEnded(status));
+  for (const session of ended) await letGo(ports, session, { reason: 'the session ended', correlationId });
+};
+
+const hasActiveSessions = (id: string): AppError =>
+  new AppError('conflict', `workspace ${id} has active sessions`, {
+    suggestions: ['End its sessions first.'],
+    recoveryActions: ['stop_session'],
+  });

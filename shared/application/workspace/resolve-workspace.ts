@@ -1,0 +1,130 @@
+/** Finds the workspace that a request works in, or says which one is to be made: the table of docs/spec/sessions.md. */
+import { mayWrite } from '../../domain/access.ts';
+import { derivedUuid, isUuid, type WorkspaceId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Project } from '../../domain/project.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import { defaultWorkspaceKey, namedWorkspaceOwner, workspaceStep } from '../../domain/workspace.ts';
+import { AppError } from '../../errors.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type WorkspacePorts = { readonly workspaces: WorkspaceStore; readonly world: World };
+
+/** Which workspace is wanted; of one that is made also what is known of it. */
+export type WorkspacePlace = {
+  readonly id?: string | undefined;
+  /** Make it when it is not there. */
+  readonly creates: boolean;
+  readonly externalId?: string | undefined;
+  readonly source?: string | undefined;
+  /** A new one without an id is named after it: asked twice for one, one is made. */
+  readonly onceFor?: string | undefined;
+};
+
+export type Within = { readonly project: Project; readonly principal: Principal };
+
+/** `isNew`: it is in no table yet, and made together with what enters it first. */
+export type ResolvedWorkspace = { readonly workspace: Workspace; readonly isNew: boolean };
+
+export const resolveWorkspace = async (
+  ports: WorkspacePorts,
+  within: Within,
+  place: WorkspacePlace,
+): Promise<ResolvedWorkspace> => {
+  const named = place.id === undefined ? undefined : idOf(place.id, place.creates);
+  const defaultId = defaultWorkspaceId(ports.world, within);
+  if (named === defaultId) return theDefault(ports, within);
+  const found = named && (await ports.workspaces.get(named));
+  const whereabouts = found === undefined ? 'nowhere' : isUsable(found, within) ? 'here' : 'elsewhere';
+  switch (workspaceStep({ id: named, creates: place.creates }, whereabouts)) {
+    case 'default':
+      return theDefault(ports, within);
+    case 'use':
+      return { workspace: found as Workspace, isNew: false };
+    case 'new':
+      return onceMade(ports, within, place);
+    case 'make':
+      return { workspace: newWorkspace(ports.world, within, { ...place, id: named }), isNew: true };
+    case 'conflict':
+      throw idTaken();
+    case 'not-found':
+      throw workspaceNotFound(place.id ?? '');
+  }
+};
+
+export const isUsable = (workspace: Workspace, { project, principal }: Within): boolean =>
+  workspace.project === project.id && workspace.deletedAt === undefined && mayWrite(principal, workspace);
+
+export const defaultWorkspaceId = (
+  { sha256 }: Pick<World, 'sha256'>,
+  { project, principal }: Within,
+): WorkspaceId => derivedUuid(sha256(defaultWorkspaceKey(principal, project.id))) as WorkspaceId;
+
+/** The default one is there whether or not anybody has used it. */
+export const theDefault = async (
+  { workspaces, world }: WorkspacePorts,
+  within: Within,
+): Promise<ResolvedWorkspace> => {
+  const id = defaultWorkspaceId(world, within);
+  const found = await workspaces.get(id);
+  if (found !== undefined) return { workspace: found, isNew: false };
+  // As old as its project: nobody can tell when it was written.
+  const { createdAt } = within.project;
+  return { workspace: { ...newWorkspace(world, within, { id }), isDefault: true, createdAt }, isNew: true };
+};
+
+/** A workspace with a name that nobody has entered yet. */
+export const newWorkspace = (
+  world: World,
+  { project, principal }: Within,
+  { id, externalId, source }: Pick<WorkspacePlace, 'externalId' | 'source'> & { id: WorkspaceId | undefined },
+): Workspace => ({
+  id: id ?? (world.uuid() as WorkspaceId),
+  owner: namedWorkspaceOwner(principal, project.id),
+  project: project.id,
+  createdAt: world.now(),
+  users: [],
+  isNamed: true,
+  ...(externalId === undefined ? {} : { externalId }),
+  ...(source === undefined ? {} : { source }),
+});
+
+const onceMade = async (
+  ports: WorkspacePorts,
+  within: Within,
+  place: WorkspacePlace,
+): Promise<ResolvedWorkspace> => {
+  const { world, workspaces } = ports;
+  if (place.onceFor === undefined)
+    return { workspace: newWorkspace(world, within, { ...place, id: undefined }), isNew: true };
+  const key = `new workspace\n${within.project.id}\n${within.principal.owner}\n${place.onceFor}`;
+  const id = derivedUuid(world.sha256(key)) as WorkspaceId;
+  const found = await workspaces.get(id);
+  if (found === undefined) return { workspace: newWorkspace(world, within, { ...place, id }), isNew: true };
+  if (!isUsable(found, within)) throw idTaken();
+  return { workspace: found, isNew: false };
+};
+
+const idOf = (id: string, creates: boolean): WorkspaceId => {
+  if (isUuid(id)) return id as WorkspaceId;
+  if (!creates) throw workspaceNotFound(id);
+  throw new AppError('invalid_request', 'the id of a workspace is a UUID in lower case', {
+    suggestions: ['Leave the id out: a new one is given.'],
+    recoveryActions: ['correct_arguments'],
+  });
+};
+
+const shownCharactersMax = 64;
+
+export const workspaceNotFound = (id: string): AppError =>
+  new AppError('workspace_not_found', `workspace ${id.slice(0, shownCharactersMax)} not found`, {
+    suggestions: ['List the workspaces of the project, or have this one made.'],
+    recoveryActions: ['correct_arguments'],
+  });
+
+const idTaken = (): AppError =>
+  new AppError('conflict', 'a workspace cannot be made under this id', {
+    suggestions: ['Leave the id out: a new one is given.'],
+    recoveryActions: ['correct_arguments'],
+  });

@@ -1,0 +1,198 @@
+/**
+ * Saves a workspace out of its sandbox: what changed goes to safe keeping, then the table names it.
+ *
+ * Two savers at once are settled by the table: who loses saves again on the winner's base, so that what the
+ * caller has written is in the checkpoint it is told of. A save that fails is said and changes nothing. A
+ * shared volume that was not saved is said besides: the workspace is saved without it.
+ */
+import { type Checkpoint, checkpointEveryMs, type LeftOut } from '../../domain/checkpoint.ts';
+import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
+import { isAppError } from '../../errors.ts';
+import type { SandboxLog } from '../../ports/sandbox-log.ts';
+import type { CheckpointNote } from '../../ports/session-store.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { SandboxLogLine, SaveOutcome, WorkspaceArchive } from '../../ports/workspace-archive.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type SavePorts = {
+  readonly workspaces: WorkspaceStore;
+  readonly archive: WorkspaceArchive;
+  readonly sandboxLog: SandboxLog;
+  readonly telemetry: Telemetry;
+  readonly world: World;
+};
+
+/** `sharedFailed`: why the shared volume was not saved. */
+export type SaveReport = { readonly sharedFailed?: string } & WorkspaceReport;
+type WorkspaceReport =
+  | { readonly status: 'saved'; readonly leftOut: readonly LeftOut[] }
+  | { readonly status: 'failed'; readonly code: string; readonly message: string; readonly savedAt?: number };
+
+const racesMax = 5;
+const retryPauseMs = 1000;
+
+type Taken = SaveReport & { readonly note?: CheckpointNote };
+
+/** Takes a checkpoint over the one that `workspace` names and leaves it to the caller's own write to note it. */
+export const takeCheckpoint = async (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+  workspace: Workspace,
+): Promise<Taken> => counted(ports, await tryCheckpoint(ports, sandbox, workspace));
+
+const tryCheckpoint = async (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+  workspace: Workspace,
+): Promise<Taken> => {
+  const startedAt = ports.world.now();
+  const outcome = await trySave(ports, workspace, sandbox);
+  const ofShared = sharedReport(ports, outcome);
+  const savedAt = workspace.checkpoint?.savedAt;
+  if (outcome.status === 'refused') return { ...failed({ ...outcome, savedAt }), ...ofShared };
+  ports.telemetry.duration('WorkspaceSaveMs', ports.world.now() - startedAt);
+  const logsSeen = await keepLines(ports, workspace.id, outcome.logs);
+  if (outcome.status === 'unchanged') {
+    if (logsSeen !== undefined)
+      await ports.workspaces.noteLogsSeen(workspace.id, sandbox.generation, logsSeen);
+    return { status: 'saved', leftOut: [], ...ofShared };
+  }
+  const checkpoint = checkpointOf(ports, outcome, sandbox.generation);
+  const note = { workspaceId: workspace.id, checkpoint, base: { id: workspace.checkpoint?.id, logsSeen } };
+  return { status: 'saved', leftOut: outcome.leftOut, note, ...ofShared };
+};
+
+const checkpointOf = (
+  { world }: SavePorts,
+  { manifest, files, bytes }: Extract<SaveOutcome, { status: 'saved' }>,
+  generation: number,
+): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes });
+
+export type SaveWish = {
+  /** As it was read a moment ago; if another checkpoint was noted since, it is read again. */
+  readonly workspace?: Workspace;
+  /** How often a sandbox that cannot be reached is asked. */
+  readonly triesMax?: number;
+};
+
+export const saveWorkspace = async (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+  { workspace, triesMax = 1 }: SaveWish = {},
+): Promise<SaveReport> => {
+  let report = await saveBesideOthers(ports, sandbox, workspace);
+  for (let tries = 1; tries < triesMax && isUnreachable(report); tries += 1) {
+    await ports.world.sleep(retryPauseMs);
+    report = await saveBesideOthers(ports, sandbox);
+  }
+  return counted(ports, report);
+};
+
+const isUnreachable = (report: SaveReport): boolean =>
+  report.status === 'failed' && report.code === 'sandbox_unavailable';
+
+const saveBesideOthers = async (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+  known?: Workspace,
+): Promise<SaveReport> => {
+  let workspace = known;
+  let savedAt: number | undefined;
+  for (let race = 0; race < racesMax; race += 1) {
+    workspace ??= await ports.workspaces.get(sandbox.workspaceId);
+    savedAt = workspace?.checkpoint?.savedAt;
+    if (workspace?.sandbox?.generation !== sandbox.generation)
+      return failed({ code: 'sandbox_unavailable', message: 'the sandbox is gone', savedAt });
+    const { note, ...report } = await tryCheckpoint(ports, sandbox, workspace);
+    if (note === undefined || (await isNoted(ports, note))) return report;
+    workspace = undefined;
+  }
+  return failed({ code: 'conflict', message: 'others saved at the same time', savedAt });
+};
+
+/** False when another checkpoint was noted meanwhile. */
+const isNoted = ({ workspaces }: SavePorts, { workspaceId, checkpoint, base }: CheckpointNote) =>
+  workspaces.noteCheckpoint(workspaceId, checkpoint, base);
+
+const sharedReport = (
+  { telemetry }: SavePorts,
+  { sharedFailed }: SaveOutcome,
+): { readonly sharedFailed?: string } => {
+  if (sharedFailed === undefined) return {};
+  telemetry.count('WorkspaceSavesFailed');
+  telemetry.warn('a shared volume was not saved', { reason: sharedFailed });
+  return { sharedFailed };
+};
+
+type Failure = { readonly code: string; readonly message: string; readonly savedAt?: number | undefined };
+
+const failed = ({ code, message, savedAt }: Failure): WorkspaceReport => ({
+  status: 'failed',
+  code,
+  message,
+  ...(savedAt === undefined ? {} : { savedAt }),
+});
+
+/** A save that was tried several times has failed once. */
+const counted = <T extends SaveReport>({ telemetry }: SavePorts, report: T): T => {
+  if (report.status === 'failed') {
+    telemetry.count('WorkspaceSavesFailed');
+    telemetry.warn('a workspace was not saved', { code: report.code, reason: report.message });
+  }
+  return report;
+};
+
+const trySave = async (
+  { archive, world }: SavePorts,
+  { checkpoint, owner, sandbox: record }: Workspace,
+  sandbox: LiveSandbox,
+): Promise<SaveOutcome> => {
+  const base = checkpoint && { id: checkpoint.id, sha256: checkpoint.sha256 };
+  try {
+    return await archive.save(sandbox, {
+      id: world.uuid(),
+      logsAfter: record?.logsSeen ?? 0,
+      owner,
+      ...(base === undefined ? {} : { base }),
+    });
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return { status: 'refused', code: error.code, message: error.message };
+  }
+};
+
+/** The number of the last line kept; undefined when there was none. */
+const keepLines = async (
+  { sandboxLog }: SavePorts,
+  id: Workspace['id'],
+  lines: readonly SandboxLogLine[],
+): Promise<number | undefined> => {
+  if (lines.length === 0) return undefined;
+  await sandboxLog.append(
+    id,
+    lines.map(({ at, stream, text }) => ({ at, stream, text })),
+  );
+  return lines.at(-1)?.number;
+};
+
+/** Saves now and then while something long runs in the sandbox; `stop` waits for a save under way. */
+export const keepSaving = (
+  ports: SavePorts,
+  sandbox: LiveSandbox,
+): { readonly stop: () => Promise<void> } => {
+  const stopped = new AbortController();
+  const saving = (async () => {
+    for (;;) {
+      await ports.world.sleep(checkpointEveryMs, stopped.signal);
+      if (stopped.signal.aborted) return;
+      await saveWorkspace(ports, sandbox);
+    }
+  })().catch((error: unknown) => ports.telemetry.warn('saving now and then ended', { error }));
+  return {
+    stop: () => {
+      stopped.abort();
+      return saving;
+    },
+  };
+};
