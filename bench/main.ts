@@ -8,8 +8,13 @@ import { parseArgs } from 'node:util';
 import { type BenchResult, print } from './report.ts';
 import { sweepCost } from './sweep-cost.ts';
 import { turnCost } from './turn-cost.ts';
+import { webCost } from './web-cost.ts';
 
-const benches: Readonly<Record<string, () => Promise<BenchResult>>> = { turn: turnCost, sweep: sweepCost };
+const benches: Readonly<Record<string, () => Promise<BenchResult>>> = {
+  turn: turnCost,
+  sweep: sweepCost,
+  web: webCost,
+};
 
 const run = async (): Promise<boolean> => {
   const { positionals } = parseArgs({ allowPositionals: true });

@@ -15,7 +15,8 @@ import { type BenchResult, table } from './report.ts';
 
 /** Each model call asks once for the MCP servers of the project. */
 const withoutTools = 6 + 1;
-const withOneCall = 14 + 2;
+/** A decision is counted in the history of the deployment and of its project. */
+const withOneCall = 14 + 2 + 2;
 const waitMsMax = 60_000;
 
 type Frame = { readonly type: string; readonly data: Record<string, unknown> };

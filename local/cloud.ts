@@ -16,9 +16,11 @@ import { start as startEvents } from './events/start.ts';
 import type { LambdaMode } from './lambda/environment.ts';
 import { arnOf } from './lambda/function-definition.ts';
 import { start as startLambda } from './lambda/start.ts';
+import { type RecordCall, startRecorder } from './recorder/start.ts';
 import { start as startS3 } from './s3/start.ts';
 import { start as startScheduler } from './scheduler/start.ts';
 import { start as startSecretsManager } from './secrets/start.ts';
+import { webFolder } from './web-build.ts';
 
 /** Whether the limits of sandboxes hold, or are only tried for. */
 type SandboxLimits = 'enforced' | 'best effort';
@@ -58,6 +60,8 @@ export type CloudOptions = {
   /** What functions print. */
   readonly log?: (text: string) => void;
   readonly progress?: (line: string) => void;
+  /** Told of every call that a function makes of AWS; who it was is known in the strict mode. */
+  readonly recordCall?: RecordCall;
 };
 
 export type Cloud = {
@@ -136,24 +140,27 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
         { resource: '/mcp', functionName: functionNamed('mcp') },
       ],
       webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
-      webRoot: options.webFolder ?? join(repository, 'web'),
+      webRoot: options.webFolder ?? webFolder(repository),
     }),
   );
 
+  const { recordCall } = options;
+  const met = async (url: string): Promise<string> =>
+    recordCall === undefined ? url : begun(await startRecorder(url, recordCall)).url;
   const endpoints = {
-    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
-    AWS_ENDPOINT_URL_LAMBDA: lambda.url,
-    AWS_ENDPOINT_URL_S3: s3.url,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
-    AWS_ENDPOINT_URL_SCHEDULER: scheduler.url,
-    ...(sandboxes === undefined ? {} : { AWS_ENDPOINT_URL_ECS: sandboxes.url }),
+    AWS_ENDPOINT_URL_DYNAMODB: await met(dynamoDb.url),
+    AWS_ENDPOINT_URL_LAMBDA: await met(lambda.url),
+    AWS_ENDPOINT_URL_S3: await met(s3.url),
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: await met(secretsManager.url),
+    AWS_ENDPOINT_URL_SCHEDULER: await met(scheduler.url),
+    ...(sandboxes === undefined ? {} : { AWS_ENDPOINT_URL_ECS: await met(sandboxes.url) }),
   };
   progress('Starting the functions');
   lambda.deploy(
     deployedFunctions({
       folder: options.functionsFolder ?? join(repository, 'functions'),
       turnTimeoutMs: options.turnTimeoutMs,
-      variables: functionVariables(options, gateway.url, sandboxes?.limits ?? 'best effort'),
+      variables: functionVariables(options, await met(gateway.url), sandboxes?.limits ?? 'best effort'),
       endpoints: {
         ...endpoints,
         POWERTOOLS_SERVICE_NAME: 'sallyport',
@@ -201,6 +208,8 @@ const functionVariables = (
   SANDBOX_LIMITS: limits,
   WORKSPACE_BUCKET: workspaceBucket,
   PROJECT_SECRETS_PREFIX: 'sallyport/local/',
+  // Nobody at one machine is told by an alarm.
+  SYNTHETIC_CHECK: variables['SYNTHETIC_CHECK'] || 'false',
   // One folder for all sandboxes of this machine: there is nothing to carry.
   SHARED_VOLUME: variables['MSB_SHARED_VOLUME_PATH'] ? 'mounted' : undefined,
 });

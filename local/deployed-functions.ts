@@ -38,6 +38,7 @@ const timeouts: Readonly<Record<FunctionName, number>> = {
   schedules: 5 * minuteMs,
   api: longestMs,
   mcp: longestMs,
+  synthetic: 5 * minuteMs,
 };
 
 const memoryMb = 512;

@@ -14,6 +14,7 @@ import { openFunctionLog } from './function-log.ts';
 import { findHome, keepSecret, makeHome } from './home.ts';
 import { lockHome } from './home-lock.ts';
 import { inspectMachine, planProvision, provision } from './system-programs.ts';
+import { buildWebWhenStale } from './web-build.ts';
 
 const usage = 'usage: npm start [-- --dir <data folder>]';
 
@@ -31,6 +32,7 @@ const main = async (variables: Variables): Promise<void> => {
   stopping.defer(lockHome(home).release);
   const stopped = untilSignal();
   await provision(planProvision(inspectMachine(variables['PATH'] ?? '')), say);
+  await buildWebWhenStale({ repository: resolve(import.meta.dirname, '..'), progress: say });
 
   const volume = sharedVolumeOf(settings.value);
   const faults = readFaults(variables['SALLYPORT_ECS_FAULTS']);

@@ -1,4 +1,4 @@
-/** `projects`: listed, made, shown. */
+/** `projects`: listed, made, changed, shown, deleted. */
 import { type Call, type Command, given } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
 import { listAll, segment } from '../http-client.ts';
@@ -26,36 +26,58 @@ const list = async (call: Call): Promise<undefined> => {
   );
 };
 
+const fields = ['description', 'model', 'flavor', 'template', 'approvals'];
+const wishOf = (call: Call) => Object.fromEntries(fields.map((field) => [field, call.text(field)]));
+const pathOf = ({ positionals }: Call): string => `/api/projects/${segment(positionals[0] ?? '')}`;
+
 const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
   if (name === undefined) throw wrongUsage('a project needs a name');
-  const fields = ['description', 'flavor', 'template', 'approvals'];
-  const wish = Object.fromEntries(fields.map((field) => [field, call.text(field)]));
-  const made = await (await call.client()).send<Project>('POST', '/api/projects', given({ name, ...wish }));
+  const body = given({ name, ...wishOf(call) });
+  const made = await (await call.client()).send<Project>('POST', '/api/projects', body);
   call.output.result(made, () => facts(made));
 };
 
 const get = async (call: Call): Promise<undefined> => {
-  const [id = ''] = call.positionals;
-  const project = await (await call.client()).get<Project>(`/api/projects/${segment(id)}`);
+  const project = await (await call.client()).get<Project>(pathOf(call));
   call.output.result(project, () => facts(project));
 };
 
+/** A default that is taken away is the operator's again. */
+const update = async (call: Call): Promise<undefined> => {
+  const cleared = Object.fromEntries(call.list('clear').map((field) => [field, null]));
+  const body = { ...given({ name: call.text('name'), ...wishOf(call) }), ...cleared };
+  const changed = await (await call.client()).send<Project>('PATCH', pathOf(call), body);
+  call.output.result(changed, () => facts(changed));
+};
+
+const remove = async (call: Call): Promise<undefined> => {
+  const answer = await (await call.client()).send<object>('DELETE', pathOf(call));
+  call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
+};
+
 const listing = { usage: '', summary: 'List projects', positionals: { min: 0, max: 0 }, run: list };
+
+const wishUsage =
+  '[--description <text>] [--model <m>] [--flavor <f>] [--template python|node] [--approvals <policy>]';
+const wished = {
+  description: { type: 'string' },
+  model: { type: 'string' },
+  flavor: { type: 'string' },
+  template: { type: 'string' },
+  approvals: { type: 'string' },
+} as const;
 
 export const projectCommands: readonly Command[] = [
   { name: 'projects', ...listing },
   { name: 'projects list', ...listing },
   {
     name: 'projects create',
-    usage: '<name> [--description <text>] [--flavor <f>] [--template python|node] [--approvals <policy>]',
+    usage: `<name> ${wishUsage}`,
     summary: 'Make a project',
     options: {
       name: { type: 'string' },
-      description: { type: 'string' },
-      flavor: { type: 'string' },
-      template: { type: 'string' },
-      approvals: { type: 'string' },
+      ...wished,
     },
     positionals: { min: 0, max: 1 },
     run: create,
@@ -66,5 +88,20 @@ export const projectCommands: readonly Command[] = [
     summary: 'Show one project',
     positionals: { min: 1, max: 1 },
     run: get,
+  },
+  {
+    name: 'projects update',
+    usage: `<id> [--name <name>] ${wishUsage} [--clear <field>]…`,
+    summary: 'Change a project, for sessions that are made from now on',
+    options: { name: { type: 'string' }, clear: { type: 'string', multiple: true }, ...wished },
+    positionals: { min: 1, max: 1 },
+    run: update,
+  },
+  {
+    name: 'projects delete',
+    usage: '<id>',
+    summary: 'Delete a project with its workspaces, schedules, secrets, servers and tokens',
+    positionals: { min: 1, max: 1 },
+    run: remove,
   },
 ];

@@ -5,26 +5,17 @@
 import type { Call, Command } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
 import { type HttpClient, segment } from '../http-client.ts';
+import { projectPath } from '../own-project.ts';
 import { askSecret, readPiped } from '../prompt.ts';
 import { tableLines } from '../table.ts';
 
-type Projects = { readonly projects: readonly { readonly id: string }[]; readonly next?: string };
 type Listed = { readonly secrets: readonly { readonly name: string }[] };
 
-/** The project of everything that names none. */
-const defaultProject = '00000000-0000-4000-8000-000000000000';
 /** The longest value, and the line end that a pipe adds. */
 const pipedBytesMax = 8194;
 
 const pathOf = async (call: Call, client: HttpClient): Promise<string> =>
-  `/api/projects/${segment(call.text('project') ?? (await ownProject(client)))}/secrets`;
-
-/** The one there is for a token of a project, as a server's is when it is added; else the default one. */
-const ownProject = async (client: HttpClient): Promise<string> => {
-  const { projects, next } = await client.get<Projects>('/api/projects');
-  const [first, second] = projects;
-  return first === undefined || second !== undefined || next !== undefined ? defaultProject : first.id;
-};
+  `${await projectPath(call, client)}/secrets`;
 
 const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
 

@@ -114,7 +114,10 @@ const logs = async (call: Call): Promise<undefined> => {
 const events = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const since = wholeNumber(call.text('since'), 'since') ?? -1;
-  const found = await readEvents(client, sessionId(call), since);
+  const found = await readEvents(client, `${pathOf(sessionId(call))}/events`, {
+    since,
+    more: call.isSet('children') ? '&include_children=true' : '',
+  });
   call.output.result({ sessionId: sessionId(call), events: found }, () =>
     found.map(({ index, at, type, data }) =>
       stripControls(`${String(index).padStart(4)}  ${at}  ${type.padEnd(22)}  ${JSON.stringify(data)}`),
@@ -125,13 +128,17 @@ const events = async (call: Call): Promise<undefined> => {
 /** The ring holds 1000 events: more pages than this are no log of ours. */
 const pagesMax = 50;
 
-const readEvents = async (client: HttpClient, id: string, since: number): Promise<readonly LogEvent[]> => {
+const readEvents = async (
+  client: HttpClient,
+  path: string,
+  { since, more }: { readonly since: number; readonly more: string },
+): Promise<readonly LogEvent[]> => {
   const found: LogEvent[] = [];
   let last = since;
   for (let page = 0; page < pagesMax; page += 1) {
-    const answer = await client.get<EventPage>(`${pathOf(id)}/events?since_index=${last}`);
+    const answer = await client.get<EventPage>(`${path}?since_index=${last}${more}`);
     found.push(...answer.events);
-    last = answer.events.at(-1)?.index ?? last;
+    last = answer.lastIndex;
     if (!answer.hasMore || answer.events.length === 0) break;
   }
   return found;
@@ -167,9 +174,9 @@ export const sessionCommands: readonly Command[] = [
   },
   {
     name: 'sessions events',
-    usage: '<id> [--since <index>]',
-    summary: 'Show the log of a session',
-    options: { since: { type: 'string' } },
+    usage: '<id> [--since <index>] [--children]',
+    summary: 'Show the log of a session, and of those under it',
+    options: { since: { type: 'string' }, children: { type: 'boolean' } },
     positionals: one,
     run: events,
   },

@@ -53,7 +53,7 @@ const portsFor = (scope: Scope) => ({
   world: { now: () => 1000, sha256: (text: string) => `hash of ${text}` },
   adminTokenHash: 'none',
   rateLimiter: { take: async () => true },
-  telemetry: { error: () => undefined },
+  telemetry: { info: () => undefined, warn: () => undefined, error: () => undefined },
 });
 
 const ask = async (scope: Scope, path: string, change: Partial<ApiEvent> = {}) => {

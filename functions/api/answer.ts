@@ -9,10 +9,11 @@ import httpRouter, { type Route } from '@middy/http-router';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
+import { noteRefusal } from '#shared/application/access/note-refusal.ts';
 import { requireNeed } from '#shared/application/access/require-need.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
-import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
+import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { type ApiEvent, principalOf } from './api-request.ts';
@@ -35,7 +36,7 @@ export const answerWith = async (
     await throttle(ports, event.principal);
     return named(await routed(routes)(event, context), requestId);
   } catch (error) {
-    if (!isAppError(error)) ports.telemetry.error('a request failed', { error, path: event.path });
+    noteRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
     return named(failure(error, requestId), requestId);
   }
 };

@@ -1,10 +1,10 @@
 /** What is said in a session: messages in, events out, approvals decided. */
 
+import { cancelTree } from '#shared/application/family/cancel-tree.ts';
+import { readFamily } from '#shared/application/family/read-family.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { readEvents } from '#shared/application/session/read-events.ts';
-import { childrenOf, readFamily } from '#shared/application/session/read-family.ts';
 import { acceptMessage } from '#shared/application/turn/accept-message.ts';
-import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
 import { decideCall } from '#shared/application/turn/decide-call.ts';
 import {
   acceptedAnswer,
@@ -73,7 +73,7 @@ export const conversationRoutes = ({
       return json(
         200,
         asked.include_children
-          ? await readFamily(ports.sessions, session, { ...page, childrenOf })
+          ? await readFamily(ports.sessions, session, page)
           : await readEvents(ports.sessions, session, page),
       );
     },
@@ -84,7 +84,7 @@ export const conversationRoutes = ({
     needs: 'own:write',
     contract: { summary: 'Stop the running turn', answers: { 202: cancelledAnswer } },
     handler: async (event, { session }) => {
-      await cancelTurn(ports, session.id, event.requestContext.requestId);
+      await cancelTree(ports, session.id, event.requestContext.requestId);
       return json(202, {});
     },
   }),

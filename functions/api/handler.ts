@@ -1,7 +1,9 @@
 /** The REST API under `/api`: authenticates, routes, answers as a stream; every failure is one JSON shape. */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
@@ -20,11 +22,12 @@ import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelCatalog } from '#shared/adapters/models/model-catalog.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
-import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
+import { chooseProvider, configuredProviders } from '#shared/adapters/models/operator-choice.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import { decodePrices, type PriceTable } from '#shared/domain/price.ts';
 import { agentSessionsMax } from '#shared/domain/quota.ts';
 import { answerWith } from './answer.ts';
 import type { ApiEvent } from './api-request.ts';
@@ -32,8 +35,10 @@ import { routes } from './routes.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('api', process.env);
-const house = openHouse('api');
+const house = openHouse('api', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+const history = makeHistoryStore(table);
+house.keepHistoryIn(history);
 const lambda = openLambda();
 
 const settings = {
@@ -50,6 +55,10 @@ const stats = {
 
 const mcpTimes = { checkMs: environment.MCP_CHECK_SECONDS * 1000 };
 
+const configured = configuredProviders(environment);
+
+const prices = pricesOf(environment.MODEL_PRICES);
+
 const limits = { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax };
 
 const egress = { allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS };
@@ -61,6 +70,7 @@ const invoker = makeInvoker(lambda, {
 
 const ports = {
   sessions: makeSessionStore(table),
+  callers: makeCallerStore(table),
   connections: makeConnectionStore(table),
   places: makePlaceStore(table),
   projects: makeProjectStore(table),
@@ -81,14 +91,29 @@ const ports = {
   invoker,
   forgetter: invoker,
   telemetry: house.telemetry,
+  history,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   signIn: openSignIn(environment, house.telemetry),
 };
-const sandboxes = openSandboxes(environment, { table, lambda });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
 
 export const handler = house.streamingHandler<ApiEvent>(async (event, context) => {
   house.follow(event.requestContext.requestId);
-  const api = { ports: { ...ports, ...(await sandboxes()) }, settings, limits, stats, mcpTimes };
+  const api = {
+    ports: { ...ports, ...(await sandboxes()) },
+    settings,
+    limits,
+    stats,
+    mcpTimes,
+    prices,
+    configured,
+  };
   return answerWith(ports, { event, context }, { routes: routes(api), preview: api });
 });
+
+/** What they mean is decided where the turn starts; here one that means nothing says no price. */
+function pricesOf(json: string | undefined): PriceTable {
+  const decoded = decodePrices(json ?? '{}');
+  return decoded.ok ? decoded.prices : {};
+}

@@ -10,12 +10,16 @@ const catalog: ModelCatalog = {
     Object.fromEntries(ids.map((id): [string, ModelAvailability] => [id, 'available'])),
 };
 
+const prices = { 'demo/demo-1': { input: 1, output: 2 }, 'demo/none': { input: 0, output: 0 } };
+
 const get = async (
   path: string,
   query: Record<string, string> | null = null,
   settings: ModelSettings = { provider: 'demo' },
 ) => {
-  const route = modelRoutes({ ports: { catalog }, settings }).find((known) => known.path === path);
+  const route = modelRoutes({ ports: { catalog }, settings, prices, configured: ['demo'] }).find(
+    (known) => known.path === path,
+  );
   const answer = await route?.handler({ queryStringParameters: query } as ApiEvent);
   return { status: answer?.statusCode, body: JSON.parse(String(answer?.body)) };
 };
@@ -23,7 +27,11 @@ const get = async (
 test("the models are those of the operator's provider, or of the one that is named", async () => {
   expect(await get('/api/models/available')).toEqual({
     status: 200,
-    body: { provider: 'demo', models: [{ id: 'demo-1', name: 'One' }] },
+    body: {
+      provider: 'demo',
+      configured: ['demo'],
+      models: [{ id: 'demo-1', name: 'One', price: { input: 1, output: 2 } }],
+    },
   });
   const named: [string, ProviderName][] = [
     ['claude', 'anthropic'],

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { modelChecksAnswer, modelsAnswer } from '#shared/contracts/deployment-view.ts';
 import { modelChecksQuery, modelsQuery } from '#shared/contracts/rest.ts';
 import { decodeProvider, defaultModels, type ProviderName } from '#shared/domain/model.ts';
+import { modelPrice, type PriceTable } from '#shared/domain/price.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
 import { queryOf } from './api-request.ts';
@@ -17,9 +18,15 @@ export type ModelSettings = {
 export const modelRoutes = ({
   ports: { catalog },
   settings,
+  prices,
+  configured,
 }: {
   readonly ports: { readonly catalog: ModelCatalog };
   readonly settings: ModelSettings;
+  /** The operator's own, which go before those that are known. */
+  readonly prices: PriceTable;
+  /** Those that have a key, or need none. */
+  readonly configured: readonly ProviderName[];
 }): readonly ApiRoute[] => [
   {
     method: 'GET',
@@ -33,7 +40,11 @@ export const modelRoutes = ({
     },
     handler: async (event) => {
       const provider = providerOf(queryOf(event, modelsQuery), settings);
-      return json(200, { provider, models: await catalog.list(provider) });
+      const models = (await catalog.list(provider)).map((model) => {
+        const price = modelPrice({ provider, model: model.id }, prices);
+        return price === undefined ? model : { ...model, price };
+      });
+      return json(200, { provider, configured, models });
     },
   },
   {

@@ -1,4 +1,5 @@
 /** `/projects` and `/stats`: what an owner has, and what of it is in use. */
+import { type HistoryPorts, readHistory } from '#shared/application/history/read-history.ts';
 import { type DeleteProjectPorts, deleteProject } from '#shared/application/project/delete-project.ts';
 import {
   createProject,
@@ -13,6 +14,7 @@ import {
   type StatsSettings,
 } from '#shared/application/sandbox/resource-stats.ts';
 import { statsAnswer } from '#shared/contracts/deployment-view.ts';
+import { historyView, statsHistoryAnswer, statsHistoryQuery } from '#shared/contracts/history-view.ts';
 import {
   deletedAnswer,
   projectAnswer,
@@ -30,7 +32,7 @@ export const projectRoutes = ({
   ports,
   stats,
 }: {
-  readonly ports: ProjectPorts & DeleteProjectPorts & SecretPorts & StatsPorts;
+  readonly ports: ProjectPorts & DeleteProjectPorts & SecretPorts & StatsPorts & HistoryPorts;
   readonly stats: StatsSettings;
 }): readonly ApiRoute[] => [
   {
@@ -104,5 +106,19 @@ export const projectRoutes = ({
     needs: 'own:read',
     contract: { summary: 'Show what is in use of what may be', answers: { 200: statsAnswer } },
     handler: async (event) => json(200, await resourceStats(ports, principalOf(event), stats)),
+  },
+  {
+    method: 'GET',
+    path: '/api/stats/history',
+    needs: 'own:read',
+    contract: {
+      summary: 'Show what happened, point by point',
+      query: statsHistoryQuery,
+      answers: { 200: statsHistoryAnswer },
+    },
+    handler: async (event) => {
+      const { minutes } = queryOf(event, statsHistoryQuery);
+      return json(200, historyView(await readHistory(ports, principalOf(event), minutes)));
+    },
   },
 ];

@@ -1,18 +1,23 @@
 /** The table of routes: method, path, and which file answers. */
 import { type AccessPorts, issueTicket } from '#shared/application/access/authenticate.ts';
 import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
+import type { HistoryPorts } from '#shared/application/history/read-history.ts';
 import type { DeleteProjectPorts } from '#shared/application/project/delete-project.ts';
 import type { ProjectPorts } from '#shared/application/project/manage-projects.ts';
 import type { SecretPorts } from '#shared/application/project/manage-secrets.ts';
 import type { LogPorts } from '#shared/application/sandbox/read-logs.ts';
 import type { StatsPorts, StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import { accessAnswer, accessView } from '#shared/contracts/access-view.ts';
 import { ticketAnswer } from '#shared/contracts/token-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
+import type { ProviderName } from '#shared/domain/model.ts';
+import type { PriceTable } from '#shared/domain/price.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
 import { principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
+import { callerToolRoutes } from './caller-tool-routes.ts';
 import { conversationRoutes } from './conversation-routes.ts';
 import { fileRoutes } from './file-routes.ts';
 import type { InsidePorts } from './inside.ts';
@@ -33,6 +38,7 @@ export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
   ProjectPorts &
   DeleteProjectPorts &
   StatsPorts &
+  HistoryPorts &
   SecretPorts &
   McpPorts &
   ScheduleApiPorts &
@@ -45,6 +51,8 @@ export type Api = {
   readonly limits: TurnLimits;
   readonly stats: StatsSettings;
   readonly mcpTimes: CheckTimes;
+  readonly prices: PriceTable;
+  readonly configured: readonly ProviderName[];
 };
 
 export const routes = (api: Api): readonly ApiRoute[] => [
@@ -55,8 +63,16 @@ export const routes = (api: Api): readonly ApiRoute[] => [
     contract: { summary: 'Make a ticket for a browser, good once', answers: { 201: ticketAnswer } },
     handler: async (event) => json(201, await issueTicket(api.ports, principalOf(event))),
   },
+  {
+    method: 'GET',
+    path: '/api/access',
+    needs: 'any',
+    contract: { summary: 'Show what your credentials may do', answers: { 200: accessAnswer } },
+    handler: (event) => Promise.resolve(json(200, accessView(principalOf(event)))),
+  },
   ...sessionRoutes(api),
   ...conversationRoutes(api),
+  ...callerToolRoutes(api),
   ...fileRoutes(api),
   ...sandboxRoutes(api),
   ...projectRoutes(api),

@@ -1,9 +1,11 @@
 /** `/sessions`: made, listed, shown, ended. */
 import { randomUUID } from 'node:crypto';
+import type * as z from 'zod';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { createWithPlace, type PlacePorts } from '#shared/application/session/create-with-place.ts';
 import { type EndPorts, endSession } from '#shared/application/session/end-session.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
+import { type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
 import type { DecidePorts } from '#shared/application/turn/decide-call.ts';
 import { createSessionBody, listQuery, sessionWishOf } from '#shared/contracts/rest.ts';
 import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/session-view.ts';
@@ -16,9 +18,11 @@ import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
+import { refuseOffer } from './caller-tool-routes.ts';
+import { type CleanupPorts, cleanupRoute } from './cleanup-route.ts';
 import { onSession } from './resource-route.ts';
 
-export type SessionPorts = PlacePorts & EndPorts & DecidePorts;
+export type SessionPorts = PlacePorts & EndPorts & DecidePorts & CallerPorts & CleanupPorts;
 
 export const sessionRoutes = ({
   ports,
@@ -56,13 +60,8 @@ export const sessionRoutes = ({
         ],
       },
       handler: async (event: ApiEvent) => {
-        const { evictIdle, waitSeconds, ...wish } = sessionWishOf(bodyOf(event, createSessionBody));
-        const id = randomUUID() as SessionId;
-        const correlationId = event.requestContext.requestId;
-        const request = { id, principal: principalOf(event), wish, defaults: settings };
-        const session = await createWithPlace(ports, request, { waitSeconds, evictIdle, correlationId });
-        if (session === undefined) throw new AppError('conflict', 'this session exists');
-        return json(201, await show(session));
+        const body = bodyOf(event, createSessionBody);
+        return json(201, await show(await makeSession(ports, settings, { event, body })));
       },
     },
     {
@@ -84,10 +83,14 @@ export const sessionRoutes = ({
         const { sessions, ...rest } = await listSessions(ports, search);
         const workspaces = await ports.workspaces.getMany(sessions.map(({ workspace }) => workspace));
         const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
-        const shown = sessions.map((session) => viewOf(session, byId.get(session.workspace)));
+        const turns = await runningTurns(ports, sessions);
+        const shown = sessions.map((session) =>
+          viewOf(session, byId.get(session.workspace), turns.get(session.id)),
+        );
         return json(200, { sessions: shown, ...rest });
       },
     },
+    cleanupRoute(ports),
     onSession(ports, {
       method: 'GET',
       path: '/api/sessions/{id}',
@@ -108,4 +111,29 @@ export const sessionRoutes = ({
       },
     }),
   ];
+};
+
+/** What waits for a decision waits in a running turn: no other session's turn is read. */
+const runningTurns = async (
+  { sessions }: SessionPorts,
+  listed: readonly Session[],
+): Promise<ReadonlyMap<string, TurnRecord>> => {
+  const running = listed.filter(({ kind, status }) => kind === 'agent' && status === 'running');
+  const found = await Promise.all(running.map(({ id }) => sessions.getWithTurn(id)));
+  return new Map(found.flatMap((one) => (one?.turn === undefined ? [] : [[one.session.id, one.turn]])));
+};
+
+const makeSession = async (
+  ports: SessionPorts,
+  defaults: SessionDefaults,
+  { event, body }: { readonly event: ApiEvent; readonly body: z.output<typeof createSessionBody> },
+): Promise<Session> => {
+  const { evictIdle, waitSeconds, callerTools, ...wish } = sessionWishOf(body);
+  if (callerTools !== undefined) refuseOffer(callerTools, wish.kind);
+  const request = { id: randomUUID() as SessionId, principal: principalOf(event), wish, defaults };
+  const correlationId = event.requestContext.requestId;
+  const session = await createWithPlace(ports, request, { waitSeconds, evictIdle, correlationId });
+  if (session === undefined) throw new AppError('conflict', 'this session exists');
+  if (callerTools !== undefined) await declareTools(ports, session, callerTools);
+  return session;
 };

@@ -19,7 +19,7 @@ import { isAppError } from '#shared/errors.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('authorizer', process.env);
-const house = openHouse('authorizer');
+const house = openHouse('authorizer', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const ports = {
   connections: makeConnectionStore(table),

@@ -13,7 +13,7 @@ import type { ConnectionId } from '#shared/domain/ids.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('greeter', process.env);
-const house = openHouse('greeter');
+const house = openHouse('greeter', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 
 const ports = {
@@ -21,6 +21,7 @@ const ports = {
   connections: makeConnectionStore(table),
   callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),
+  recursionDepthMax: environment.MAX_RECURSION_DEPTH,
   sockets: openSockets(environment.CONNECTIONS_URL),
   world: systemWorld,
   checkProvider: checkProvider(environment),

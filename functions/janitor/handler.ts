@@ -3,11 +3,15 @@
  * checks registered MCP servers, and saves and stops the sandboxes that others have marked.
  */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
@@ -22,10 +26,11 @@ import { type JanitorPorts, perform } from './perform.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('janitor', process.env);
-const house = openHouse('janitor');
+const house = openHouse('janitor', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+house.keepHistoryIn(makeHistoryStore(table));
 const lambda = openLambda();
-const sandboxes = openSandboxes(environment, { table, lambda });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
 
 const settings = {
   lifetimes: lifetimesOf(environment),
@@ -43,6 +48,9 @@ const ports = {
   sessions: makeSessionStore(table),
   places: makePlaceStore(table),
   projects: makeProjectStore(table),
+  tokens: makeTokenStore(table),
+  schedules: makeScheduleStore(table),
+  auditLog: makeAuditLog(table),
   mcpServers: makeMcpServerStore(table),
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
   remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),

@@ -2,9 +2,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
+import { noteRefusal } from '#shared/application/access/note-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
-import { errorBody, errorStatus, isAppError } from '#shared/errors.ts';
+import { errorBody, errorStatus } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
@@ -34,7 +35,7 @@ export const answer = async (
     const context = { ports: await open(), settings, principal, correlationId };
     return named(toResult(await answerMcp(toRequest(event), makeServer, context)), correlationId);
   } catch (error) {
-    if (!isAppError(error)) door.telemetry.error('a request failed', { error });
+    noteRefusal(door.telemetry, error);
     return named(failure(error, correlationId), correlationId);
   }
 };

@@ -7,7 +7,7 @@
  */
 import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
-import type { ConfigLimits } from '#shared/application/access/config-limits.ts';
+import type { ConfigLimits, LimitsPorts } from '#shared/application/access/config-limits.ts';
 import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
 import { requireNeed } from '#shared/application/access/require-need.ts';
 import type { ExecutePorts } from '#shared/application/execution/execute.ts';
@@ -18,6 +18,7 @@ import type { ManagePorts } from '#shared/application/schedule/manage-schedules.
 import type { ReadPorts } from '#shared/application/schedule/read-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { FilePorts } from '#shared/application/session/session-files.ts';
+import type { CallerPorts } from '#shared/application/turn/caller-tools.ts';
 import { type Intent, intentOf, type Need } from '#shared/domain/access.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -27,12 +28,14 @@ import { type ObjectSchema, objectSchema, parseArguments } from './tool-argument
 
 export type McpPorts = ExecutePorts &
   FilePorts &
+  Pick<CallerPorts, 'callers'> &
   TokenPorts &
   ManagePorts &
   ReadPorts &
   RunningCallPorts &
   ProjectPorts &
-  DeleteProjectPorts & { readonly secretNames: (project: ProjectId) => Promise<readonly string[]> };
+  DeleteProjectPorts &
+  Pick<LimitsPorts, 'trees'> & { readonly secretNames: (project: ProjectId) => Promise<readonly string[]> };
 
 export type McpSettings = {
   readonly defaults: SessionDefaults;

@@ -2,7 +2,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
@@ -11,6 +13,7 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSecretPointers } from '#shared/adapters/aws/dynamo/secret-pointer.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
@@ -27,8 +30,9 @@ import { toolbox } from './toolbox.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('mcp', process.env);
-const house = openHouse('mcp');
+const house = openHouse('mcp', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+house.keepHistoryIn(makeHistoryStore(table));
 const lambda = openLambda();
 const secretPointers = makeSecretPointers(table);
 const makeServer = toolServer(toolbox);
@@ -60,6 +64,7 @@ const invoker = makeInvoker(lambda, {
 const ports = {
   sessions: makeSessionStore(table),
   places: makePlaceStore(table),
+  trees: makeTreeStore(table),
   projects: makeProjectStore(table),
   schedules: makeScheduleStore(table),
   scheduleTender: makeScheduleTender(lambda, environment.SCHEDULES_FUNCTION),
@@ -68,6 +73,7 @@ const ports = {
   auditLog: makeAuditLog(table),
   runningCalls: makeRunningCallStore(table),
   secretNames: async (project: ProjectId) => (await secretPointers.read(project)).names.toSorted(),
+  callers: makeCallerStore(table),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   invoker,
@@ -77,7 +83,7 @@ const ports = {
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   signIn: openSignIn(environment, house.telemetry),
 };
-const sandboxes = openSandboxes(environment, { table, lambda });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
 
 export const handler = house.streamingHandler<APIGatewayProxyEvent>(async (event) => {
   house.follow(event.requestContext.requestId);

@@ -87,7 +87,7 @@ test.each(['legacy', 'modern'] as const)('a %s client gets a refusal as a result
     ],
   });
   expect(_meta?.['dev.sallyport/requestId']).toBe('r-1');
-  expect(logged).toEqual([]);
+  expect(logged).toEqual(['a request was refused']);
   await client.close();
 });
 
@@ -100,7 +100,7 @@ test('a fault of ours says nothing of itself and is logged', async () => {
   expect(result.isError).toBe(true);
   expect(JSON.stringify(result)).toContain('internal_error');
   expect(JSON.stringify(result)).not.toMatch(/secret|\.ts/);
-  expect(logged).toEqual(['a tool failed']);
+  expect(logged).toEqual(['a request failed']);
   await client.close();
 });
 

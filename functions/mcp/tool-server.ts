@@ -11,6 +11,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { noteRefusal } from '#shared/application/access/note-refusal.ts';
 import { runCancellable } from '#shared/application/execution/running-calls.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Tool } from './define-tool.ts';
@@ -66,10 +67,13 @@ const callTool = async (
     const text = JSON.stringify(structuredContent);
     return { content: [{ type: 'text', text }, ...blocks], structuredContent };
   } catch (error) {
-    if (isAppError(error)) return toErrorResult(error, correlationId);
+    if (isAppError(error)) {
+      noteRefusal(ports.telemetry, error, { tool: tool.name });
+      return toErrorResult(error, correlationId);
+    }
     if (signal.aborted)
       return toErrorResult(new AppError('conflict', 'the call was cancelled'), correlationId);
-    ports.telemetry.error('a tool failed', { error, tool: tool.name, correlationId });
+    noteRefusal(ports.telemetry, error, { tool: tool.name });
     return toErrorResult(error, correlationId);
   } finally {
     stop();

@@ -70,6 +70,8 @@ test('tools, their arguments and the fields of their results are frozen', () => 
         'autonomy_level',
         'tools_allowed',
         'tools_disallowed',
+        'caller_id',
+        'caller_tools',
         'wait',
         'stop_at_approval',
         'new_session',

@@ -35,6 +35,7 @@ export const carry = async (call: FetchCall, { target, telemetry }: Carrier): Pr
   const fault = findFault(call);
   if (fault !== undefined) return refusal('invalid_request', fault);
   const { method, path, headers, correlationId } = call;
+  const startedAt = performance.now();
   try {
     const response = await openRequest({
       target,
@@ -42,6 +43,14 @@ export const carry = async (call: FetchCall, { target, telemetry }: Carrier): Pr
       path,
       headers: { ...headers, ...(correlationId === undefined ? {} : { 'x-correlation-id': correlationId }) },
       body: bytesOf(call),
+    });
+    telemetry.info('a sandbox answered', {
+      event: 'sandbox_answered',
+      method,
+      // The rest of a path is a user's.
+      route: path.split(/[/?]/)[1],
+      status: response.statusCode,
+      answeredMs: Math.round(performance.now() - startedAt),
     });
     return {
       statusCode: response.statusCode ?? 502,

@@ -34,6 +34,7 @@ beforeAll(async () => {
       name: functionName,
       entry: join(import.meta.dirname, 'handler.ts'),
       environment: {
+        DEPLOYMENT: 'test',
         SANDBOX_ADDRESS_RANGE: '127.77.0.0/16',
         WORKSPACE_BUCKET: 'workspaces',
         AWS_ENDPOINT_URL_S3: s3.url,

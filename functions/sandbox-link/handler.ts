@@ -18,7 +18,7 @@ import { refusal, refuseTarget } from './target.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('sandbox-link', process.env);
-const house = openHouse('sandbox-link');
+const house = openHouse('sandbox-link', environment.DEPLOYMENT);
 const { telemetry } = house;
 const client = openBucketClient();
 const bucket = makeWorkspaceBucket(client, environment.WORKSPACE_BUCKET);
@@ -55,11 +55,18 @@ const answer = (call: LinkCall, target: URL): Promise<StreamedResult> => {
 
 /** Whether the sandbox or the bucket broke is for the log; nothing was saved, and it may be tried again. */
 const report = async (
-  { kind, address }: LinkCall,
+  { kind, address, workspace }: Exclude<LinkCall, { kind: 'fetch' }>,
   outcome: Promise<SaveAnswer | RestoreAnswer>,
 ): Promise<StreamedResult> => {
   try {
-    const body = JSON.stringify(await outcome);
+    const answer = await outcome;
+    telemetry.info('a checkpoint was carried', {
+      event: 'checkpoint_carried',
+      kind,
+      workspaceId: workspace,
+      status: answer.status,
+    });
+    const body = JSON.stringify(answer);
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
   } catch (error) {
     telemetry.warn('a checkpoint failed', { kind, address, error });

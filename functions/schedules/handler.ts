@@ -24,7 +24,7 @@ import { agentSessionsMax } from '#shared/domain/quota.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('schedules', process.env);
-const house = openHouse('schedules');
+const house = openHouse('schedules', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 
 const defaults = {

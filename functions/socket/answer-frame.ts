@@ -1,18 +1,22 @@
 /** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
 
 import { stillHolds, unauthenticated } from '#shared/application/access/authenticate.ts';
+import { noteRefusal } from '#shared/application/access/note-refusal.ts';
+import { cancelTree } from '#shared/application/family/cancel-tree.ts';
 import { type EndPorts, endSession } from '#shared/application/session/end-session.ts';
 import { type EnterPorts, enterSession } from '#shared/application/session/enter-session.ts';
+import { type FoundSession, findSession, sessionNotFound } from '#shared/application/session/find-session.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { type AcceptPorts, acceptMessage } from '#shared/application/turn/accept-message.ts';
 import { answerCall, type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
-import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
 import { type DecidePorts, decideCall } from '#shared/application/turn/decide-call.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import type { Principal } from '#shared/domain/principal.ts';
+import { treeOf } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import type { SocketRequest } from './socket-event.ts';
@@ -35,7 +39,7 @@ export const answerFrame = async (
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem, { suggestions: actionNames });
     await act(ports, request, { action: decoded.value, settings });
   } catch (error) {
-    if (!isAppError(error)) ports.telemetry.error('a frame failed', { error });
+    noteRefusal(ports.telemetry, error, { sessionId: request.sessionId });
     await post(ports, request, { type: 'error', data: errorBody(error, request.correlationId) });
     if (isAppError(error) && error.code === 'unauthenticated')
       await ports.sockets.close(request.connectionId);
@@ -66,8 +70,9 @@ const act = async (
       break;
     }
     case 'tool:approval': {
-      const { callId, approved, remember } = action;
-      await decideCall(ports, found, {
+      const { callId, approved, remember, sessionId } = action;
+      const asked = await foundBelow(ports, { found, principal, sessionId });
+      await decideCall(ports, asked, {
         callId,
         approved,
         remember: remember === 'session',
@@ -77,7 +82,7 @@ const act = async (
       break;
     }
     case 'turn:cancel':
-      await cancelTurn(ports, found.session.id, correlationId);
+      await cancelTree(ports, found.session.id, correlationId);
       break;
     case 'history:reset':
       await resetHistory(ports, found);
@@ -96,6 +101,22 @@ const act = async (
       await endSession(ports, found.session, { reason: 'the user stopped the session', correlationId });
       break;
   }
+};
+
+/** A call of a session under this one is decided here as well; any other session is not there. */
+const foundBelow = async (
+  { sessions }: FramePorts,
+  {
+    found,
+    principal,
+    sessionId,
+  }: { found: FoundSession; principal: Principal; sessionId: string | undefined },
+): Promise<FoundSession> => {
+  const own = found.session;
+  if (sessionId === undefined || sessionId === own.id) return found;
+  const other = await findSession(sessions, { id: sessionId, principal, intent: 'write' });
+  if (other.session.family?.root !== (treeOf(own) ?? own.id)) throw sessionNotFound();
+  return other;
 };
 
 const post = async (

@@ -3,6 +3,7 @@ import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestC
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
@@ -22,8 +23,9 @@ import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('socket', process.env);
-const house = openHouse('socket');
+const house = openHouse('socket', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+house.keepHistoryIn(makeHistoryStore(table));
 
 const ports = {
   sessions: makeSessionStore(table),

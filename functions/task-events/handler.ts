@@ -2,6 +2,7 @@
 import type { EventBridgeEvent } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
@@ -14,8 +15,9 @@ import { type TaskStateChange, taskEvent } from './task-state-change.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('task-events', process.env);
-const house = openHouse('task-events');
+const house = openHouse('task-events', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+house.keepHistoryIn(makeHistoryStore(table));
 
 const ports = {
   sessions: makeSessionStore(table),

@@ -1,9 +1,11 @@
 /** Runs a session's turns; invoked asynchronously whenever there may be something to do. */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
@@ -14,7 +16,7 @@ import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { runTurn } from '#shared/application/turn/run-turn.ts';
-import { readEnvironment, turnLimitsOf } from '#shared/config/environment.ts';
+import { readEnvironment, treeLimitsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
@@ -22,8 +24,9 @@ import { costOf, decodePrices, type PriceTable } from '#shared/domain/price.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('turn', process.env);
-const house = openHouse('turn');
+const house = openHouse('turn', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+house.keepHistoryIn(makeHistoryStore(table));
 const lambda = openLambda();
 
 const models = makeModelProviders(modelAccess(environment, resolveSecret));
@@ -34,6 +37,7 @@ const settings = {
   limits: {
     turn: { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax },
     history: { tokensMax: environment.MAX_HISTORY_TOKENS, messagesMax: environment.MAX_HISTORY_MESSAGES },
+    tree: treeLimitsOf(environment),
     idleMs: environment.MAX_IDLE_TIME_MS,
   },
 };
@@ -46,7 +50,9 @@ const ports = {
   sessions: makeSessionStore(table, { compressesHistory: environment.ENABLE_CONVERSATION_COMPRESSION }),
   connections: makeConnectionStore(table),
   places: makePlaceStore(table),
+  trees: makeTreeStore(table),
   mcpServers: makeMcpServerStore(table),
+  recursionDepthMax: environment.MAX_RECURSION_DEPTH,
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
   remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   mcpTimes: { checkMs: environment.MCP_CHECK_SECONDS * 1000 },
@@ -58,13 +64,13 @@ const ports = {
   world: systemWorld,
   invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
 };
-const sandboxes = openSandboxes(environment, { table, lambda });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
 
 export const handler = house.handler<TurnWork, void>(
   async ({ sessionId, correlationId, hops = 0 }, context) => {
     house.follow(correlationId);
     const deadlineAt = systemWorld.now() + context.getRemainingTimeInMillis();
-    const invocation = { sessionId, settings, correlationId, deadlineAt, hops };
+    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, follow: house.follow };
     await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
   },
 );

@@ -190,9 +190,15 @@ test('the web app is served with its content types and a strict policy', async (
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'self'; connect-src 'self' ws: wss:; frame-ancestors 'none'",
+    'content-security-policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types vue",
   });
-  expect((await fetch(`${url}/app.js`)).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  const script = await fetch(`${url}/assets/app-0a1b2c3d.js`);
+  expect(Object.fromEntries(script.headers)).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'public, max-age=31536000, immutable',
+  });
+  expect((await fetch(`${url}/app.js`)).headers.get('cache-control')).toBe('no-store');
 });
 
 const getRaw = (url: string, path: string): Promise<number | undefined> =>

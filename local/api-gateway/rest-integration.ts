@@ -44,7 +44,7 @@ export const answerFromFunction = async (
   return undefined;
 };
 
-/** As the deployment's API says it: its gateway response for this case is ours (`infra/constructs/api-door.ts`). */
+/** As the deployment's API says it: its gateway response for this case is ours (`infra/constructs/api-refusals.ts`). */
 const refuseTooLarge = (response: ServerResponse, requestId: string): void => {
   const refusal = { code: 'payload_too_large', message: 'the request is too large' };
   answerRefusal(response, 413, { error: { ...refusal, suggestions: [], recoveryActions: [], requestId } });

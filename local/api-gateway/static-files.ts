@@ -1,29 +1,29 @@
 /**
  * The files of the web app, as a bucket behind CloudFront serves them.
  *
- * Only kinds of files that a browser loads exist here; sources and settings beside them are not found. A
- * path is resolved below the folder or refused.
+ * Only kinds of files that a browser loads exist here; anything beside them is not found. A path is resolved below the
+ * folder or refused.
  */
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
+import { contentSecurityPolicy, hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-  '.woff2': 'font/woff2',
-  '.webmanifest': 'application/manifest+json',
 };
 
 const securityHeaders = {
-  'content-security-policy': "default-src 'self'; connect-src 'self' ws: wss:; frame-ancestors 'none'",
+  'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
+
+/** The build puts its hashed files here, and nothing else. */
+const hashedFolder = '/assets/';
 
 export type StaticRequest = { readonly method: string; readonly pathname: string };
 
@@ -39,28 +39,31 @@ export const answerFile = async (
       .end('Not found\n');
     return;
   }
-  const { bytes, type } = found;
+  const { bytes, type, caching } = found;
   response.writeHead(200, {
     ...securityHeaders,
     'content-type': type,
     'content-length': bytes.length,
-    'cache-control': type.startsWith('text/html') ? 'no-store' : 'no-cache',
+    'cache-control': caching,
   });
   response.end(request.method === 'HEAD' ? undefined : bytes);
 };
 
+type FoundFile = { readonly bytes: Buffer; readonly type: string; readonly caching: string };
+
 const findFile = async (
   root: string,
   { method, pathname }: StaticRequest,
-): Promise<{ readonly bytes: Buffer; readonly type: string } | undefined> => {
+): Promise<FoundFile | undefined> => {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
   const path = decode(pathname === '/' ? '/index.html' : pathname);
   const type = path === undefined ? undefined : contentTypes[extname(path)];
   if (path === undefined || type === undefined || path.includes('\0')) return undefined;
   // An absolute path has nothing above it, so `..` ends at the folder itself.
-  const file = join(root, normalize(path));
-  const bytes = await readFile(file).catch(() => undefined);
-  return bytes === undefined ? undefined : { bytes, type };
+  const inside = normalize(path);
+  const bytes = await readFile(join(root, inside)).catch(() => undefined);
+  if (bytes === undefined) return undefined;
+  return { bytes, type, caching: inside.startsWith(hashedFolder) ? hashedFileCaching : pageCaching };
 };
 
 const decode = (pathname: string): string | undefined => {

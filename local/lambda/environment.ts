@@ -127,7 +127,8 @@ const runtimeVariables = (name: string, memoryMb: number): Record<string, string
   AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
   AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-  AWS_ACCESS_KEY_ID: 'local',
+  // Its role's credentials: who signs a request is who makes it.
+  AWS_ACCESS_KEY_ID: name,
   AWS_SECRET_ACCESS_KEY: 'local',
   AWS_EC2_METADATA_DISABLED: 'true',
   TZ: ':UTC',

@@ -4,6 +4,7 @@
  * Every route wants the bearer, `/health` too: what listens here belongs to one caller, the link.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { correlationOf } from './correlation.ts';
 import type { Log } from './log.ts';
 import { Refusal, toErrorResponse } from './refusal.ts';
 import { type RouteParts, serveRoute } from './routes.ts';
@@ -22,6 +23,7 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
         throw new Refusal('unauthenticated', 'a bearer is needed');
       if (isStopping) throw new Refusal('sandbox_unavailable', 'the sandbox stops');
       await serveRoute(parts, request, response);
+      log.info('request served', { correlation_id: correlationOf(request), route: routeOf(request) });
     };
     serve().catch((cause: unknown) => refuse(log, { request, response, cause }));
   });
@@ -37,6 +39,9 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
   };
 };
 
+/** The rest of a path is a user's. */
+const routeOf = ({ url = '' }: IncomingMessage): string => url.split(/[/?]/)[1] ?? '';
+
 type Failure = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -45,7 +50,8 @@ type Failure = {
 
 const refuse = (log: Log, { request, response, cause }: Failure): void => {
   if (!(cause instanceof Refusal) && !response.destroyed) {
-    log.warn('request failed', { cause: cause instanceof Error ? cause.message : String(cause) });
+    const message = cause instanceof Error ? cause.message : String(cause);
+    log.warn('request failed', { correlation_id: correlationOf(request), cause: message });
   }
   if (response.headersSent) {
     response.destroy();

@@ -8,6 +8,7 @@
 import { type CallToolResult, createMcpHandler, Server } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { CallRegistry, CallWork } from './call-registry.ts';
+import { correlationHeader } from './correlation.ts';
 import type { Executor } from './executor.ts';
 import type { Log } from './log.ts';
 import { Refusal, toErrorResult } from './refusal.ts';
@@ -68,7 +69,7 @@ export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promi
     return server;
   };
   const handler = createMcpHandler(
-    ({ requestInfo }) => serve(requestInfo?.headers.get('x-correlation-id') ?? undefined),
+    ({ requestInfo }) => serve(requestInfo?.headers.get(correlationHeader) ?? undefined),
     { maxRequestBodySize: bodyBytesMax },
   );
   return (request) => handler.fetch(request);
@@ -85,7 +86,7 @@ type ToolCall = {
 
 const answer = async (parts: McpParts, call: ToolCall): Promise<CallToolResult> => {
   const { log, registry, userSide, execute, askStdio } = parts;
-  const about = { tool: call.name, callId: String(call.callId ?? ''), correlationId: call.correlationId };
+  const about = { tool: call.name, callId: String(call.callId ?? ''), correlation_id: call.correlationId };
   const startedAt = performance.now();
   try {
     const tool = tools.find(({ name }) => name === call.name);

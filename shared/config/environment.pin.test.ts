@@ -14,7 +14,6 @@ const model = [
   'OPENAI_BASE_URL',
 ];
 const sandboxes = [
-  'DEPLOYMENT',
   'SANDBOX_CLUSTER',
   'SANDBOX_LINK_FUNCTION',
   'SANDBOX_SECRET',
@@ -56,10 +55,12 @@ const variables: Record<FunctionName, readonly string[]> = {
     ...choices,
     ...lifetimes,
   ],
-  greeter: ['CONNECTIONS_URL', 'TABLE_NAME', ...model],
+  greeter: ['CONNECTIONS_URL', 'MAX_RECURSION_DEPTH', 'TABLE_NAME', ...model],
   turn: [
     'CONNECTIONS_URL',
     'JANITOR_FUNCTION',
+    'MAX_AGENTS_PER_SESSION',
+    'MAX_RECURSION_DEPTH',
     'TABLE_NAME',
     'TURN_FUNCTION',
     ...model,
@@ -72,7 +73,7 @@ const variables: Record<FunctionName, readonly string[]> = {
     ...lifetimes,
   ],
   'sandbox-link': ['SANDBOX_ADDRESS_RANGE', 'WORKSPACE_BUCKET'],
-  'task-events': ['CONNECTIONS_URL', 'DEPLOYMENT', 'JANITOR_FUNCTION', 'TABLE_NAME'],
+  'task-events': ['CONNECTIONS_URL', 'JANITOR_FUNCTION', 'TABLE_NAME'],
   janitor: [
     'MCP_ALLOWED_PRIVATE_HOSTS',
     'MCP_CHECK_SECONDS',
@@ -108,6 +109,7 @@ const variables: Record<FunctionName, readonly string[]> = {
     'MSB_MAX_SESSIONS',
     'MCP_ALLOWED_PRIVATE_HOSTS',
     'MCP_CHECK_SECONDS',
+    'MODEL_PRICES',
     'PROJECT_SECRETS_KEY',
     'PROJECT_SECRETS_PREFIX',
     'SANDBOX_LIMITS',
@@ -141,6 +143,7 @@ const variables: Record<FunctionName, readonly string[]> = {
     ...choices,
     ...lifetimes,
   ],
+  synthetic: ['SYNTHETIC_CHECK', 'TABLE_NAME'],
 };
 
 test('each function reads these variables', () => {
@@ -148,6 +151,6 @@ test('each function reads these variables', () => {
     name,
     Object.keys(schema.shape).sort(),
   ]);
-  const expected = Object.entries(variables).map(([name, keys]) => [name, [...keys].sort()]);
+  const expected = Object.entries(variables).map(([name, keys]) => [name, [...keys, 'DEPLOYMENT'].sort()]);
   expect(Object.fromEntries(declared)).toEqual(Object.fromEntries(expected));
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { lifetimesOf, readEnvironment, sessionDefaultsOf } from './environment.ts';
 
-const authorizer = { TABLE_NAME: 'sallyport', ADMIN_TOKEN_SHA256: 'a'.repeat(64) };
+const authorizer = { DEPLOYMENT: 'prod', TABLE_NAME: 'sallyport', ADMIN_TOKEN_SHA256: 'a'.repeat(64) };
 const taskEvents = {
   TABLE_NAME: 'sallyport',
   CONNECTIONS_URL: 'https://api.example.com/ws',
   DEPLOYMENT: 'prod',
   JANITOR_FUNCTION: 'janitor',
 };
-const link = { SANDBOX_ADDRESS_RANGE: '10.0.0.0/16', WORKSPACE_BUCKET: 'workspaces' };
+const link = { DEPLOYMENT: 'prod', SANDBOX_ADDRESS_RANGE: '10.0.0.0/16', WORKSPACE_BUCKET: 'workspaces' };
 const turn = {
   ...taskEvents,
   TURN_FUNCTION: 'turn',
@@ -40,6 +40,8 @@ test('settings that are not set have their defaults', () => {
     MAX_HISTORY_TOKENS: 30_000,
     MAX_HISTORY_MESSAGES: 50,
     MAX_STEPS_PER_TURN: 50,
+    MAX_RECURSION_DEPTH: 3,
+    MAX_AGENTS_PER_SESSION: 50,
     MAX_COST_USD: 10,
     TURN_LEASE_SECONDS: 30,
     ENABLE_CONVERSATION_COMPRESSION: false,
@@ -53,7 +55,7 @@ test('settings that are not set have their defaults', () => {
 
 describe('a function does not start', () => {
   test('without a variable, and one line names all that are missing', () => {
-    expect(() => readEnvironment('authorizer', { ADMIN_TOKEN_SHA256: '' })).toThrow(
+    expect(() => readEnvironment('authorizer', { DEPLOYMENT: 'prod', ADMIN_TOKEN_SHA256: '' })).toThrow(
       new Error(
         'authorizer cannot start: TABLE_NAME is required: set it to a name; ADMIN_TOKEN_SHA256 is required: set it to 64 hexadecimal digits',
       ),

@@ -8,6 +8,7 @@
 import * as z from 'zod';
 import { oidcSettings } from './oidc-settings.ts';
 import {
+  checkSettings,
   historySettings,
   lifetimeSettings,
   mcpSettings,
@@ -25,6 +26,13 @@ import {
 
 const name = z.string().min(1).describe('a name');
 
+/** Whose metrics they are, and whose tasks: `startedBy` of every task. Every function reads it. */
+const deployment = z.object({
+  DEPLOYMENT: z
+    .string()
+    .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+    .describe('1 to 64 letters, digits, - and _'),
+});
 const table = z.object({ TABLE_NAME: name });
 /** The SHA-256 of the admin token, in hexadecimal: the token itself is stored nowhere. */
 const access = z.object({
@@ -42,15 +50,7 @@ const turns = z.object({ TURN_FUNCTION: name });
 const janitor = z.object({ JANITOR_FUNCTION: name });
 /** Whoever changes a schedule has it tended. */
 const schedules = z.object({ SCHEDULES_FUNCTION: name });
-/** Whose tasks they are: `startedBy` of every task. */
-const deployment = z.object({
-  DEPLOYMENT: z
-    .string()
-    .regex(/^[a-zA-Z0-9_-]{1,64}$/)
-    .describe('1 to 64 letters, digits, - and _'),
-});
 const sandboxes = z.object({
-  ...deployment.shape,
   SANDBOX_CLUSTER: name,
   SANDBOX_TASK_PYTHON: name,
   SANDBOX_TASK_NODE: name,
@@ -82,8 +82,9 @@ const sessions = z.object({
 });
 
 export const environments = {
-  authorizer: z.object({ ...table.shape, ...credentials.shape }),
+  authorizer: z.object({ ...deployment.shape, ...table.shape, ...credentials.shape }),
   socket: z.object({
+    ...deployment.shape,
     ...table.shape,
     ...access.shape,
     ...rateSettings.shape,
@@ -94,8 +95,16 @@ export const environments = {
     ...decisions.shape,
     ...sessions.shape,
   }),
-  greeter: z.object({ ...table.shape, ...sockets.shape, ...modelSettings.shape }),
+  greeter: z.object({
+    ...deployment.shape,
+    ...table.shape,
+    ...sockets.shape,
+    ...modelSettings.shape,
+    /** Whether agents are offered the tool that starts others. */
+    MAX_RECURSION_DEPTH: treeSettings.shape.MAX_RECURSION_DEPTH,
+  }),
   turn: z.object({
+    ...deployment.shape,
     ...table.shape,
     ...sockets.shape,
     ...turns.shape,
@@ -103,18 +112,21 @@ export const environments = {
     ...sandboxes.shape,
     ...modelSettings.shape,
     ...turnSettings.shape,
+    ...treeSettings.shape,
     ...historySettings.shape,
     ...lifetimeSettings.shape,
     ...mcpSettings.shape,
     ...projectSecrets.shape,
   }),
   'sandbox-link': z.object({
+    ...deployment.shape,
     /** The only addresses it may open a connection to, as an IPv4 CIDR block. */
     SANDBOX_ADDRESS_RANGE: z.cidrv4().describe('an IPv4 CIDR block'),
     WORKSPACE_BUCKET: name,
   }),
-  'task-events': z.object({ ...table.shape, ...sockets.shape, ...janitor.shape, ...deployment.shape }),
+  'task-events': z.object({ ...deployment.shape, ...table.shape, ...sockets.shape, ...janitor.shape }),
   janitor: z.object({
+    ...deployment.shape,
     ...table.shape,
     ...sockets.shape,
     ...turns.shape,
@@ -126,6 +138,7 @@ export const environments = {
     ...projectSecrets.shape,
   }),
   schedules: z.object({
+    ...deployment.shape,
     ...table.shape,
     ...access.shape,
     ...sockets.shape,
@@ -142,6 +155,7 @@ export const environments = {
     SCHEDULE_DEAD_LETTERS: name,
   }),
   api: z.object({
+    ...deployment.shape,
     ...table.shape,
     ...credentials.shape,
     ...rateSettings.shape,
@@ -158,11 +172,14 @@ export const environments = {
     ...decisions.shape,
     ...sessions.shape,
     ...mcpSettings.shape,
+    /** To say what a model costs. */
+    MODEL_PRICES: turnSettings.shape.MODEL_PRICES,
     ...projectSecrets.shape,
     /** The key they are encrypted under when they are made; absent: the one AWS manages. */
     PROJECT_SECRETS_KEY: z.string().startsWith('arn:').optional().describe('the ARN of a KMS key'),
   }),
   mcp: z.object({
+    ...deployment.shape,
     ...table.shape,
     ...credentials.shape,
     ...rateSettings.shape,
@@ -176,6 +193,7 @@ export const environments = {
     ...sessions.shape,
     ...volumeSettings.shape,
   }),
+  synthetic: z.object({ ...deployment.shape, ...table.shape, ...checkSettings.shape }),
 } as const;
 
 export type FunctionName = keyof typeof environments;
@@ -222,6 +240,19 @@ export const sessionDefaultsOf = (variables: DefaultVariables) => ({
 export const turnLimitsOf = (variables: z.output<typeof decisions>) => ({
   stepsMax: variables.MAX_STEPS_PER_TURN,
   usdMax: variables.MAX_COST_USD,
+});
+
+/** How far agents may start agents, where a session says nothing. */
+export const treeLimitsOf = (
+  variables: z.output<typeof treeSettings> & Pick<z.output<typeof decisions>, 'MAX_COST_USD'>,
+): {
+  readonly recursionDepthMax: number;
+  readonly agentsPerSessionMax: number;
+  readonly costUsdMax: number;
+} => ({
+  recursionDepthMax: variables.MAX_RECURSION_DEPTH,
+  agentsPerSessionMax: variables.MAX_AGENTS_PER_SESSION,
+  costUsdMax: variables.MAX_COST_USD,
 });
 
 export const rateOf = (variables: z.output<typeof rateSettings>) => ({

@@ -33,6 +33,7 @@ const defaults = {
   MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
   MCP_ALLOWED_PRIVATE_HOSTS: [],
   MCP_CHECK_SECONDS: 60,
+  SYNTHETIC_CHECK: true,
 };
 
 test('with nothing set the defaults hold', () => {

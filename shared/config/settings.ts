@@ -141,6 +141,9 @@ export const volumeSettings = z.object({
     .default('/shared'),
 });
 
+/** Whether the platform tries itself by the clock; on one machine only if it is set. */
+export const checkSettings = z.object({ SYNTHETIC_CHECK: flag.default(true) });
+
 /** All of them, as an operator sets them. */
 export const operatorSettings = z.object({
   ...modelSettings.shape,
@@ -155,6 +158,7 @@ export const operatorSettings = z.object({
   ...poolSettings.shape,
   ...volumeSettings.shape,
   ...mcpSettings.shape,
+  ...checkSettings.shape,
 });
 
 /** What `npm start` takes besides. */

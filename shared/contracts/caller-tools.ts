@@ -10,37 +10,42 @@ import { utf8Bytes } from '#shared/domain/text.ts';
 const name = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'has 1 to 64 letters, digits, underscores and hyphens');
+export const callerId = name.describe('Who offers them: the agent sees <callerId>_<tool>.');
 /**
  * Levels below the schema itself. DynamoDB takes 32 in an item, of which the offer around it needs some.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  */
 const schemaDepthMax = 24;
 
+const isSchema = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  ['object', undefined].includes((value as { type?: string }).type) &&
+  isWithin(value, { bytesMax: callerToolBytesMax, depthMax: schemaDepthMax });
+
 const callerTool = z.object({
-  name,
-  description: z.string().max(4000).default(''),
+  name: name.describe('What you call it.'),
+  description: z.string().max(4000).default('').describe('What the model is told of it.'),
+  /** The model is given the very same: a copy by a parser could lose what it does not know. */
   inputSchema: z
-    .custom<JsonObject>(
-      (value) =>
-        typeof value === 'object' &&
-        value !== null &&
-        !Array.isArray(value) &&
-        isWithin(value, { bytesMax: callerToolBytesMax, depthMax: schemaDepthMax }),
-      'is a JSON schema',
-    )
+    .unknown()
+    .refine(isSchema, `is a JSON schema of an object, nested at most ${schemaDepthMax} times`)
+    .meta({ type: 'object', description: 'The JSON schema of its arguments, given to the model as it is.' })
+    .transform((value) => value as JsonObject)
     .default({ type: 'object' }),
 });
 
-const tools = z
+export const offeredTools = z
   .array(callerTool)
-  .max(callerToolsMax)
+  .max(callerToolsMax, `has at most ${callerToolsMax} tools`)
   .refine(
     (list) => utf8Bytes(JSON.stringify(list)) <= callerToolBytesMax,
     `has at most ${callerToolBytesMax} bytes`,
   )
   .refine((list) => new Set(list.map((tool) => tool.name)).size === list.length, 'names each tool once');
 
-export const callerOffer = z.object({ callerId: name, tools });
+export const callerOffer = z.object({ callerId, tools: offeredTools });
 
 const resultDepthMax = 64;
 const resultBounds = { bytesMax: requestBodyBytesMax, depthMax: resultDepthMax };

@@ -19,9 +19,16 @@ export const configLimitsResult = z.object({
   project_id: z.string().describe('The project these hold for.'),
   max_recursion_depth: count('How deep agents may start agents.'),
   max_agents_per_session: count('How many agents one session may start, all levels together.'),
-  max_cost_usd: z.number().describe('What one session may spend on models, in US dollars.'),
+  max_cost_usd: z
+    .number()
+    .describe('What one session may spend on models, in US dollars, all that it starts together.'),
   current_depth: z.int().optional().describe('How deep the session is; 0: nobody started it.'),
   current_cost_usd: z.number().optional().describe('What the session has spent.'),
+  tree_cost_usd: z
+    .number()
+    .optional()
+    .describe('What the session and all that belong to its tree have spent; absent: it stands alone.'),
+  tree_agents: z.int().optional().describe('How many agents its tree has had so far, with the first.'),
   max_sessions: count('Execution sessions at once.'),
   active_sessions: count('Execution sessions that are there.'),
   max_agent_sessions: count('Agent sessions of one project at once.'),

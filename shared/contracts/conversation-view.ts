@@ -33,6 +33,8 @@ export const acceptedAnswer = z.object({ messageId: z.string(), lastSeq: logNumb
 
 export const decidedAnswer = z.object({ callId: z.string(), approved: z.boolean() });
 
+export const answeredAnswer = z.object({ requestId: z.string() });
+
 export const cancelledAnswer = z.object({});
 
 export const eventsAnswer = z.object({

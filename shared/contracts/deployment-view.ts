@@ -22,9 +22,19 @@ export const statsAnswer = z
 
 const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
 
+const usd = z.number().min(0);
+const price = z.object({ input: usd, output: usd, cached: usd.optional(), cacheWrite: usd.optional() });
+
 export const modelsAnswer = z.object({
   provider,
-  models: z.array(z.object({ id: z.string(), name: z.string() })),
+  configured: z.array(provider).describe('Providers that can be used: there is a key, or none is needed.'),
+  models: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      price: price.optional().describe('In USD for a million tokens; absent: not known.'),
+    }),
+  ),
 });
 
 export const modelChecksAnswer = z.object({

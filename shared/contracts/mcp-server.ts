@@ -65,6 +65,7 @@ export const serverAnswer = z
     status: shownStatuses,
     config: configBody.describe('Without the values of secrets.'),
     tools: z.array(z.string()).describe('As it listed them last.'),
+    toolDescriptions: z.record(z.string(), z.string()).optional().describe('Of those that have one.'),
     ...seen,
     createdAt: time,
   })
@@ -121,12 +122,20 @@ export const serverView = (server: McpServer): z.output<typeof serverAnswer> => 
     // The two are one shape to a reader of JSON: the union is narrower.
     config: { ...(maskedConfig(config) as z.output<typeof configBody>), enabled: isEnabled },
     tools: tools.map((tool) => tool.name),
+    ...descriptionsOf(tools),
     ...(lastCheck === undefined ? {} : { lastCheck: iso(lastCheck) }),
     ...(lastSuccess === undefined ? {} : { lastSuccess: iso(lastSuccess) }),
     consecutiveFailures,
     ...(error === undefined ? {} : { error }),
     createdAt: iso(createdAt),
   };
+};
+
+const descriptionsOf = (
+  tools: readonly McpTool[],
+): Pick<z.output<typeof serverAnswer>, 'toolDescriptions'> => {
+  const said = tools.flatMap(({ name, description }) => (description ? [[name, description]] : []));
+  return said.length === 0 ? {} : { toolDescriptions: Object.fromEntries(said) };
 };
 
 /** Of the enabled ones: whoever is disabled is neither well nor ill. */

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import {
+  cleanupHoursMax,
   clientIdCharactersMax,
   eventsPerSessionMax,
   placeWaitSecondsMax,
@@ -13,6 +14,7 @@ import {
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
+import { callerAnswer, callerOffer } from './caller-tools.ts';
 import { sessionStatuses } from './session-view.ts';
 
 const name = z.string().max(256);
@@ -32,12 +34,16 @@ export const createSessionBody = z.object({
     ),
   externalId: workspaceNote.optional().describe('Of a workspace that is made.'),
   source: workspaceNote.optional().describe('Of a workspace that is made.'),
+  provider: name.optional().describe('anthropic, openai, gemini or demo.'),
   model: name.optional(),
   flavor: name.optional(),
   template: name.optional(),
   approvals: approvals.optional(),
   disabledTools: z.array(toolName).max(toolNamesMax).optional().describe('Tools its agent is not offered.'),
   allowedTools: z.array(toolName).max(toolNamesMax).optional().describe('The only tools it is offered.'),
+  callerTools: callerOffer
+    .optional()
+    .describe('Tools of yours that its agent is offered; calls are events caller_tool:request.'),
   allowSmallerFlavor: z.boolean().optional(),
   /** Stops the least recently used idle execution session when no place is left. */
   evictIdle: z.boolean().default(false),
@@ -55,6 +61,8 @@ export const sessionWishOf = ({
   id === undefined && createWorkspace === undefined
     ? wish
     : { ...wish, place: { id, creates: createWorkspace ?? false, externalId, source } };
+
+export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 
 const projectName = z.string().min(1).max(clientIdCharactersMax);
 const projectDefaults = z.object({
@@ -113,6 +121,16 @@ export const listQuery = z.object({
     .optional()
     .describe('`active`: none that has ended.'),
   project: z.uuid().optional(),
+});
+
+export const cleanupBody = z.object({
+  project: z.uuid().optional().describe('Only sessions of it; absent: all that the list shows.'),
+  maxAgeHours: z
+    .number()
+    .min(0)
+    .max(cleanupHoursMax)
+    .default(24)
+    .describe('Sessions that ended longer ago are removed, with their logs and files.'),
 });
 
 export const modelsQuery = z.object({

@@ -1,6 +1,7 @@
 /** The arguments and results of the tools `session` and `workspace`. */
 import * as z from 'zod';
 import {
+  cleanupHoursMax,
   clientIdCharactersMax,
   eventsPerSessionMax,
   messageTextBytesMax,
@@ -9,6 +10,7 @@ import {
 } from '#shared/domain/limits.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
+import { callerId, offeredTools } from './caller-tools.ts';
 import { sessionStatuses } from './session-view.ts';
 import {
   after,
@@ -63,6 +65,14 @@ const speech = {
     .optional()
     .describe('The only tools that the agent of a session that is made has.'),
   tools_disallowed: toolNames.optional().describe('Tools that the agent of a session that is made has not.'),
+  caller_id: callerId
+    .optional()
+    .describe('Who offers caller_tools: the agent sees them as <caller_id>_<name>.'),
+  caller_tools: offeredTools
+    .optional()
+    .describe(
+      'Tools of yours for its agent, instead of those you offered before; [] takes them back. Calls are events caller_tool:request: answer each with caller_tool_response within 60 seconds.',
+    ),
   wait: flag
     .default(false)
     .describe(
@@ -73,16 +83,26 @@ const speech = {
     .describe('With wait: answer also when a call waits for a human, to be decided with action approve.'),
 };
 
+/** The tools of nobody have no names. */
+const isOfferNamed = ({
+  caller_id,
+  caller_tools,
+}: {
+  caller_id?: unknown;
+  caller_tools?: unknown;
+}): boolean => caller_tools === undefined || caller_id !== undefined;
+const unnamedOffer = { path: ['caller_id'], error: 'required with caller_tools' };
+
 export const messageArguments = closed({
   message: message.describe('What is said to the agent.'),
   ...speech,
-});
+}).refine(isOfferNamed, unnamedOffer);
 
 export const spawnArguments = closed({
   message: message.optional().describe('What is said to the agent.'),
   ...speech,
   new_session: flag.default(false).describe('A new session even where one answers in the workspace.'),
-});
+}).refine(isOfferNamed, unnamedOffer);
 
 const usage = {
   input_tokens: z.int().describe('Tokens in.'),
@@ -213,13 +233,12 @@ export const approveArguments = closed({
   remember: flag.default(false).describe('Calls of the same tool need no approval again in this session.'),
 });
 
-const hoursMax = 24 * 365;
 export const cleanupArguments = closed({
   project_id: projectId.optional().describe('Only sessions of it; absent: all that action list shows.'),
   max_age_hours: z
     .number({ error: 'a number of hours' })
-    .min(0, { error: `a number of hours from 0 to ${hoursMax}` })
-    .max(hoursMax, { error: `a number of hours from 0 to ${hoursMax}` })
+    .min(0, { error: `a number of hours from 0 to ${cleanupHoursMax}` })
+    .max(cleanupHoursMax, { error: `a number of hours from 0 to ${cleanupHoursMax}` })
     .default(24)
     .describe('Sessions that ended longer ago are removed.'),
 });

@@ -1,7 +1,7 @@
 /** A session as REST shows it. */
 import * as z from 'zod';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
-import type { Workspace } from '#shared/domain/sandbox.ts';
+import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.ts';
 import { approvalModes, type Session, type SessionStatus } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/calls.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
@@ -36,6 +36,10 @@ const sandbox = z.object({
   source: z.enum(['cold', 'pool']),
   startMs: z.number().optional(),
   reason: z.string().optional().describe('Why it stopped.'),
+  phase: z.enum(startPhases).optional().describe('How far a start has come.'),
+  requestedAt: z.iso.datetime(),
+  readyAt: z.iso.datetime().optional(),
+  stoppedAt: z.iso.datetime().optional(),
 });
 
 const pendingApproval = z.object({
@@ -62,7 +66,9 @@ export const sessionAnswer = z
     lastActiveAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
     uptimeSeconds: count,
-    depth: count,
+    depth: count.describe('0 for a session that no agent started.'),
+    parent: z.uuid().optional().describe('Whose agent started it.'),
+    root: z.uuid().optional().describe('The session at the top of its tree.'),
     sandbox: sandbox.nullable(),
     usage: z.object({
       inputTokens: count,
@@ -76,6 +82,11 @@ export const sessionAnswer = z
   .meta({ id: 'Session' });
 
 export const sessionsAnswer = z.object({ sessions: z.array(sessionAnswer), next: z.string().optional() });
+
+export const cleanedAnswer = z.object({
+  removed: count,
+  hasMore: z.boolean().describe('Ask again: some were left.'),
+});
 
 type SessionAnswer = z.output<typeof sessionAnswer>;
 
@@ -97,21 +108,26 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   expiresAt: iso(session.lastActiveAt + idleMs),
   uptimeSeconds: Math.floor((now - session.createdAt) / 1000),
   depth: session.depth,
-  sandbox: sandboxView(workspace),
+  ...session.family,
+  sandbox: sandboxView(workspace, now),
   usage: session.usage,
   costUsd: session.costUsd,
   pendingApprovals: pendingApprovals(turn),
 });
 
-const sandboxView = (workspace: Workspace | undefined): SessionAnswer['sandbox'] => {
+const sandboxView = (workspace: Workspace | undefined, now: number): SessionAnswer['sandbox'] => {
   const sandbox = workspace?.sandbox;
   if (sandbox === undefined) return null;
-  const { state, source, readyAt, requestedAt, stoppedReason } = sandbox;
+  const { state, source, readyAt, requestedAt, stoppedAt, stoppedReason } = sandbox;
   return {
     state,
     source,
     ...(readyAt === undefined ? {} : { startMs: readyAt - requestedAt }),
     ...(stoppedReason === undefined ? {} : { reason: stoppedReason }),
+    ...(state === 'starting' ? { phase: startPhase(sandbox, now) } : {}),
+    requestedAt: iso(requestedAt),
+    ...(readyAt === undefined ? {} : { readyAt: iso(readyAt) }),
+    ...(stoppedAt === undefined ? {} : { stoppedAt: iso(stoppedAt) }),
   };
 };
 

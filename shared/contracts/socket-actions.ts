@@ -24,7 +24,13 @@ export const approval = z.object({
 
 export const socketActions = {
   message: z.object({ action: z.literal('message'), ...userMessage.shape }),
-  'tool:approval': z.object({ action: z.literal('tool:approval'), callId: clientId, ...approval.shape }),
+  'tool:approval': z.object({
+    action: z.literal('tool:approval'),
+    callId: clientId,
+    ...approval.shape,
+    /** A session under this one whose call it is; absent: this one's. */
+    sessionId: z.uuid().optional(),
+  }),
   'turn:cancel': z.object({ action: z.literal('turn:cancel') }),
   'history:reset': z.object({ action: z.literal('history:reset') }),
   'session:stop': z.object({ action: z.literal('session:stop') }),

@@ -14,6 +14,7 @@ import {
   sandboxRecord,
   sessionRecord,
   ticketRecord,
+  treeRecord,
   turnState,
   workspaceRecord,
 } from './stored-records.ts';
@@ -257,6 +258,12 @@ const project = fc.record(
   { requiredKeys: ['id', 'owner', 'name', 'createdAt'] },
 );
 const place = fc.record({ session: id, flavor, takenAt: count });
+const tree = fc.record({
+  agents: count,
+  spentUsd: usd,
+  reserved: fc.dictionary(id, fc.record({ usd, fence: count, until: count }), { maxKeys: 3 }),
+  version: count,
+});
 const sandboxLog = fc.record({
   lines: fc.array(
     fc.record({ at: count, stream: fc.constantFrom('stderr', 'lifecycle'), text: fc.string() }),
@@ -277,6 +284,7 @@ const records: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
   ['preview', previewRecord, preview],
   ['project', projectRecord, project],
   ['place', placeRecord, place],
+  ['tree', treeRecord, tree],
   ['portion of a sandbox log', sandboxLogRecord, sandboxLog],
 ];
 
@@ -322,6 +330,7 @@ describe('a record is refused', () => {
   test.each<[string, z.ZodType, unknown]>([
     ['with a state that nobody knows', turnState, { kind: 'dreaming' }],
     ['with a size that nobody sells', placeRecord, { session: 's', flavor: 'huge', takenAt: 1 }],
+    ['with less than no money', treeRecord, { agents: 1, spentUsd: -1, reserved: {}, version: 1 }],
     ['with a source that nobody knows', sandboxRecord, { ...bareSandbox, source: 'lake' }],
     ['with a warm slot without a name', sandboxRecord, { ...bareSandbox, warm: { slot: '', generation: 1 } }],
     ['with half a port', sandboxRecord, { ...bareSandbox, ports: [8000.5] }],

@@ -81,6 +81,9 @@ export const sessionRecord = z.object({
   usage,
   costUsd: usd.default(0),
   depth: count,
+  family: z.object({ root: id<SessionId>(), parent: id<SessionId>() }).exactOptional(),
+  hasChildren: z.literal(true).exactOptional(),
+  isFleeting: z.literal(true).exactOptional(),
   allowSmallerFlavor: z.boolean(),
   createdAt: epochMs,
   lastActiveAt: epochMs,
@@ -157,15 +160,36 @@ export const projectRecord = z.object({
 
 export const placeRecord = z.object({ session: id<SessionId>(), flavor, takenAt: epochMs });
 
+/** Reservations by session. */
+export const treeRecord = z.object({
+  agents: count,
+  spentUsd: usd,
+  reserved: z.record(z.string(), z.object({ usd, fence: count, until: epochMs })),
+  version: count,
+});
+
 export const sandboxLogRecord = z.object({
   lines: z.array(z.object({ at: epochMs, stream: z.enum(['stderr', 'lifecycle']), text: z.string() })),
 });
+
+/** Numbers by what they count (`domain/history-note.ts`). */
+export const historyCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());
 
 const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
 
 const toolRoute = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['remote', 'stdio']), server: z.string(), tool: z.string() }),
   z.object({ kind: z.literal('caller'), caller: z.string(), tool: z.string() }),
+  z.object({ kind: z.literal('platform'), tool: z.literal('session') }),
+]);
+
+const callWait = z.union([
+  z.object({ id: z.string(), since: epochMs, until: epochMs }),
+  z.object({
+    id: z.string(),
+    since: epochMs,
+    child: z.object({ session: id<SessionId>(), message: id<MessageId>() }),
+  }),
 ]);
 
 const toolCall = z.object({
@@ -174,7 +198,7 @@ const toolCall = z.object({
   status: z.enum(['pending', 'approved', 'rejected', 'executing', 'completed', 'failed']),
   askedHuman: z.boolean(),
   generation: count.exactOptional(),
-  wait: z.object({ id: z.string(), since: epochMs, until: epochMs }).exactOptional(),
+  wait: callWait.exactOptional(),
 });
 
 const runningTurn = z.object({
@@ -281,6 +305,10 @@ export const tokenRecord = z.object({
 
 export const callerRecord = z.object({
   callerId: z.string(),
-  tools: z.array(z.object({ name: z.string(), description: z.string(), inputSchema: jsonObject })),
+  /** As text: DynamoDB keeps no order of fields, and a schema reaches the model as its client wrote it. */
+  tools: z
+    .string()
+    .transform((text): unknown => JSON.parse(text))
+    .pipe(z.array(z.object({ name: z.string(), description: z.string(), inputSchema: jsonObject }))),
   connectionId: id<ConnectionId>().exactOptional(),
 });

@@ -13,8 +13,11 @@ export type ServerRoute = {
 /** To a client that offered the tool; it answers with no function of ours running. */
 export type CallerRoute = { readonly kind: 'caller'; readonly caller: string; readonly tool: string };
 
+/** To the platform itself: the agent's sessions. */
+export type PlatformRoute = { readonly kind: 'platform'; readonly tool: 'session' };
+
 /** Where a call goes that is none of the sandbox's own tools, fixed as it is asked. */
-export type ToolRoute = ServerRoute | CallerRoute;
+export type ToolRoute = ServerRoute | CallerRoute | PlatformRoute;
 
 export type AskedCall = {
   readonly callId: CallId;
@@ -25,6 +28,6 @@ export type AskedCall = {
 
 /** By which a human's "always" knows a tool again: another's tool of the same name is another one. */
 export const toolIdentity = ({ name, route }: Pick<AskedCall, 'name' | 'route'>): string => {
-  if (route === undefined) return name;
+  if (route === undefined || route.kind === 'platform') return name;
   return route.kind === 'caller' ? `caller/${route.caller}/${route.tool}` : `${route.server}/${route.tool}`;
 };

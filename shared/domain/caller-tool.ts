@@ -5,6 +5,7 @@
 import type { CallerRoute } from './asked-call.ts';
 import type { ConnectionId } from './ids.ts';
 import type { ToolSpec } from './model.ts';
+import { sandboxTools } from './tools.ts';
 
 export type Caller = {
   readonly callerId: string;
@@ -28,14 +29,24 @@ export type CallerOffer = {
 export const offerCallerTools = (callers: readonly Caller[], taken: ReadonlySet<string>): CallerOffer => {
   const routes = new Map<string, CallerRoute>();
   const tools: ToolSpec[] = [];
-  for (const { callerId, tools: offered } of [...callers].sort(byId))
-    for (const tool of offered) {
-      const name = `${callerId}_${tool.name}`;
+  for (const caller of [...callers].sort(byId))
+    for (const tool of caller.tools) {
+      const { callerId } = caller;
+      const name = seenName(caller, tool);
       if (taken.has(name) || routes.has(name)) continue;
       routes.set(name, { kind: 'caller', caller: callerId, tool: tool.name });
       tools.push({ ...tool, name });
     }
   return { tools, routes };
+};
+
+const seenName = ({ callerId }: Caller, { name }: ToolSpec): string => `${callerId}_${name}`;
+
+/** The first name under which the agent has a tool of the sandbox or of another caller already. */
+export const takenName = (caller: Caller, others: readonly Caller[]): string | undefined => {
+  const named = others.flatMap((other) => other.tools.map((tool) => seenName(other, tool)));
+  const taken = new Set([...sandboxTools.map(({ name }) => name), ...named]);
+  return caller.tools.map((tool) => seenName(caller, tool)).find((name) => taken.has(name));
 };
 
 const byId = (one: Caller, other: Caller): number => (one.callerId < other.callerId ? -1 : 1);

@@ -55,6 +55,8 @@ export const tokenSecondsMax = 10 * 365 * 86_400;
 export const pageItemsMax = 100;
 /** Length of names and ids a client may choose, in characters. */
 export const clientIdCharactersMax = 128;
+/** The age of ended sessions that a clean-up may name, in hours. */
+export const cleanupHoursMax = 24 * 365;
 /** The seconds a request may wait for a place. */
 export const placeWaitSecondsMax = 60;
 /** A found session's heartbeat is written at most this often, in milliseconds. */

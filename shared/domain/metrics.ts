@@ -1,37 +1,49 @@
-/** The names of the metrics this platform emits, one home for code and dashboards (custom metrics cost money each). */
+/**
+ * The names of the metrics this platform emits, one home for code, dashboard and alarms.
+ *
+ * CloudWatch bills each combination of name and dimensions (https://aws.amazon.com/cloudwatch/pricing/). Ours has one
+ * dimension, the deployment, so each name is one metric; which function said it is a field of its log line. The number
+ * of values of a duration is the count of what took it: there is no counter beside it.
+ */
 export const metricNames = [
   'TurnsStarted',
-  'TurnsCompleted',
-  'TurnsFailed',
   'TurnDurationMs',
-  'ToolCalls',
+  'TurnsFailed',
+  'FirstDeltaMs',
+  'ApprovalsAsked',
+  'ApprovalWaitMs',
+  'ToolCallMs',
   'ToolCallsFailed',
-  'SandboxStartsCold',
-  'SandboxStartsWarm',
-  'SandboxStartMs',
+  'SessionCostUsd',
+  'SandboxColdStartMs',
+  'SandboxWarmStartMs',
   'SandboxStartsFailed',
   'SandboxStopsFailed',
-  'SandboxesStopped',
   'SandboxesLost',
-  'SandboxesRested',
+  'SandboxesRunning',
+  'PoolReady',
   'SessionsReaped',
   'SessionsEvicted',
-  'OrphansStopped',
-  'PlacesCorrected',
-  'PoolReady',
   'WorkspaceSaveMs',
   'WorkspaceSavesFailed',
   'WorkspaceRestoreMs',
   'WorkspaceRestoresIncomplete',
   'LeasesLost',
   'LeasesContended',
-  'SweepsDone',
   'SweepDue',
+  'OrphansStopped',
+  'PlacesCorrected',
   'McpChecksFailed',
   'McpServersLost',
   'SocketsGone',
   'ScheduleRuns',
   'ScheduleRunsFailed',
+  'SyntheticTurnMs',
+  'SyntheticSandboxMs',
+  'SyntheticChecksFailed',
 ] as const;
 
 export type MetricName = (typeof metricNames)[number];
+
+/** Of names times dimensions, the synthetic check's included. */
+export const customMetricsMax = 40;

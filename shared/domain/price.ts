@@ -47,7 +47,7 @@ export const costOf = (
   usage: TokenUsage,
   own: PriceTable = {},
 ): Cost => {
-  const price = priceOf(`${provider}/${model}`, own) ?? priceOf(`${provider}/${model}`, listPrices);
+  const price = modelPrice({ provider, model }, own);
   if (price === undefined) return { usd: 0, priced: false };
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteInputTokens = 0 } = usage;
   const plain = Math.max(0, inputTokens - cachedInputTokens - cacheWriteInputTokens);
@@ -58,6 +58,12 @@ export const costOf = (
     outputTokens * price.output;
   return { usd: microUsd / million, priced: true };
 };
+
+/** Undefined of a model without a known price. */
+export const modelPrice = (
+  { provider, model }: { readonly provider: ProviderName; readonly model: string },
+  own: PriceTable = {},
+): Price | undefined => priceOf(`${provider}/${model}`, own) ?? priceOf(`${provider}/${model}`, listPrices);
 
 const priceOf = (name: string, prices: PriceTable): Price | undefined => {
   const fits = Object.keys(prices).filter((prefix) => name.startsWith(prefix));

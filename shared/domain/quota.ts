@@ -1,6 +1,6 @@
 /** Places: how many sessions an owner or a project may have at once, and who holds one. */
 import type { Flavor } from './flavor.ts';
-import type { OwnerId, ProjectId, SessionId } from './ids.ts';
+import { isUuid, type OwnerId, type ProjectId, type SessionId } from './ids.ts';
 import type { Session, SessionKind } from './session.ts';
 
 /** Active agent sessions of one project. */
@@ -11,6 +11,12 @@ export type PlaceHolder = string & { readonly brand: 'PlaceHolder' };
 
 export const executionPlaces = (owner: OwnerId): PlaceHolder => `execution#${owner}` as PlaceHolder;
 export const agentPlaces = (project: ProjectId): PlaceHolder => `agent#${project}` as PlaceHolder;
+
+/** Of whose project they are: a deployment's and a person's own are of none. */
+export const projectOfPlaces = (holder: PlaceHolder): ProjectId | undefined => {
+  const [, id = ''] = holder.split('#');
+  return isUuid(id) ? (id as ProjectId) : undefined;
+};
 
 export const placesOf = ({
   kind,

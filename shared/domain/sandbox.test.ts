@@ -11,6 +11,7 @@ import {
   nextPort,
   type SandboxRecord,
   serverAddress,
+  startPhase,
   startToken,
   taskGroup,
   type Workspace,
@@ -236,4 +237,14 @@ describe('preview ports', () => {
 
 test('the server of a sandbox listens on one port', () => {
   expect(serverAddress('10.0.0.7')).toBe('http://10.0.0.7:8080');
+});
+
+test.each([
+  [{}, 'requested'],
+  [{ taskArn: 'task' }, 'placed'],
+  [{ taskArn: 'task', address }, 'booting'],
+  [{ taskArn: 'task', address, restoringUntil: later(5) }, 'restoring'],
+  [{ taskArn: 'task', address, restoringUntil: later(4) }, 'booting'],
+] as const)('a start that has come to %j is %s', (fields, phase) => {
+  expect(startPhase(fields, later(4))).toBe(phase);
 });

@@ -120,6 +120,19 @@ const startingStep = (sandbox: SandboxRecord, now: number): AcquireStep => {
   return age > startReissueMs ? { step: 'reissue', generation } : { step: 'wait' };
 };
 
+/** `requested`: ECS has no task yet; `placed`: its task has no address yet; `booting`: its server does not answer yet. */
+export const startPhases = ['requested', 'placed', 'booting', 'restoring'] as const;
+export type StartPhase = (typeof startPhases)[number];
+
+export const startPhase = (
+  { taskArn, address, restoringUntil }: Pick<SandboxRecord, 'taskArn' | 'address' | 'restoringUntil'>,
+  now: number,
+): StartPhase => {
+  if (restoringUntil !== undefined && restoringUntil > now) return 'restoring';
+  if (address !== undefined) return 'booting';
+  return taskArn === undefined ? 'requested' : 'placed';
+};
+
 /** When it last showed that it lives, as far as the table knows; epoch milliseconds. */
 export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
   Math.max(

@@ -39,6 +39,9 @@ export const approvalModes = [
 /** Who holds the right to work on the session's turn; `fence` grows with every new holder. */
 export type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
 
+/** Where a child stands: the session at the top of its tree, and the one whose agent started it. */
+export type Family = { readonly root: SessionId; readonly parent: SessionId };
+
 export type Session = {
   readonly id: SessionId;
   readonly owner: OwnerId;
@@ -64,7 +67,14 @@ export type Session = {
   readonly usage: TokenUsage;
   /** What its model calls cost, by the price table. */
   readonly costUsd: number;
+  /** 0 for a session that somebody outside made. */
   readonly depth: number;
+  /** Absent: nobody's child. */
+  readonly family?: Family;
+  /** Made by a connection that named none: unless somebody says something in it, it goes with the last one. */
+  readonly isFleeting?: true;
+  /** Its agent has started others. */
+  readonly hasChildren?: true;
   /** Whether a sandbox of the next smaller flavor will do when there is no capacity for its own. */
   readonly allowSmallerFlavor: boolean;
   /** Epoch milliseconds, as every time here. */
@@ -101,9 +111,19 @@ export const isEnded = (status: SessionStatus): boolean => transitions[status].l
 /** The status a stop gives: an agent session completes, an execution session is stopped. */
 export const endedStatus = (kind: SessionKind): SessionStatus => (kind === 'agent' ? 'completed' : 'stopped');
 
-/** Whether it holds a place among those its owner or project may have at once. */
-export const holdsPlace = ({ kind, status }: Pick<Session, 'kind' | 'status'>): boolean =>
-  kind === 'agent' ? status === 'running' || status === 'idle' : placedExecution.includes(status);
+/** Whether it holds a place among those its owner or project may have at once: a child is bounded by its tree. */
+export const holdsPlace = ({ kind, status, family }: Pick<Session, 'kind' | 'status' | 'family'>): boolean =>
+  kind === 'agent'
+    ? family === undefined && (status === 'running' || status === 'idle')
+    : placedExecution.includes(status);
+
+/** Whether a message to its workspace is for it: a child answers its parent alone. */
+export const answersInWorkspace = ({ kind, family }: Pick<Session, 'kind' | 'family'>): boolean =>
+  kind === 'agent' && family === undefined;
+
+/** The session whose tree it belongs to; undefined for one that stands alone. */
+export const treeOf = ({ id, family, hasChildren }: Pick<Session, 'id' | 'family' | 'hasChildren'>) =>
+  family?.root ?? (hasChildren ? id : undefined);
 
 const placedExecution: readonly SessionStatus[] = ['creating', 'ready', 'running'];
 

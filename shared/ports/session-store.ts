@@ -59,6 +59,8 @@ export type TurnCommit = {
   readonly history: readonly HistoryMessage[];
   /** Noted in the same write; a workspace that has another checkpoint by now refuses the whole. */
   readonly note?: CheckpointNote;
+  /** What the call that this commit answers did cost its tree: counted in the same write, in place of its reservation. */
+  readonly spends?: { readonly root: SessionId; readonly usd: number } | undefined;
   /** The message this commit completes: it leaves the inbox, and its connection may have one more. */
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
@@ -101,7 +103,7 @@ export type AcceptResult = 'accepted' | 'duplicate' | 'too-many' | 'ended' | 'fu
 export interface SessionStore {
   /**
    * The session, its workspace when that is new, and its place when it holds one: all or nothing.
-   * `exists` when the id is taken: by whom, the caller reads. `full` when no place is left. `moved` when its
+   * `exists` when the id is taken: by whom, the caller reads. `full` when no place is left, for a child in its tree. `moved` when its
    * workspace was made, deleted, or, where that was asked, entered by somebody meanwhile.
    */
   create(
@@ -115,8 +117,10 @@ export interface SessionStore {
         readonly after?: SessionId | null;
       };
       readonly placesMax: number;
+      /** A child, and how many agents its tree may have; `orphan` when its parent has ended or moved on. */
+      readonly child?: { readonly parent: Session; readonly agentsMax: number };
     },
-  ): Promise<'created' | 'exists' | 'full' | 'moved'>;
+  ): Promise<'created' | 'exists' | 'full' | 'moved' | 'orphan'>;
   get(id: SessionId): Promise<Session | undefined>;
   /** The session, its turn and, when its hash is given, the token of whoever asks: in one read. */
   getWithTurn(
@@ -126,6 +130,10 @@ export interface SessionStore {
     | { readonly session: Session; readonly turn: TurnRecord; readonly token?: AccessToken | undefined }
     | undefined
   >;
+  /** All that were started under a session at the top of its tree, at any depth, oldest first. */
+  descendants(root: SessionId): Promise<readonly Session[]>;
+  /** There is something new for its turn to look at; false when it has ended or does not exist. */
+  wake(id: SessionId, at: number): Promise<boolean>;
   /** Newest first. `after` is what the previous page gave as `next`. */
   list(
     owner: OwnerId,

@@ -29,7 +29,7 @@ export interface WorkspaceStore {
   leave(id: WorkspaceId, session: SessionId): Promise<Workspace | undefined>;
   /** Deletes it, unless it has users or a sandbox, or is named and not marked as deleted. */
   remove(id: WorkspaceId): Promise<boolean>;
-  /** True for exactly one caller per generation: the one who asks ECS for the task. */
+  /** True for exactly one caller per generation, the one who asks ECS for the task; false where no session uses it. */
   claimStart(id: WorkspaceId, sandbox: SandboxRecord): Promise<boolean>;
   /** Moves the ready sandbox of a pool slot to the workspace, as its `generation`; false when either has moved on. */
   claimWarm(

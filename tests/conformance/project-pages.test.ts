@@ -176,8 +176,8 @@ describe('a named workspace', () => {
     const member = memberOf(named);
     await sessions.create(member, { enters: {}, placesMax });
     expect(await workspaces.markDeleted(named, 5000)).toBeUndefined();
-    await workspaces.leave(named.id, member.id);
     await workspaces.claimStart(named.id, newSandbox());
+    await workspaces.leave(named.id, member.id);
     expect(await workspaces.markDeleted(named, 5000)).toMatchObject({ id: named.id, deletedAt: 5000 });
     expect(await workspaces.markDeleted(named, 6000)).toBeDefined();
     expect((await readWorkspace(named.id)).deletedAt).toBe(5000);

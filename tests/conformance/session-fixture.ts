@@ -108,7 +108,11 @@ export const onTable = (table: Table) => {
       state: SandboxRecord['state'],
       change: Partial<Workspace> = {},
     ): Promise<Workspace> => {
-      const { id } = await makeWorkspace(change);
+      // Nobody starts a sandbox where nobody is: who does not stay leaves at the end.
+      const isDeserted = change.users?.length === 0 && change.id === undefined;
+      const { id, users } = await makeWorkspace(
+        isDeserted ? { ...change, users: [newSession().id] } : change,
+      );
       await workspaces.claimStart(id, newSandbox());
       if (state !== 'starting') {
         await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address: 'http://127.0.0.1:1' });
@@ -117,6 +121,7 @@ export const onTable = (table: Table) => {
       if (state === 'stopping' || state === 'stopped')
         await workspaces.markStopping(id, 1, { reason: 'idle', at: 7000, dueAt: 7500 });
       if (state === 'stopped') await workspaces.markStopped(id, 1, { reason: 'exit code 0', at: 8000 });
+      if (isDeserted) for (const user of users) await workspaces.leave(id, user);
       return readWorkspace(id);
     },
     create: async (session: Session = newSession()): Promise<Session> => {

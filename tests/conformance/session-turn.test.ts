@@ -76,6 +76,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     },
     costOf: () => 0,
     mcpServers: { list: () => Promise.resolve([]) },
+    recursionDepthMax: 3,
     telemetry: silent,
     world: systemWorld,
     invoker: {
@@ -107,6 +108,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
           limits: {
             turn: { stepsMax: 5, callsMax: 4, usdMax: 10 },
             history: { tokensMax: 1000, messagesMax: 50 },
+            tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
             idleMs: 60_000,
           },
         },

@@ -59,7 +59,7 @@ const word = fc.record({
 const told = async (words: readonly Word[]): Promise<unknown> => {
   const { workspaces, item } = onTable(fixture.table);
   const { id } = workspaceOf(newSession());
-  const owned = { ...workspaceOf(newSession()), id, users: [], owner: 'o', project: 'p' };
+  const owned = { ...workspaceOf(newSession()), id, users: ['u'], owner: 'o', project: 'p' };
   await workspaces.create(owned as unknown as Parameters<WorkspaceStore['create']>[0]);
   await workspaces.claimStart(id, newSandbox());
   await workspaces.markStopped(id, 1, { reason: 'over', at: 9 });

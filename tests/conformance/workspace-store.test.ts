@@ -97,6 +97,13 @@ describe('a start', () => {
     expect(await workspaces.get('none' as WorkspaceId)).toBeUndefined();
   });
 
+  test('of a workspace that its last session has left is not started again', async () => {
+    const { workspaces } = stores();
+    const { id, users } = await inState('stopped');
+    for (const user of users) await workspaces.leave(id, user);
+    expect(await workspaces.claimStart(id, newSandbox({ generation: 2 }))).toBe(false);
+  });
+
   test('is noted: the task while it is not stopped, the address while it starts', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');

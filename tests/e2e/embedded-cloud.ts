@@ -10,6 +10,8 @@ import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { startCloud } from '../../local/cloud.ts';
 import type { Faults } from '../../local/ecs/faults.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
+import type { LambdaMode } from '../../local/lambda/environment.ts';
+import type { RecordCall } from '../../local/recorder/start.ts';
 import { unthrottled } from './server.ts';
 
 export type EmbeddedCloud = {
@@ -27,6 +29,8 @@ export type EmbeddedCloud = {
   readonly janitor: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
   /** As `janitor`, for the function of schedules. */
   readonly schedules: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
+  /** As `janitor`, for the synthetic check. */
+  readonly synthetic: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
   readonly setFaults: (faults: Faults) => Promise<void>;
   readonly runningTasks: () => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
@@ -37,6 +41,8 @@ export type EmbeddedOptions = {
   readonly faults?: Faults;
   readonly sweepMs?: number;
   readonly turnTimeoutMs?: number;
+  readonly mode?: LambdaMode;
+  readonly recordCall?: RecordCall;
 };
 
 const local = {
@@ -52,6 +58,8 @@ export const openEmbeddedCloud = async ({
   faults = {},
   sweepMs = never,
   turnTimeoutMs,
+  mode,
+  recordCall,
 }: EmbeddedOptions = {}): Promise<EmbeddedCloud> => {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
   const token = `sp_${'cd'.repeat(32)}`;
@@ -64,6 +72,8 @@ export const openEmbeddedCloud = async ({
     variables: { ...unthrottled, ...variables },
     sweepMs,
     ...(turnTimeoutMs === undefined ? {} : { turnTimeoutMs }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(recordCall === undefined ? {} : { recordCall }),
     startSandboxHost: (options) => startEcs({ ...options, faults }),
     log: (text) => lines.push(text),
   });
@@ -97,6 +107,7 @@ export const openEmbeddedCloud = async ({
     },
     janitor: (task) => perform('janitor', task),
     schedules: (task) => perform('schedules', task),
+    synthetic: (task) => perform('synthetic', task),
     setFaults: async (wanted) => {
       const response = await fetch(`${AWS_ENDPOINT_URL_ECS}/faults`, {
         method: 'POST',

@@ -1,5 +1,6 @@
 /** Who may do what through `/mcp`, black-box: every scope, every tool, on what is their own, another's or nobody's. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toolbox } from '../../functions/mcp/toolbox.ts';
 import { connect, type Fields, fieldsOf, type McpClient, type ToolError } from './mcp-clients.ts';
 import { type Server, startServer } from './server.ts';
 
@@ -13,6 +14,7 @@ const refused: Readonly<Record<string, Outcome>> = {
   project_not_found: 'not found',
   token_not_found: 'not found',
   workspace_not_found: 'not found',
+  schedule_not_found: 'not found',
   // The token may; there is just no call that waits.
   no_pending_tool_call: 'done',
 };
@@ -48,12 +50,17 @@ const forAdmins: Global = {
   'project:ro': 'forbidden',
 };
 
-const noWorkspace: Global = {
+/** Writes what is found by an id that nothing has. */
+const nothing: Global = {
   admin: 'not found',
   'admin:ro': 'forbidden',
   project: 'not found',
   'project:ro': 'forbidden',
 };
+
+const forWriters: Global = { ...forAll, 'admin:ro': 'forbidden', 'project:ro': 'forbidden' };
+
+const yearly = { name: 's', cron_expr: '0 0 1 1 *', prompt: 'hello' };
 
 const ofSessions: readonly (readonly [tool: string, args: Fields, row: Row])[] = [
   ['execute_code', { code: '1' }, writes],
@@ -66,6 +73,7 @@ const ofSessions: readonly (readonly [tool: string, args: Fields, row: Row])[] =
   ['config_limits', {}, reads],
   ['session', { action: 'get' }, reads],
   ['session', { action: 'events' }, reads],
+  ['session', { action: 'approve', call_id: 'c', approved: true }, writes],
   ['session', { action: 'cancel' }, writes],
   ['caller_tool_response', { request_id: 'r', result: 1 }, writes],
   // Last: after it there is nothing left to write to.
@@ -85,6 +93,12 @@ const ofProjects: readonly (readonly [tool: string, args: Fields, row: Row])[] =
   ['schedule', { action: 'list' }, reads],
   ['project', { action: 'update', description: 'of a test' }, ofAdmins],
 ];
+const ofSchedules: readonly (readonly [tool: string, args: Fields, row: Row])[] = [
+  ['schedule', { action: 'get' }, reads],
+  ['schedule', { action: 'history' }, reads],
+  ['schedule', { action: 'update', name: 's' }, writes],
+  ['schedule', { action: 'trigger' }, writes],
+];
 const ofNobody: readonly (readonly [tool: string, args: Fields, row: Global])[] = [
   ['get_sessions', {}, forAll],
   ['get_volume_path', {}, forAll],
@@ -95,7 +109,9 @@ const ofNobody: readonly (readonly [tool: string, args: Fields, row: Global])[] 
   ['session', { action: 'list' }, forAll],
   ['workspace', { action: 'list' }, forAll],
   ['schedule', { action: 'list' }, forAll],
-  ['workspace', { action: 'delete', workspace_id: crypto.randomUUID() }, noWorkspace],
+  ['workspace', { action: 'delete', workspace_id: crypto.randomUUID() }, nothing],
+  ['schedule', { action: 'create', ...yearly }, forWriters],
+  ['schedule', { action: 'delete', schedule_id: crypto.randomUUID() }, nothing],
   ['project', { action: 'delete', project_id: crypto.randomUUID() }, { ...forAdmins, admin: 'not found' }],
   ['token', { action: 'create', name: 't', scope: 'admin:ro' }, forAdmins],
   ['token', { action: 'list' }, forAdmins],
@@ -104,7 +120,7 @@ const ofNobody: readonly (readonly [tool: string, args: Fields, row: Global])[] 
 
 let server: Server;
 const clients = new Map<Scope, McpClient>();
-const subjects = { sessions: [] as string[], projects: [] as string[] };
+const subjects = { sessions: [] as string[], projects: [] as string[], schedules: [] as string[] };
 
 beforeAll(async () => {
   server = await startServer({ variables: { MSB_DEFAULT_FLAVOR: 'micro', MSB_MAX_SESSIONS: '100' } });
@@ -113,10 +129,12 @@ beforeAll(async () => {
   for (const name of ['own', 'other']) {
     const project_id = String((await made('project', { action: 'create', name }))['id']);
     const { session_id } = await made('execute_command', { command: 'touch f', project_id });
+    const schedule = { action: 'create', ...yearly, targets: [{ project_id }] };
+    subjects.schedules.push(String((await made('schedule', schedule))['id']));
     subjects.projects.push(project_id);
     subjects.sessions.push(String(session_id));
   }
-  for (const list of [subjects.projects, subjects.sessions]) list.push(crypto.randomUUID());
+  for (const list of Object.values(subjects)) list.push(crypto.randomUUID());
   for (const scope of scopes) {
     const text = scope.replace('project', `project:${subjects.projects[0]}`);
     const { token } = await made('token', { action: 'create', name: scope, scope: text });
@@ -143,10 +161,16 @@ const attempt = async (
   return { outcome, error };
 };
 
-test('the table has every tool', async () => {
+test('the table has every tool, and every action of each', async () => {
   const tools = (await clients.get('admin')?.tools())?.map(({ name }) => name) ?? [];
-  const rows = [...ofSessions, ...ofProjects, ...ofNobody].map(([tool]) => tool);
-  expect([...new Set(rows)].toSorted()).toEqual(tools.toSorted());
+  expect(toolbox.map(({ name }) => name).toSorted()).toEqual(tools.toSorted());
+  const actions = toolbox.flatMap(({ name, needs }) =>
+    typeof needs === 'string' ? [name] : Object.keys(needs).map((action) => `${name} ${action}`),
+  );
+  const rows = [...ofSessions, ...ofProjects, ...ofSchedules, ...ofNobody].map(([tool, { action }]) =>
+    action === undefined ? tool : `${tool} ${String(action)}`,
+  );
+  expect([...new Set(rows)].toSorted()).toEqual(actions.toSorted());
 });
 
 test.each(ofNobody)('%s %j', async (tool, args, row) => {
@@ -168,6 +192,11 @@ const onEach = async (tool: string, args: Fields, subject: readonly Fields[]) =>
 
 test.each(ofProjects)('%s %j of a project', async (tool, args, row) => {
   const subject = subjects.projects.map((project_id) => ({ project_id }));
+  expect(await onEach(tool, args, subject)).toEqual(row);
+});
+
+test.each(ofSchedules)('%s %j of a schedule', async (tool, args, row) => {
+  const subject = subjects.schedules.map((schedule_id) => ({ schedule_id }));
   expect(await onEach(tool, args, subject)).toEqual(row);
 });
 

@@ -255,7 +255,7 @@ describe.each(generations)('a client of %s that waits', (generation) => {
       finished: false,
       pending_approvals: [{ name: 'execute_command', args: { command: 'echo careful' } }],
     });
-    expect(heard.map(({ data }) => data['type'])).toEqual(['tool:call', 'tool:approval_required']);
+    expect(heard.map(({ data }) => data['type'])).toEqual(['tool:call']);
     const [pending] = first['pending_approvals'] as Fields[];
     const decided = { session_id, call_id: pending?.['call_id'] };
     expect(await session('approve', { ...decided, approved: false })).toMatchObject({ session_id });

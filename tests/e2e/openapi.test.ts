@@ -103,10 +103,13 @@ test('projects, tokens, tickets, models and figures', async () => {
   });
   await ask('getTokens');
   await ask('deleteTokensById', { path: token });
+  await ask('getAccess');
+  await ask('postSessionsCleanup', { body: { maxAgeHours: 8760 } });
   await ask('postTickets');
   await ask('getModelsAvailable');
   await ask('getModelsCheck', { query: '?models=demo,none' });
   await ask('getStats');
+  await ask('getStatsHistory', { query: '?minutes=1440' });
   await ask('getOpenapiJson');
   const secret = { ...project, name: 'API_KEY' };
   await ask('putProjectsByIdSecretsByName', { path: secret, body: { value: 'a value' } });
@@ -185,6 +188,24 @@ test('a conversation', async () => {
   });
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   await ask('postSessionsByIdCancel', { path: session });
+  await ask('deleteSessionsById', { path: session });
+});
+
+test('a tool that a client offers', async () => {
+  const callerTools = { callerId: 'ide', tools: [{ name: 'open' }] };
+  const session = await ask<Made>('postSessions', { body: { approvals: 'auto', callerTools } });
+  await ask('postSessionsByIdMessages', { path: session, body: { text: 'call ide_open' } });
+  type Events = { readonly events: readonly { type: string; data: { requestId?: string } }[] };
+  const asked = ({ events }: Events) => events.find(({ type }) => type === 'caller_tool:request');
+  const log = await eventually(
+    () => ask<Events>('getSessionsByIdEvents', { path: session }),
+    (page) => asked(page) !== undefined,
+    30_000,
+  );
+  const path = { ...session, requestId: asked(log)?.data.requestId ?? '' };
+  const answer = 'postSessionsByIdCallerToolsByRequestId';
+  await ask(answer, { path, body: { result: 'opened' } });
+  expect(await refusal(answer, { path, body: { error: 'late' } })).toBe('no_pending_tool_call');
   await ask('deleteSessionsById', { path: session });
 });
 

@@ -143,6 +143,18 @@ describe('a project', () => {
     await ask('PUT', `${path}/secrets/A_KEY`, { value: 'x' });
     const server = { name: 'one', config: { transport: 'stdio', command: 'cat', enabled: false } };
     await made(`/mcp/add?project=${project}`, server);
+    const token = (await made('/tokens', { name: 't', scope: `project:${project}` }))['token'];
+    const schedule = await made('/schedules', {
+      name: 's',
+      cronExpr: '0 0 1 1 *',
+      prompt: 'hello',
+      targets: [{ projectId: project }],
+    });
+    const asToken = async (): Promise<number> => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${cloud.url}/api/sessions`, { headers })).status;
+    };
+    expect(await asToken()).toBe(200);
     const agent = await openAgent(cloud, { project, createWorkspace: true });
     await agent.run('$ echo kept > file');
     expect(await objectsOf(agent.workspace)).toBeGreaterThan(0);
@@ -165,6 +177,8 @@ describe('a project', () => {
       (told) => codeOf(told) === '404 project_not_found',
       30_000,
     );
+    expect(await asToken()).toBe(401);
+    expect(codeOf(await ask('GET', `/schedules/${schedule['id']}`))).toBe('404 schedule_not_found');
     const { client, name: TableName } = cloud.table;
     const { Items = [] } = await client.send(
       new QueryCommand({
@@ -173,7 +187,7 @@ describe('a project', () => {
         ExpressionAttributeValues: { ':pk': `PROJECT#${project}` },
       }),
     );
-    const left = Items.map(({ sk }) => String(sk)).filter((sk) => /^(WORKSPACE#|MCP#)/.test(sk));
+    const left = Items.map(({ sk }) => String(sk)).filter((sk) => /^(WORKSPACE#|MCP#|SCHEDULE#)/.test(sk));
     expect(left).toEqual([]);
     expect(Items.find(({ sk }) => sk === 'SECRETS')?.['names']).toEqual([]);
   });

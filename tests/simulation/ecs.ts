@@ -7,8 +7,9 @@ import type { TaskEvent } from '#shared/application/sandbox/note-task-event.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
 import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';
+import type { Invocation } from './invocation.ts';
 import { type Ledger, Machine, type MachineOptions } from './machine.ts';
-import type { Invocation, Simulation } from './world.ts';
+import type { Simulation } from './world.ts';
 
 export type Task = {
   readonly taskArn: string;

@@ -10,8 +10,9 @@ import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
 import type { SandboxTools, ToolOutcome } from '#shared/ports/sandbox-tools.ts';
 import type { RestoreOutcome, SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import type { Ecs } from './ecs.ts';
+import type { Invocation } from './invocation.ts';
 import type { Line, Machine } from './machine.ts';
-import type { Invocation, Simulation } from './world.ts';
+import type { Simulation } from './world.ts';
 
 export type Manifest = {
   readonly id: string;

@@ -14,7 +14,13 @@ type SessionLog = {
   readonly turns: Set<string>;
   /** How often each accepted message was completed. */
   readonly messages: Map<string, number>;
+  /** How, by message. */
+  readonly outcomes: Map<string, Outcome>;
 };
+
+export type Outcome = { readonly stopReason: string; readonly text: string };
+
+type Completion = Outcome & { readonly turnId: string };
 
 export class LogChecker {
   readonly #sim: Simulation;
@@ -27,7 +33,14 @@ export class LogChecker {
   #of(id: string): SessionLog {
     let log = this.#sessions.get(id);
     if (log === undefined) {
-      log = { open: undefined, lines: [], told: false, turns: new Set(), messages: new Map() };
+      log = {
+        open: undefined,
+        lines: [],
+        told: false,
+        turns: new Set(),
+        messages: new Map(),
+        outcomes: new Map(),
+      };
       this.#sessions.set(id, log);
     }
     return log;
@@ -35,6 +48,15 @@ export class LogChecker {
 
   accepted(id: string, messageId: string): void {
     this.#of(id).messages.set(messageId, 0);
+  }
+
+  wasAccepted(id: string, messageId: string): boolean {
+    return this.#sessions.get(id)?.messages.has(messageId) ?? false;
+  }
+
+  /** What a message came to; undefined while it is not completed. */
+  answerOf(id: string, messageId: string): Outcome | undefined {
+    return this.#sessions.get(id)?.outcomes.get(messageId);
   }
 
   performed(id: string, callKey: string): void {
@@ -61,7 +83,7 @@ export class LogChecker {
         this.#begins(id, log, event.data.messageId);
         return;
       case 'completion':
-        this.#completes(id, log, event.data.turnId);
+        this.#completes(id, log, event.data);
         return;
       default:
     }
@@ -77,7 +99,7 @@ export class LogChecker {
     log.told = false;
   }
 
-  #completes(id: string, log: SessionLog, turnId: string): void {
+  #completes(id: string, log: SessionLog, { turnId, stopReason, text }: Completion): void {
     if (log.open === undefined) {
       this.#sim.violate('T8: each turn completes once', id);
       return;
@@ -85,6 +107,7 @@ export class LogChecker {
     if (log.turns.has(turnId)) this.#sim.violate('T8: a completion is of a turn of its own', id);
     log.turns.add(turnId);
     log.messages.set(log.open, (log.messages.get(log.open) ?? 0) + 1);
+    log.outcomes.set(log.open, { stopReason, text });
     log.open = undefined;
   }
 

@@ -14,7 +14,13 @@ const [seeds, from] = [Number(values.seeds), Number(values.from)];
 const progressSeeds = 500;
 const startedAt = performance.now();
 let steps = 0;
+let running = from;
+process.on('unhandledRejection', (error) => {
+  process.stdout.write(`seed ${running} breaks a promise\n  a function handles what its ports throw: ${error}\n`);
+  process.exit(1);
+});
 for (let seed = from; seed < from + seeds; seed += 1) {
+  running = seed;
   const run = await runSeed(seed);
   steps += run.steps;
   if (run.broken === undefined) {

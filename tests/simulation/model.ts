@@ -4,16 +4,19 @@
  */
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
+import { sessionTool } from '#shared/domain/session-tool.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/model-provider.ts';
+import type { Invocation } from './invocation.ts';
+import { outputTokensMax } from './prices.ts';
 import type { Random } from './random.ts';
 import { remoteTool } from './registry.ts';
-import type { Invocation } from './world.ts';
+import { sessionArgs } from './session-calls.ts';
 
 /** What the client `ide` of some sessions offers. */
 export const callerTool = 'ide_open';
-const usage = { inputTokens: 10, outputTokens: 5 };
 const toolNames = [
   'execute_command',
   'execute_command',
@@ -31,17 +34,20 @@ const passing: readonly ErrorCode[] = [
   'provider_auth_failed',
 ];
 
-export const modelFor = (
-  invocation: Invocation,
-  onAsked: (history: readonly HistoryMessage[]) => void,
-): ModelProvider => ({
-  stream: (request, signal) => stream(invocation, request, { signal, onAsked }),
+export type Character = {
+  /** How much of what it asks for goes to other agents: 0 to 1. */
+  readonly delegates: number;
+  readonly onAsked: (history: readonly HistoryMessage[]) => void;
+};
+
+export const modelFor = (invocation: Invocation, character: Character): ModelProvider => ({
+  stream: (request, signal) => stream(invocation, request, { ...character, signal }),
 });
 
 async function* stream(
   { sim, world }: Invocation,
   { history }: ModelRequest,
-  { signal, onAsked }: { signal: AbortSignal; onAsked: (history: readonly HistoryMessage[]) => void },
+  { signal, onAsked, delegates }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random, faults } = sim;
   onAsked(history);
@@ -59,16 +65,29 @@ async function* stream(
     if (random.chance(faults.modelCut)) throw new AppError('provider_unavailable', 'the stream was cut');
   }
   const asks = random.chance(step === 1 ? 0.6 : 0.35) ? random.int(1, 3) : 0;
-  for (let call = 0; call < asks; call += 1) yield askedCall(random);
+  for (let call = 0; call < asks; call += 1)
+    yield askedCall(random, { history, delegates, looksOnly: sim.isCalm });
+  const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
   yield { type: 'end', end: asks > 0 ? 'tool_use' : 'end_turn', usage };
 }
 
-const askedCall = (random: Random): ModelChunk => {
-  const name = random.pick(toolNames);
-  const args = name === remoteTool || name === callerTool ? { id: random.uuid() } : { command: 'x' };
+type Told = {
+  readonly history: readonly HistoryMessage[];
+  readonly delegates: number;
+  readonly looksOnly: boolean;
+};
+
+const askedCall = (random: Random, told: Told): ModelChunk => {
+  const name = random.chance(told.delegates) ? sessionTool.name : random.pick(toolNames);
+  const args = argsOf(random, name, told);
   if (random.chance(0.1)) return { type: 'call', name, args };
   const callId = random.chance(0.1) ? 'same' : `call-${random.uuid().slice(0, 8)}`;
   return { type: 'call', callId: callId as CallId, name, args };
+};
+
+const argsOf = (random: Random, name: string, told: Told): JsonObject => {
+  if (name === sessionTool.name) return sessionArgs(random, told);
+  return name === remoteTool || name === callerTool ? { id: random.uuid() } : { command: 'x' };
 };
 
 const failure = (random: Random): AppError => {

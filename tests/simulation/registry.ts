@@ -8,8 +8,9 @@ import { defaultProject } from '#shared/domain/principal.ts';
 import { AppError } from '#shared/errors.ts';
 import type { RemoteCall, RemoteMcp } from '#shared/ports/remote-mcp.ts';
 import type { ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type { Invocation } from './invocation.ts';
 import { type MemoryTable, tableOver } from './memory-table.ts';
-import { type Invocation, startOfTime } from './world.ts';
+import { startOfTime } from './world.ts';
 
 export const remoteTool = 'search';
 const tools = [{ name: remoteTool, inputSchema: { type: 'object' } }];

@@ -1,9 +1,10 @@
 /** One run: a world, its platform and its users, all from one seed; faults for a while, then rest. */
 import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
-import { Platform, type Settings } from './platform.ts';
-import type { Random } from './random.ts';
+import { startPerson } from './person.ts';
+import { Platform } from './platform.ts';
+import { startProgram } from './program.ts';
 import { register } from './registry.ts';
-import { startPerson, startProgram } from './users.ts';
+import { drawSettings } from './settings.ts';
 import { BrokenPromise, Simulation, startOfTime, type TraceLine } from './world.ts';
 
 export type Run = {
@@ -52,19 +53,6 @@ export const runSeed = async (seed: number): Promise<Run> => {
     return { seed, steps: sim.steps, broken: error, trace: sim.trace };
   }
 };
-
-const drawSettings = (random: Random): Settings => ({
-  lifetimes: {
-    idleMs: random.pick([0.3, 1, 15]) * minute,
-    executionIdleMs: random.pick([0.3, 2, 15]) * minute,
-    historyMs: random.pick([16, 60]) * minute,
-  },
-  poolSize: random.chance(0.4) ? random.int(1, 2) : 0,
-  leaseMs: random.pick([6000, 15_000, 30_000]),
-  turnMs: random.pick([45_000, 120_000, 900_000]),
-  limits: { stepsMax: random.int(1, 4), callsMax: random.int(2, 4), usdMax: random.chance(0.1) ? 0.03 : 10 },
-  places: { executionMax: random.int(1, 3), agentMax: random.int(1, 3) },
-});
 
 /** The schedules of docs/spec/lifecycle.md. */
 const startJanitor = (platform: Platform): void => {

@@ -10,7 +10,7 @@ import { defineTool } from '../define-tool.ts';
 export const configLimits = defineTool({
   name: 'config_limits',
   description:
-    'Tells the limits that hold: how deep and how many agents, money, sessions, sizes, timeouts, rates. With session_id also how deep the session is and what it has spent.',
+    'Tells the limits that hold: how deep and how many agents, money, sessions, sizes, timeouts, rates. With session_id also how deep the session is and what it and its tree have spent.',
   needs: 'own:read',
   input: configLimitsArguments,
   output: configLimitsResult,
@@ -18,14 +18,15 @@ export const configLimits = defineTool({
   run: async ({ project_id: projectId, session_id: sessionId }, { ports, principal, settings }) => {
     const inForce = await limitsInForce(ports, { principal, projectId, sessionId });
     const { limits, defaults } = settings;
-    const { session } = inForce;
-    const tree = limitsInForceFor(session ?? inForce.project, limits);
+    const { session, tree } = inForce;
+    const treeLimits = limitsInForceFor(session ?? inForce.project, limits);
     return {
       project_id: inForce.project.id,
-      max_recursion_depth: tree.recursionDepthMax,
-      max_agents_per_session: tree.agentsPerSessionMax,
-      max_cost_usd: tree.costUsdMax,
+      max_recursion_depth: treeLimits.recursionDepthMax,
+      max_agents_per_session: treeLimits.agentsPerSessionMax,
+      max_cost_usd: treeLimits.costUsdMax,
       ...(session === undefined ? {} : { current_depth: session.depth, current_cost_usd: session.costUsd }),
+      ...(tree === undefined ? {} : { tree_cost_usd: tree.spentUsd, tree_agents: tree.agents }),
       max_sessions: defaults.places.executionMax,
       active_sessions: inForce.activeSessions,
       max_agent_sessions: defaults.places.agentMax,

@@ -20,6 +20,8 @@ export type LinkSettings = {
   readonly client: LambdaClient;
   readonly functionName: string;
   readonly bearer: (workspaceId: WorkspaceId, generation: number) => string;
+  /** The correlation id of a call that brings none. */
+  readonly followed?: (() => string | undefined) | undefined;
 };
 
 type Events = AsyncIterable<InvokeWithResponseStreamResponseEvent> | undefined;
@@ -66,10 +68,11 @@ const refuseTooLarge = (payload: string): void => {
   throw new AppError('payload_too_large', 'the request is too large for a sandbox: at most 6 MB as JSON');
 };
 
-const fetchCallOf = ({ bearer }: LinkSettings, sandbox: LiveSandbox, request: LinkRequest): FetchCall => {
+const fetchCallOf = (settings: LinkSettings, sandbox: LiveSandbox, request: LinkRequest): FetchCall => {
+  const { bearer, followed } = settings;
   const { address, workspaceId, generation } = sandbox;
   const { method, path, headers = {}, body } = request;
-  const correlationId = headers['x-correlation-id'];
+  const correlationId = headers['x-correlation-id'] ?? followed?.();
   return {
     kind: 'fetch',
     address,

@@ -47,11 +47,15 @@ const sharedOf = ({ sharedVolume }: ArchiveSettings, owner: OwnerId) =>
 /** A checkpoint is a reference with more besides, which is not the link's business. */
 const refOf = ({ id, sha256 }: { readonly id: string; readonly sha256: string }) => ({ id, sha256 });
 
-const targetOf = ({ bearer }: LinkSettings, { address, workspaceId, generation }: LiveSandbox) => ({
-  address,
-  bearer: bearer(workspaceId, generation),
-  workspace: workspaceId,
-});
+const targetOf = ({ bearer, followed }: LinkSettings, { address, workspaceId, generation }: LiveSandbox) => {
+  const correlationId = followed?.();
+  return {
+    address,
+    bearer: bearer(workspaceId, generation),
+    workspace: workspaceId,
+    ...(correlationId === undefined ? {} : { correlationId }),
+  };
+};
 
 const ask = async <S extends z.ZodType>(
   settings: LinkSettings,

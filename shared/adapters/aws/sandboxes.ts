@@ -30,7 +30,16 @@ export type SandboxVariables = {
 /** Called once per environment; what it gives is called once per invocation, so that a changed secret is noticed. */
 export const openSandboxes = (
   variables: SandboxVariables,
-  { table, lambda }: { readonly table: Table; readonly lambda: LambdaClient },
+  {
+    table,
+    lambda,
+    followed,
+  }: {
+    readonly table: Table;
+    readonly lambda: LambdaClient;
+    /** The correlation id of what the function does now. */
+    readonly followed?: () => string | undefined;
+  },
 ) => {
   const workspaces = makeWorkspaceStore(table);
   const sandboxLog = makeSandboxLog(table);
@@ -46,7 +55,7 @@ export const openSandboxes = (
     const secret = await resolveSecret(variables.SANDBOX_SECRET);
     const bearer = (workspaceId: WorkspaceId, generation: number) =>
       bearerOf(secret, workspaceId, generation);
-    const settings = { client: lambda, functionName: variables.SANDBOX_LINK_FUNCTION, bearer };
+    const settings = { client: lambda, functionName: variables.SANDBOX_LINK_FUNCTION, bearer, followed };
     const link = makeSandboxLink(settings);
     return {
       workspaces,

@@ -12,14 +12,23 @@ import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { Context } from 'aws-lambda';
+import type { MetricName } from '#shared/domain/metrics.ts';
+import type { HistoryStore } from '#shared/ports/history-store.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
+import { openHistoryNotes } from './history-notes.ts';
 
 const namespace = 'Sallyport';
 
+type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
+
 export type House = {
   readonly telemetry: Telemetry;
-  /** The id that follows one request through every function's log. */
+  /** Where what happens is counted for the operator's view. */
+  readonly keepHistoryIn: (store: Pick<HistoryStore, 'add'>) => void;
+  /** The id that follows one message or request through every function's log. */
   readonly follow: (correlationId: string) => void;
+  /** What is followed now; undefined before an invocation has said so. */
+  readonly followed: () => string | undefined;
   readonly handler: <Event, Result>(
     run: (event: Event, context: Context) => Promise<Result>,
   ) => (event: Event, context: Context) => Promise<Result>;
@@ -35,28 +44,50 @@ export type StreamedResult = {
   readonly body: string | ReadableStream;
 };
 
-export const openHouse = (serviceName: string): House => {
-  const logger = new Logger({ serviceName });
-  const metrics = new Metrics({ namespace, serviceName, logger: quietly(logger) });
-  const publish = (): void => {
+/** Whose metrics they are is their one dimension: each further one would be billed as further metrics. */
+export const openHouse = (functionName: string, deployment: string): House => {
+  const logger = new Logger({ serviceName: functionName });
+  const metrics = new Metrics({ namespace, logger: quietly(logger) });
+  metrics.clearDefaultDimensions();
+  metrics.setDefaultDimensions({ deployment });
+  const history = openHistoryNotes();
+  const publish = async (): Promise<void> => {
+    await history.flush();
     metrics.publishStoredMetrics();
   };
+  let followed: string | undefined;
+  /** What the invocation before followed is none of this one's. */
+  const forget = (): void => {
+    followed = undefined;
+    logger.resetKeys();
+  };
+  const add = (metric: MetricName, unit: Unit, value: number): void => {
+    // Fields of the line, not dimensions, as log lines have them: they are gone with each publication.
+    metrics.addMetadata('service', functionName);
+    if (followed !== undefined) metrics.addMetadata('correlation_id', followed);
+    metrics.addMetric(metric, unit, value);
+  };
   return {
-    telemetry: {
+    telemetry: history.listening({
       info: (message, fields = {}) => logger.info(message, { ...fields }),
       warn: (message, fields = {}) => logger.warn(message, { ...fields }),
       error: (message, fields = {}) => logger.error(message, { ...fields }),
-      count: (metric, value = 1) => metrics.addMetric(metric, MetricUnit.Count, value),
-      duration: (metric, milliseconds) => metrics.addMetric(metric, MetricUnit.Milliseconds, milliseconds),
+      count: (metric, value = 1) => add(metric, MetricUnit.Count, value),
+      duration: (metric, milliseconds) => add(metric, MetricUnit.Milliseconds, milliseconds),
+    }),
+    keepHistoryIn: history.keepIn,
+    follow: (correlationId) => {
+      followed = correlationId;
+      logger.setCorrelationId(correlationId);
     },
-    follow: (correlationId) => logger.setCorrelationId(correlationId),
+    followed: () => followed,
     handler: (run) =>
       middy()
-        .use([injectLambdaContext(logger, { resetKeys: true }), logMetrics(metrics)])
+        .use([{ before: forget }, injectLambdaContext(logger), logMetrics(metrics), atEnd(history.flush)])
         .handler(run as never) as never,
     streamingHandler: (run) =>
       middy({ executionMode: executionModeStreamifyResponse })
-        .use([{ before: () => logger.resetKeys() }, injectLambdaContext(logger), { onError: publish }])
+        .use([{ before: forget }, injectLambdaContext(logger), { onError: publish }])
         .handler((async (event: never, context: Context) =>
           untilItsEnd(await run(event, context), publish)) as never) as never,
   };
@@ -66,15 +97,18 @@ export const openHouse = (serviceName: string): House => {
  * What a stream does after its head was given back is part of the invocation: it ends with the stream. Piped as
  * a stream of Node it is cancelled as soon as nobody reads it, a web stream only with its next bytes.
  */
-const untilItsEnd = (result: StreamedResult, atEnd: () => void): StreamedResult => {
+const untilItsEnd = async (result: StreamedResult, atEnd: () => Promise<void>): Promise<StreamedResult> => {
   if (typeof result.body !== 'string') {
     const ends = new TransformStream({ flush: atEnd, cancel: atEnd });
     const body = Readable.fromWeb(result.body.pipeThrough(ends) as NodeReadableStream);
     return { ...result, body: body as unknown as ReadableStream };
   }
-  atEnd();
+  await atEnd();
   return result;
 };
+
+/** Whatever became of the invocation. */
+const atEnd = (run: () => Promise<void>) => ({ after: run, onError: run });
 
 /** An invocation without a metric is usual here, and no reason to warn. */
 const quietly = (logger: Logger) => ({

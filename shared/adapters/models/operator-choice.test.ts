@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkProvider, chooseProvider, keyOf } from './operator-choice.ts';
+import { checkProvider, chooseProvider, configuredProviders, keyOf } from './operator-choice.ts';
 
 test.each([
   [{}, 'demo'],
@@ -33,4 +33,10 @@ test('what can be used is let through, the demo without any key', () => {
   expect(checkProvider({ OPENAI_API_KEY: 'k' })('openai')).toBeUndefined();
   expect(checkProvider({ GEMINI_API_KEY: 'k' })('gemini')).toBeUndefined();
   expect(keyOf({ ANTHROPIC_API_KEY: 'k' }, 'anthropic')).toBe('k');
+});
+
+test('what has a key, or needs none, can be used', () => {
+  expect(configuredProviders({})).toEqual(['demo']);
+  expect(configuredProviders({ OPENAI_API_KEY: 'k', GEMINI_API_KEY: '' })).toEqual(['openai', 'demo']);
+  expect(configuredProviders({ ANTHROPIC_AUTH: 'iam' })).toEqual(['anthropic', 'demo']);
 });

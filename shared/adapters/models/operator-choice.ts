@@ -36,6 +36,14 @@ export const chooseProvider = (variables: ModelVariables): ProviderName =>
   ) ??
   'demo';
 
+/** Those that a turn could use. */
+export const configuredProviders = (variables: ModelVariables): readonly ProviderName[] => [
+  ...(Object.keys(keyVariables) as KeyedProvider[]).filter(
+    (name) => needsNoKey(variables, name) || Boolean(variables[keyVariables[name]]),
+  ),
+  'demo',
+];
+
 /** The key as configured: a value or the ARN of a secret. Throws `provider_not_configured` when it is missing. */
 export const keyOf = (variables: ModelVariables, provider: KeyedProvider): string => {
   const name = keyVariables[provider];

@@ -3,11 +3,13 @@ import { projectOf } from '../../domain/access.ts';
 import { type Flavor, flavors } from '../../domain/flavor.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
-import type { Session } from '../../domain/session.ts';
+import { type Session, treeOf } from '../../domain/session.ts';
+import type { Tree } from '../../domain/tree-money.ts';
 import { AppError } from '../../errors.ts';
 import type { PlaceStore } from '../../ports/place-store.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
+import type { TreeStore } from '../../ports/tree-store.ts';
 import { listExecutions } from '../execution/list-executions.ts';
 import { findProject } from '../project/find-project.ts';
 import { findSession } from '../session/find-session.ts';
@@ -25,6 +27,7 @@ export type LimitsPorts = {
   readonly sessions: SessionStore;
   readonly projects: Pick<ProjectStore, 'get'>;
   readonly places: PlaceStore;
+  readonly trees: Pick<TreeStore, 'read'>;
 };
 
 export type LimitsWish = {
@@ -36,6 +39,8 @@ export type LimitsWish = {
 export type LimitsInForce = {
   readonly project: Project;
   readonly session?: Session;
+  /** Absent: it stands alone. */
+  readonly tree?: Tree | undefined;
   readonly flavorsAllowed: readonly Flavor[];
   readonly activeSessions: number;
 };
@@ -53,10 +58,12 @@ export const limitsInForce = async (
     });
   const id = session?.project ?? projectId ?? projectOf(principal.scope) ?? defaultProject;
   const project = await findProject(ports.projects, { id, principal, intent: 'read' });
+  const root = session && treeOf(session);
   const names = Object.keys(flavors) as Flavor[];
   return {
     project,
     ...(session === undefined ? {} : { session }),
+    tree: root === undefined ? undefined : await ports.trees.read(root),
     flavorsAllowed: names.filter((flavor) => allowsFlavor(project, flavor)),
     activeSessions: (await listExecutions(ports, principal)).length,
   };

@@ -1,13 +1,16 @@
 /**
- * The audience of a session: everyone whose socket watches it.
+ * The audience of a session: everyone whose socket watches it. Who watches the top of its tree hears what a person must
+ * decide in it, and what became of that, without a number: that log is another's.
  *
  * Frames reach each watcher in order, watchers in parallel. A watcher that left is forgotten; one that
  * cannot keep up misses frames and fetches the gap from the log. New watchers are noticed within a
  * bounded time, so that a stream of deltas costs no reads of its own.
  */
 import type { Frame } from '../../contracts/frames.ts';
-import type { ConnectionId, SessionId } from '../../domain/ids.ts';
+import type { LogEntry } from '../../domain/event-log.ts';
+import type { ConnectionId } from '../../domain/ids.ts';
 import { watcherRefreshMs } from '../../domain/limits.ts';
+import type { Session } from '../../domain/session.ts';
 import type { ConnectionStore } from '../../ports/connection-store.ts';
 import type { Sockets } from '../../ports/sockets.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
@@ -29,10 +32,11 @@ export type Audience = {
 /** `known` saves the first read, when the caller has just made it. */
 export const openAudience = (
   ports: AudiencePorts,
-  sessionId: SessionId,
+  { id: sessionId, family }: Pick<Session, 'id' | 'family'>,
   known?: readonly ConnectionId[],
 ): Audience => {
   const { telemetry } = ports;
+  const above = family && openAudience(ports, { id: family.root });
   let watchers = known ?? [];
   let readAt = known === undefined ? Number.NEGATIVE_INFINITY : ports.world.now();
   let last: Promise<void> = Promise.resolve();
@@ -45,6 +49,7 @@ export const openAudience = (
     const texts = frames.map((frame) => JSON.stringify(frame));
     const stays = await Promise.all(watchers.map((watcher) => tellOne(ports, watcher, texts)));
     watchers = watchers.filter((_, index) => stays[index]);
+    await above?.tell(forAncestors(frames));
   };
 
   return {
@@ -61,6 +66,17 @@ export const openAudience = (
     },
   };
 };
+
+const toldAncestors: readonly string[] = [
+  'tool:approval_required',
+  'tool:rejected',
+  'tool:output',
+  'agent:error',
+  'completion',
+] satisfies readonly LogEntry['type'][];
+
+const forAncestors = (frames: readonly Frame[]): readonly Frame[] =>
+  frames.filter(({ type }) => toldAncestors.includes(type)).map((frame) => ({ ...frame, seq: null }));
 
 /** False when the watcher is gone. A socket that fails otherwise keeps its place: the log has what it missed. */
 const tellOne = async (

@@ -1,6 +1,6 @@
 /**
- * Forgets a connection that closed, and the tools that came by it; a session that never got a message goes with its
- * last one.
+ * Forgets a connection that closed, and the tools that came by it; a session that a connection made and that never got a
+ * message goes with its last one.
  */
 import type { ConnectionId } from '../../domain/ids.ts';
 import { isEnded } from '../../domain/session.ts';
@@ -18,6 +18,7 @@ export const closeConnection = async (
   const session = await sessions.get(connection.sessionId);
   if (session === undefined || isEnded(session.status)) return;
   if (session.status !== 'created') return withdrawTools(ports, { session, connectionId: id, limits });
+  if (session.isFleeting === undefined) return;
   const watchers = await connections.watchers(session.id);
   if (watchers.length === 0) await sessions.removeUnused(session);
 };

@@ -15,6 +15,7 @@ import type { Connection, ConnectionStore } from '../../ports/connection-store.t
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Sockets } from '../../ports/sockets.ts';
 import type { World } from '../../ports/world.ts';
+import { descendantsOf } from '../family/read-family.ts';
 import { type OfferPorts, offerTools } from '../turn/offer-tools.ts';
 
 export type GreetPorts = OfferPorts & {
@@ -53,8 +54,20 @@ export const greetConnection = async (
   }
   if (!(await postFirst(ports, connectionId, await readyFrame(ports, session)))) return;
   await replay(ports, connection, session);
-  const waiting = await waitingApproval(ports, session, turn);
-  if (waiting !== undefined) await ports.sockets.post(connectionId, JSON.stringify(waiting));
+  const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
+  for (const request of waiting)
+    if (request !== undefined) await ports.sockets.post(connectionId, JSON.stringify(request));
+};
+
+/** What a person must decide in the sessions under this one: without a number, since it is another log's. */
+const waitingBelow = async (ports: GreetPorts, session: Session): Promise<readonly (Frame | undefined)[]> => {
+  if (session.hasChildren === undefined) return [];
+  const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');
+  const found = await Promise.all(running.map(({ id }) => ports.sessions.getWithTurn(id)));
+  const waiting = await Promise.all(
+    found.map((child) => child && waitingApproval(ports, child.session, child.turn)),
+  );
+  return waiting.map((request) => request && { ...request, seq: null });
 };
 
 const frame = (

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ConnectionId, OwnerId, SessionId } from '../../domain/ids.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
-import type { SessionDefaults } from '../session/create-session.ts';
+import { createSession, type SessionDefaults } from '../session/create-session.ts';
 import { closeConnection } from './close-connection.ts';
 import { openConnection } from './open-connection.ts';
 
@@ -53,4 +53,13 @@ test('one that closes is read once, and a session that was never used goes with 
   await closeConnection(ports, connectionId, limits);
   expect(takeRequests().slice(0, 4)).toEqual(['Get', 'TransactWrite', 'Get', 'Query']);
   expect(await ports.sessions.get(sessionId)).toBeUndefined();
+});
+
+test('a session that somebody asked for stays when its last connection closes', async () => {
+  const { connect, sessionId, ports } = open();
+  const request = { id: sessionId, principal, wish: {}, defaults };
+  await createSession(ports, request);
+  await connect(false);
+  await closeConnection(ports, connectionId, limits);
+  expect((await ports.sessions.get(sessionId))?.status).toBe('created');
 });

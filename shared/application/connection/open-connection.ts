@@ -57,7 +57,8 @@ const makeSession = async (
     defaults: SessionDefaults;
   },
 ): Promise<void> => {
-  const made = await createSession(ports, { id, principal, wish, defaults });
+  const fleeting = { ...wish, isFleeting: true as const };
+  const made = await createSession(ports, { id, principal, wish: fleeting, defaults });
   if (made !== undefined) return;
   const taken = await ports.sessions.get(id);
   if (taken === undefined || !mayWrite(principal, taken)) throw sessionNotFound();

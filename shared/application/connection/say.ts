@@ -11,5 +11,5 @@ export type SayPorts = AudiencePorts & { readonly sessions: Pick<SessionStore, '
 export const say = async (ports: SayPorts, id: SessionId, entries: readonly LogEntry[]): Promise<void> => {
   if (entries.length === 0) return;
   const events = (await ports.sessions.append(id, entries, ports.world.now())) ?? [];
-  await openAudience(ports, id).tell(events.map((event) => eventFrame(id, event)));
+  await openAudience(ports, { id }).tell(events.map((event) => eventFrame(id, event)));
 };

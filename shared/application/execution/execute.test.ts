@@ -74,7 +74,7 @@ describe('a first call whose sandbox does not start', () => {
     await expect(quiet.run({ host: host(quiet), sessions })).rejects.toMatchObject({
       code: 'sandbox_start_failed',
     });
-    expect(quiet.warned).toEqual(['a session without a sandbox was not ended']);
+    expect(quiet.warned).toEqual(['a sandbox did not start', 'a session without a sandbox was not ended']);
   });
 });
 

@@ -126,7 +126,6 @@ const runCall = async (
   refuseCancelled(signal);
   if (session.status === 'creating') await ports.sessions.noteRunning(session.id);
   const startedAt = ports.world.now();
-  ports.telemetry.count('ToolCalls');
   const saving = keepSaving(ports, sandbox);
   const call = {
     sandbox,
@@ -138,6 +137,7 @@ const runCall = async (
     ...(signal === undefined ? {} : { signal }),
   };
   const outcome = await callUntilKnown(ports, call).finally(saving.stop);
+  ports.telemetry.duration('ToolCallMs', ports.world.now() - startedAt);
   if (outcome.status !== 'finished') ports.telemetry.count('ToolCallsFailed');
   const ended = resultOf(outcome);
   // What was read before a long call names a checkpoint that has been followed since.

@@ -3,7 +3,7 @@
  * sessions. Costs one query and one batch of reads per holder with changes. A holder that moves meanwhile
  * stays due and is looked at next time.
  */
-import type { PlaceHolder } from '../../domain/quota.ts';
+import { type PlaceHolder, projectOfPlaces } from '../../domain/quota.ts';
 import { holdsPlace } from '../../domain/session.ts';
 import type { PlaceStore } from '../../ports/place-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
@@ -28,7 +28,7 @@ export const auditPlaces = async (ports: AuditPorts): Promise<AuditReport> => {
     if (result.status === 'rejected')
       ports.telemetry.error('places were not audited', { error: result.reason });
   const corrected = results.filter((result) => result.status === 'fulfilled' && result.value).length;
-  ports.telemetry.count('PlacesCorrected', corrected);
+  if (corrected > 0) ports.telemetry.count('PlacesCorrected', corrected);
   return { audited: holders.length, corrected };
 };
 
@@ -48,6 +48,8 @@ const auditHolder = async (
   const isWrong = now.counted !== now.taken.length;
   // One read of several items is no moment of the table: only a holder that did not move since was wrong.
   const isSettled = await places.settle(now);
+  const counted = { holder, project: projectOfPlaces(holder), taken: now.taken.length };
+  telemetry.info('places are counted', { event: 'places_counted', ...counted });
   const isCorrected = released > 0 || (isSettled && isWrong);
   if (!isCorrected) return false;
   telemetry.warn('places were corrected', {

@@ -41,7 +41,8 @@ export const sweepOrphans = async (
     stopped += await sweepUserless(ports, workspaces, correlationId);
     lost += await sweepTaskless(ports, workspaces, seen);
   }
-  ports.telemetry.count('OrphansStopped', stopped);
+  ports.telemetry.count('SandboxesRunning', seen.size);
+  if (stopped > 0) ports.telemetry.count('OrphansStopped', stopped);
   return { running: seen.size, stopped, lost };
 };
 

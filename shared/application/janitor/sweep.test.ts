@@ -63,3 +63,12 @@ test('L5: one that has something to do keeps both, and is driven on', async () =
   expect(await look(86_400_000)).toEqual(['running', 'ready']);
   expect(invoked).toEqual([`turn ${id}`, `turn ${id}`]);
 });
+
+test('L5: one that rests leaves the sandbox to another of its workspace that has something to do', async () => {
+  const { ports, clock, id, look } = await open(thinking);
+  const { workspace, project } = (await ports.sessions.get(id)) ?? newSession();
+  const times = { createdAt: clock.now, lastActiveAt: clock.now, dueAt: clock.now + lifetimes.idleMs };
+  const other = newSession({ workspace, project, ...times });
+  expect(await ports.sessions.create(other, { enters: {}, placesMax })).toBe('created');
+  expect(await look(900_000)).toEqual(['running', 'ready']);
+});

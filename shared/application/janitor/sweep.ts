@@ -8,8 +8,9 @@ import { orphanAgeMs, sandboxLookMs, stopRetryMs } from '../../domain/limits.ts'
 import type { Workspace } from '../../domain/sandbox.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { isAsRead, isResting, type Lifetimes, sweepStep } from '../../domain/session-lifetime.ts';
+import { noteStartFailed } from '../sandbox/note-start-failed.ts';
 import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
-import { type EndPorts, endSession, letGo } from '../session/end-session.ts';
+import { type EndPorts, endSession, leaveBehind } from '../session/end-session.ts';
 import { forgetSession } from '../session/forget-session.ts';
 
 export type SweepPorts = FinishStopPorts & EndPorts;
@@ -33,7 +34,6 @@ export const sweep = async (ports: SweepPorts, settings: SweepSettings): Promise
   const failures = results.filter((result) => result.status === 'rejected');
   for (const { reason } of failures) ports.telemetry.error('a due item was not swept', { error: reason });
   const due = sessions.length + workspaces.length;
-  ports.telemetry.count('SweepsDone');
   ports.telemetry.count('SweepDue', due);
   return { due, failed: failures.length };
 };
@@ -52,7 +52,7 @@ const sweepSession = async (
       return;
     case 'wait':
       if (isEnded(session.status))
-        await letGo(ports, session, { reason: 'the session ended', correlationId });
+        await leaveBehind(ports, session, { reason: 'the session ended', correlationId });
       await ports.sessions.postpone(session, step.until);
       return;
     case 'rest':
@@ -98,9 +98,11 @@ const restSandbox = async (
   // One that moved may have work again, which only its turn tells.
   const isOfOthersOrAsRead = (user: Session): boolean => user.id !== session.id || isAsRead(user, session);
   if (!users.every((user) => isOfOthersOrAsRead(user) && isResting(user, at, lifetimes))) return true;
+  // The function of another may have died in the middle: its sandbox waits for whoever comes next (L5).
+  const others = users.filter(({ id }) => id !== session.id);
+  if ((await Promise.all(others.map((user) => hasWork(ports, user)))).includes(true)) return true;
   const stop = { reason: 'idle', at, dueAt: at + stopRetryMs };
   if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
-  ports.telemetry.count('SandboxesRested');
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId });
   await ports.invoker.stopSandbox(workspaceId, correlationId);
   return true;
@@ -112,14 +114,14 @@ const sweepWorkspace = async (
   { correlationId }: SweepSettings,
 ): Promise<void> => {
   switch (workspace.sandbox?.state) {
-    case 'starting':
+    case 'starting': {
+      const { id: workspaceId, project, sandbox } = workspace;
+      const reason = 'it took too long to start';
       // The index may be late: one that is ready by now, or is being filled, stays.
-      await requestStop(ports, workspace, {
-        reason: 'it took too long to start',
-        correlationId,
-        only: 'starting',
-      });
+      if (await requestStop(ports, workspace, { reason, correlationId, only: 'starting' }))
+        noteStartFailed(ports.telemetry, { workspaceId, project, sandbox }, reason);
       return;
+    }
     case 'stopping':
       return finishStop(ports, workspace);
     case 'ready':

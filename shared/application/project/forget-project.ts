@@ -1,21 +1,34 @@
 /**
- * Empties a project that was marked as deleted: its secrets, its MCP servers, its workspaces. The record goes last, so
- * that a run that failed half way is done again. Ended sessions go in their own time.
+ * Empties a project that was marked as deleted: its tokens, its schedules, its secrets, its MCP servers, its
+ * workspaces. The record goes last, so that a run that failed half way is done again. Ended sessions go in their own
+ * time.
  */
+import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
+import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
+import type { ScheduleStore } from '../../ports/schedule-store.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { type LeavePorts, leaveProject } from '../schedule/leave-project.ts';
 import { type ForgetWorkspacePorts, forgetWorkspace } from '../workspace/forget-workspace.ts';
 import { type ClosePorts, closeWorkspace } from '../workspace/manage-workspaces.ts';
 
 export type ForgetProjectPorts = ForgetWorkspacePorts &
+  AuditPorts &
   Omit<ClosePorts, 'forgetter'> & {
     readonly projects: ProjectStore;
+    readonly tokens: Pick<TokenStore, 'list' | 'remove'>;
+    readonly schedules: LeavePorts['schedules'] & Pick<ScheduleStore, 'listOf'>;
     readonly mcpServers: Pick<McpServerStore, 'list' | 'remove'>;
     readonly secrets: Pick<ProjectSecrets, 'clear'>;
   };
+
+/** Who asked is in the row of the project itself. */
+const janitor: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'janitor' };
 
 /** False when it is not marked. */
 export const forgetProject = async (
@@ -24,11 +37,37 @@ export const forgetProject = async (
   correlationId: string,
 ): Promise<boolean> => {
   if ((await ports.projects.get(id)) !== undefined) return false;
+  // First, so that nobody comes in its name any more while the rest goes.
+  await revokeTokens(ports, id);
+  await leaveSchedules(ports, id);
   await ports.secrets.clear(id);
   for (const { name } of await ports.mcpServers.list(id)) await ports.mcpServers.remove(id, name);
   await forgetWorkspaces(ports, id, correlationId);
   await ports.projects.remove(id, ports.world.now());
   return true;
+};
+
+const revokeTokens = async (ports: ForgetProjectPorts, project: ProjectId): Promise<void> => {
+  let after: string | undefined;
+  do {
+    const page = await ports.tokens.list({
+      itemsMax: pageItemsMax,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const { id, scope } of page.tokens)
+      if (projectOf(scope) === project && (await ports.tokens.remove(id)) !== undefined)
+        await audit(ports, janitor, { operation: 'token.revoke', target: id });
+    after = page.next;
+  } while (after !== undefined);
+};
+
+const leaveSchedules = async (ports: ForgetProjectPorts, project: ProjectId): Promise<void> => {
+  for (const { id } of await ports.schedules.listOf(project)) {
+    const left = await leaveProject(ports, id, project);
+    if (left === undefined) continue;
+    const operation = left.isDeleted ? 'schedule.delete' : 'schedule.update';
+    await audit(ports, janitor, { operation, target: id });
+  }
 };
 
 const forgetWorkspaces = async (

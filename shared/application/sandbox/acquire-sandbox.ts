@@ -10,6 +10,7 @@ import { sandboxTrustMs, sandboxWaitMsMax } from '../../domain/limits.ts';
 import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
 import { type LocatePorts, type Locator, openLocator } from './locate-sandbox.ts';
+import { noteStartFailed } from './note-start-failed.ts';
 import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
 import {
   noCapacity,
@@ -88,6 +89,13 @@ const startFailed = (why: string): AppError =>
     recoveryActions: ['wait_and_retry'],
   });
 
+/** All its sessions ended while one of them still wanted a sandbox. */
+const deserted = (): AppError =>
+  new AppError('invalid_session_state', 'no session uses the workspace any more', {
+    suggestions: ['Make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
+
 const tryOnce = async (
   ports: AcquirePorts,
   workspace: Workspace,
@@ -100,6 +108,7 @@ const tryOnce = async (
     case 'use':
       return use(ports, workspace, liveSandbox(workspace, next.address));
     case 'start':
+      if (workspace.users.length === 0) throw deserted();
       await startSandbox(ports, workspace, wanted);
       return 'started';
     case 'reissue':
@@ -119,6 +128,8 @@ const tryOnce = async (
       const stop = { reason, correlationId: wanted.correlationId, only: 'starting' } as const;
       // One that moved since it was read is looked at again.
       if (!(await requestStop(ports, workspace, stop))) return 'not-yet';
+      if (sandbox !== undefined)
+        noteStartFailed(ports.telemetry, { workspaceId, project: workspace.project, sandbox }, reason);
       throw startFailed(reason);
     }
     case 'wait':

@@ -10,8 +10,10 @@ import { stoppedEntry } from '../../contracts/sandbox-start.ts';
 import { isPoolSlot } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import type { SandboxLog } from '../../ports/sandbox-log.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName, WorkspaceStore } from '../../ports/workspace-store.ts';
 import { type SayPorts, say } from '../connection/say.ts';
+import { noteStartFailed } from './note-start-failed.ts';
 import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
 
 export type TaskPorts = SayPorts &
@@ -90,17 +92,33 @@ export const noteStopped = async (
 ): Promise<void> => {
   const at = ports.world.now();
   const stopped = await ports.workspaces.markStopped(workspaceId, generation, { reason: why, at });
-  if (stopped === undefined || isPoolSlot(workspaceId)) return;
-  ports.telemetry.count('SandboxesStopped');
-  const { reason, isUnplanned } = endOf(stopped, why);
-  if (isUnplanned) ports.telemetry.count('SandboxesLost');
+  if (stopped === undefined) return;
+  const end = endOf(stopped, why);
+  countEnd(ports.telemetry, stopped, end);
+  if (isPoolSlot(workspaceId)) return;
+  const { reason } = end;
   const text = `sandbox ${generation} stopped: ${reason}`;
   await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);
   const entry = stoppedEntry(reason, stopped.checkpoint?.savedAt);
   for (const session of stopped.users) await say(ports, session, [entry]);
 };
 
-const endOf = ({ sandbox }: Workspace, why: string) => ({
+/** One that ended by itself: it was lost, or it never became ready. */
+const countEnd = (telemetry: Telemetry, { id: workspaceId, project, sandbox }: Workspace, end: End): void => {
+  const { reason, isUnplanned } = end;
+  if (sandbox === undefined) return;
+  if (isUnplanned && sandbox.readyAt === undefined) {
+    noteStartFailed(telemetry, { workspaceId, project, sandbox }, reason);
+    return;
+  }
+  if (isUnplanned) telemetry.count('SandboxesLost');
+  const event = isUnplanned ? 'sandbox_lost' : 'sandbox_stopped';
+  telemetry.info('a sandbox stopped', { event, workspaceId, generation: sandbox.generation, reason });
+};
+
+type End = { readonly reason: string; readonly isUnplanned: boolean };
+
+const endOf = ({ sandbox }: Workspace, why: string): End => ({
   reason: sandbox?.stoppedReason ?? why,
   isUnplanned: sandbox?.stopRequestedAt === undefined,
 });

@@ -40,7 +40,11 @@ export const readySandbox = async (
   const now = ports.world.now();
   if (!(await ports.workspaces.markReady(workspaceId, generation, now))) return undefined;
   const startMs = now - record.requestedAt;
-  ports.telemetry.duration('SandboxStartMs', startMs);
+  const { source, flavor } = record;
+  const { project } = workspace;
+  ports.telemetry.duration(source === 'pool' ? 'SandboxWarmStartMs' : 'SandboxColdStartMs', startMs);
+  const started = { event: 'sandbox_started', workspaceId, project, generation, source, flavor, startMs };
+  ports.telemetry.info('a sandbox is ready', started);
   await ports.sandboxLog.append(workspaceId, lifecycle(record, { now, startMs, ...filled }));
   return {
     startMs,

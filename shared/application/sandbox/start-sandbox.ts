@@ -5,7 +5,7 @@
  * the session allows it; then the generation is over and everybody who waits is told.
  */
 import { type Flavor, smallerFlavor, type Template } from '../../domain/flavor.ts';
-import type { WorkspaceId } from '../../domain/ids.ts';
+import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
 import { claimableSlots, poolSlots } from '../../domain/pool.ts';
 import { lossOf, type SandboxRecord, startToken, taskGroup, type Workspace } from '../../domain/sandbox.ts';
@@ -15,6 +15,7 @@ import type { SandboxHost } from '../../ports/sandbox-host.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 import type { World } from '../../ports/world.ts';
+import { noteStartFailed } from './note-start-failed.ts';
 
 export type WantedSandbox = {
   readonly workspaceId: WorkspaceId;
@@ -68,8 +69,11 @@ export const startSandbox = async (
   if (await claimWarm(ports, wanted, next)) return;
   const sandbox = newRecord(ports, { flavor: wanted.flavor, template: wanted.template, ...next });
   if (!(await ports.workspaces.claimStart(workspace.id, sandbox))) return;
-  ports.telemetry.count('SandboxStartsCold');
-  const started = await askWithPatience(ports, { workspaceId: workspace.id, sandbox });
+  const started = await askWithPatience(ports, {
+    workspaceId: workspace.id,
+    project: workspace.project,
+    sandbox,
+  });
   if (started === 'started') return;
   const smaller = wanted.allowSmallerFlavor ? smallerFlavor(wanted.flavor) : undefined;
   if (smaller === undefined) throw noCapacity.error();
@@ -106,7 +110,6 @@ const claimWarm = async (
     };
     const claim = { generation: next.generation, at, sandbox };
     if (await ports.workspaces.claimWarm(workspaceId, slot, claim)) {
-      ports.telemetry.count('SandboxStartsWarm');
       await ports.invoker.fillPool(correlationId);
       return true;
     }
@@ -114,7 +117,11 @@ const claimWarm = async (
   return false;
 };
 
-type Named = { readonly workspaceId: WorkspaceId; readonly sandbox: SandboxRecord };
+type Named = {
+  readonly workspaceId: WorkspaceId;
+  readonly project?: ProjectId;
+  readonly sandbox: SandboxRecord;
+};
 
 /** `no-capacity`: the generation is over. Any other failure ends it, too, and is thrown. */
 const askWithPatience = async (ports: TaskStartPorts, named: Named): Promise<'started' | 'no-capacity'> => {
@@ -140,10 +147,10 @@ const isPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolean> =
 
 const giveUp = async (
   { workspaces, telemetry, world }: TaskStartPorts,
-  { workspaceId, sandbox }: Named,
+  { workspaceId, project, sandbox }: Named,
   reason: string,
 ): Promise<void> => {
-  telemetry.count('SandboxStartsFailed');
+  noteStartFailed(telemetry, { workspaceId, project, sandbox }, reason);
   await workspaces.markStopped(workspaceId, sandbox.generation, { reason, at: world.now() });
 };
 

@@ -1,9 +1,11 @@
 /** Whether somebody may have a schedule run where it wants to: every project, and every workspace of it, is there. */
+import type { ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { ScheduleTarget } from '../../domain/schedule/schedule.ts';
+import type { Schedule, ScheduleTarget } from '../../domain/schedule/schedule.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
-import { findProject } from '../project/find-project.ts';
+import { findProject, projectNotFound } from '../project/find-project.ts';
 import { resolveWorkspace, type WorkspacePorts } from '../workspace/resolve-workspace.ts';
+import { type LeavePorts, leaveProject } from './leave-project.ts';
 
 export type TargetPorts = WorkspacePorts & { readonly projects: Pick<ProjectStore, 'get'> };
 
@@ -16,4 +18,19 @@ export const checkTargets = async (
     const project = await findProject(ports.projects, { id, principal, intent: 'write' });
     await resolveWorkspace(ports, { project, principal }, { id: workspace, creates: false });
   }
+};
+
+/**
+ * Who deletes a project marks it and then looks for its schedules; who makes one makes it and then looks for the mark.
+ * So one of the two takes the project out.
+ */
+export const refuseIfGone = async (
+  ports: TargetPorts & LeavePorts,
+  { id, targets }: Schedule,
+): Promise<void> => {
+  const gone: ProjectId[] = [];
+  for (const { project } of targets)
+    if ((await ports.projects.get(project)) === undefined) gone.push(project);
+  for (const project of gone) await leaveProject(ports, id, project);
+  if (gone.length > 0) throw projectNotFound();
 };

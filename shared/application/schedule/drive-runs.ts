@@ -87,6 +87,8 @@ const start = async (ports: DrivePorts, run: Run, { state, correlationId }: Driv
   const refused = (problem: string): Run => end(run, 'refused', { endedAt: at, problem });
   const { target } = run;
   if (target === undefined || isOverdue(run, at)) return refused('it could not be started in time');
+  if ((await ports.projects.get(target.project)) === undefined && hasOther(state.schedule, target))
+    return refused('its project is gone');
   const problem = await hindrance(ports, state.schedule, target);
   if (problem !== undefined) {
     await disable(ports, state.schedule, problem);
@@ -94,6 +96,10 @@ const start = async (ports: DrivePorts, run: Run, { state, correlationId }: Driv
   }
   return startRun(ports, { state, run: { ...run, target }, correlationId });
 };
+
+/** Its other runs go on: whoever empties the project takes it out. */
+const hasOther = ({ targets }: Schedule, { project }: ScheduleTarget): boolean =>
+  targets.some((target) => target.project !== project);
 
 /** Why it will never run again as it is. */
 const hindrance = async (

@@ -5,7 +5,7 @@
 import { projectOf } from '../../domain/access.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
-import { rescheduled, scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import { deletedSchedule, rescheduled, scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import type { Run } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
 import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
@@ -24,7 +24,7 @@ import {
   type ScheduleRequest,
   tooManySchedules,
 } from './change-schedule.ts';
-import { checkTargets, type TargetPorts } from './check-targets.ts';
+import { checkTargets, refuseIfGone, type TargetPorts } from './check-targets.ts';
 import { findSchedule } from './find-schedule.ts';
 import { newRuns } from './run-schedule.ts';
 
@@ -65,6 +65,7 @@ export const createSchedule = async (
   );
   const limits = { dueAt: scheduleDueAt(schedule, now), schedulesMax: schedulesPerProjectMax };
   if ((await ports.schedules.create(schedule, limits)) === 'full') throw tooManySchedules();
+  await refuseIfGone(ports, schedule);
   await announce(ports, request, { operation: 'schedule.create', id: schedule.id });
   return { schedule, pins: new Map(), open: [] };
 };
@@ -81,9 +82,10 @@ export const updateSchedule = async (
     await checkTargets(ports, principal, fields.targets);
     await checkTargets(ports, found.schedule.creator, fields.targets);
   }
-  await changeSchedule(ports, { id, principal }, (schedule, now) => ({
+  const written = await changeSchedule(ports, { id, principal }, (schedule, now) => ({
     next: changed(schedule, { fields, principal, now }),
   }));
+  if (fields.targets !== undefined) await refuseIfGone(ports, written);
   await announce(ports, request, { operation: 'schedule.update', id: found.schedule.id });
   return findSchedule(ports, { id, principal, intent: 'write' });
 };
@@ -110,8 +112,8 @@ export const removeSchedule = async (
   id: string,
 ): Promise<Schedule> => {
   const { principal } = request;
-  const removed = await changeSchedule(ports, { id, principal }, ({ nextRunAt: _, ...schedule }, now) => ({
-    next: { ...schedule, isEnabled: false, isDeleted: true, updatedAt: now },
+  const removed = await changeSchedule(ports, { id, principal }, (schedule, now) => ({
+    next: deletedSchedule(schedule, now),
   }));
   await announce(ports, request, { operation: 'schedule.delete', id: removed.id });
   return removed;

@@ -33,6 +33,8 @@ export type Speech = {
   readonly correlationId: string;
   /** Repeated with the same id, it is said once. */
   readonly messageId?: string | undefined;
+  /** Done to the session before it is spoken to, so that the turn finds it. */
+  readonly prepare?: (session: Session) => Promise<void>;
 };
 
 export type Message = Speech & { readonly text: string };
@@ -77,6 +79,7 @@ const converse = async (ports: ConversePorts, spawn: Spawn): Promise<Conversed> 
   for (let race = 0; race < racesMax; race += 1) {
     const where = await resolveWorkspace(ports, { project, principal }, { ...place, ...once });
     const entered = await enter(ports, spawn, { project, where });
+    if (entered !== undefined && !isEnded(entered.session.status)) await spawn.prepare?.(entered.session);
     const conversed = entered && (await say(ports, spawn, entered));
     if (conversed !== undefined) return conversed;
   }

@@ -3,6 +3,7 @@
  * agent session with its first message.
  */
 import { projectOf } from '../../domain/access.ts';
+import { InvariantError } from '../../domain/assert.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { redriveAfterMs } from '../../domain/limits.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
@@ -84,6 +85,7 @@ export const createIn = async (
     placesMax: max,
   });
   if (result === 'full') throw noPlace(kind, max);
+  if (result === 'orphan') throw new InvariantError('a session that nobody started has no parent');
   if (result !== 'created') return result;
   await refuseIfDeleted(ports, session);
   return session;

@@ -10,10 +10,12 @@ import { endedStatus, type Session } from '../../domain/session.ts';
 import { isAsRead } from '../../domain/session-lifetime.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { type AudiencePorts, openAudience } from '../connection/audience.ts';
+import { endChildren } from '../family/end-children.ts';
+import { type WakePorts, wakeParent } from '../family/wake-parent.ts';
 import { type RequestStopPorts, requestStop } from '../sandbox/stop-sandbox.ts';
 import { type Cancelable, type Cancelled, cancelNext, readCancelable } from '../turn/cancel-turn.ts';
 
-export type EndPorts = AudiencePorts & RequestStopPorts & { readonly sessions: SessionStore };
+export type EndPorts = AudiencePorts & RequestStopPorts & WakePorts & { readonly sessions: SessionStore };
 
 type Ending = {
   readonly reason: string;
@@ -38,9 +40,17 @@ export const endSession = async (ports: EndPorts, session: Session, ending: Endi
       : await complete(ports, session, ending);
   if (ended === undefined) return false;
   const { id } = session;
-  await openAudience(ports, id).tell(ended.events.map((event) => eventFrame(id, event)));
-  await letGo(ports, ended.session, ending);
+  await openAudience(ports, session).tell(ended.events.map((event) => eventFrame(id, event)));
+  await leaveBehind(ports, ended.session, ending);
+  await wakeParent(ports, session, ending.correlationId);
   return true;
+};
+
+/** What goes with an ended session: all that were started under it, and its sandbox unless another uses that. */
+export const leaveBehind = async (ports: EndPorts, session: Session, ending: Ending): Promise<void> => {
+  const { unlessMoved: _, ...anyway } = ending;
+  await endChildren(ports.sessions, session, (child) => endSession(ports, child, anyway));
+  await letGo(ports, session, ending);
 };
 
 const endOnce = (

@@ -49,6 +49,8 @@ export type SessionWish = {
   readonly disabledTools?: readonly string[] | undefined;
   /** The only tools its agent is offered. */
   readonly allowedTools?: readonly string[] | undefined;
+  /** Nobody asked for it but by connecting. */
+  readonly isFleeting?: true;
   /** A call that runs from the first moment: the session is `creating` until its sandbox is there. */
   readonly firstCall?: { readonly key: string; readonly forMs: number };
 };
@@ -85,6 +87,7 @@ export const newSession = (
     usage: noUsage,
     costUsd: 0,
     depth: 0,
+    ...(wish.isFleeting === undefined ? {} : { isFleeting: wish.isFleeting }),
     allowSmallerFlavor: wish.allowSmallerFlavor ?? false,
     createdAt: now,
     lastActiveAt: now,

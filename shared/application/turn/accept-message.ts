@@ -5,12 +5,14 @@ import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { Invoker } from '../../ports/invoker.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 import type { World } from '../../ports/world.ts';
 import { noPlace } from '../session/create-session.ts';
 
 export type AcceptPorts = {
   readonly sessions: SessionStore;
   readonly invoker: Invoker;
+  readonly telemetry: Telemetry;
   readonly world: World;
 };
 
@@ -48,7 +50,7 @@ export type Offered = {
 
 /** As `acceptMessage`, for whoever knows another session when this one has ended. */
 export const offerMessage = async (
-  { sessions, invoker, world }: AcceptPorts,
+  { sessions, invoker, telemetry, world }: AcceptPorts,
   session: Session,
   { text, model, connectionId, correlationId, placesMax, ...given }: NewMessage,
 ): Promise<Offered> => {
@@ -77,6 +79,11 @@ export const offerMessage = async (
       throw noPlace('agent', placesMax);
     case 'accepted':
     case 'duplicate':
+      telemetry.info('a message was accepted', {
+        event: 'message_accepted',
+        sessionId: session.id,
+        messageId,
+      });
       await invoker.runTurn(session.id, correlationId);
       return { messageId, result };
   }

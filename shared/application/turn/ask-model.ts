@@ -18,7 +18,12 @@ import type { Desk } from './desk.ts';
 import { modelRetryMs } from './model-retry.ts';
 
 export type AskPorts = { readonly models: ModelProviders; readonly world: World };
-export type Asking = { readonly desk: Desk; readonly signal: AbortSignal };
+export type Asking = {
+  readonly desk: Desk;
+  readonly signal: AbortSignal;
+  /** The model has said its first words. */
+  readonly onFirstText?: () => void;
+};
 
 type Answer = {
   text: string;
@@ -55,6 +60,7 @@ const askOnce = async (ports: AskPorts, call: Asking, request: ModelRequest): Pr
   const messageId = ports.world.uuid() as MessageId;
   let hasSpoken = false;
   const onText = (): void => {
+    if (!hasSpoken) call.onFirstText?.();
     hasSpoken = true;
   };
   try {

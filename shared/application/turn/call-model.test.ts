@@ -59,7 +59,12 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
     return callModel(
       {
         mcpServers: { list: () => Promise.resolve([]) },
+        recursionDepthMax: 3,
         models: { open: () => Promise.resolve(provider) },
+        trees: {
+          reserve: () => Promise.reject(new Error('it stands alone')),
+          release: () => Promise.resolve(),
+        },
         costOf: (name, of, { inputTokens }) => (name === 'demo' && of === 'large' ? inputTokens : 0),
         telemetry: {
           info: () => undefined,
@@ -109,9 +114,11 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
         limits: {
           turn: { stepsMax: 5, callsMax: 4, usdMax: 1 },
           history: { tokensMax: 1000, messagesMax: 10 },
+          tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
           idleMs: 1,
         },
         outputTokensMax: 99,
+        deadlineAt: 900_000,
         signal: controller.signal,
       },
     );

@@ -6,27 +6,21 @@
  */
 import type { AskedCall } from '../../domain/asked-call.ts';
 import { droppedByTruncation, estimateTokens } from '../../domain/history.ts';
-import type { ModelRequest, ProviderName, TokenUsage } from '../../domain/model.ts';
+import type { ModelRequest } from '../../domain/model.ts';
 import type { Thinking, TurnEvent } from '../../domain/turn/turn.ts';
 import { isAppError } from '../../errors.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
 import { type AskPorts, askWithPatience } from './ask-model.ts';
 import { currentMessage, type Desk, type DeskLimits } from './desk.ts';
 import { type Offer, type OfferPorts, offerTools } from './offer-tools.ts';
+import { type Budgeted, type BudgetPorts, reserveCall } from './tree-budget.ts';
 
-export type ModelPorts = OfferPorts &
-  AskPorts & {
-    /** Dollars, by the price table; 0 for a model without a price. */
-    readonly costOf: (provider: ProviderName, model: string, usage: TokenUsage) => number;
-    readonly telemetry: Telemetry;
-  };
+export type ModelPorts = OfferPorts & AskPorts & BudgetPorts;
 
-export type ModelCall = {
+export type ModelCall = Budgeted & {
   readonly desk: Desk;
   readonly state: Thinking;
   readonly limits: DeskLimits;
   readonly outputTokensMax: number;
-  readonly signal: AbortSignal;
 };
 
 export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<TurnEvent> => {
@@ -34,9 +28,12 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
   const { desk, state, signal } = call;
   const { provider } = desk.session;
   const offer = await offerTools(ports, desk.session, desk.callers);
+  const request = await fittingRequest(ports, call, offer);
+  if ((await reserveCall(ports, call, request)) === 'spent')
+    return { type: 'budget-spent', at: world.now(), step: state.step };
   try {
-    const request = await fittingRequest(ports, call, offer);
-    const { messageId, answer } = await askWithPatience(ports, call, request);
+    const onFirstText = () => noteFirstText(ports, call);
+    const { messageId, answer } = await askWithPatience(ports, { ...call, onFirstText }, request);
     const { text, end, usage, echo } = answer;
     const calls = answer.calls.map((asked) => routed(asked, offer));
     const costUsd = ports.costOf(provider, request.model, usage);
@@ -51,6 +48,13 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
       : { code: 'internal_error', message: 'the model call failed on our side' };
     return { type: 'model-failed', at: world.now(), step: state.step, code, message };
   }
+};
+
+/** What a user waits for before anything moves; later answers of a turn have had tools before them. */
+const noteFirstText = ({ telemetry, world }: ModelPorts, { desk, state }: ModelCall): void => {
+  const acceptedAt = currentMessage(desk)?.acceptedAt;
+  if (state.step === 1 && acceptedAt !== undefined)
+    telemetry.duration('FirstDeltaMs', world.now() - acceptedAt);
 };
 
 const routed = (asked: AskedCall, { routeOf }: Offer): AskedCall => {

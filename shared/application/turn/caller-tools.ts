@@ -1,9 +1,9 @@
 /** What clients of a session do for its agent: offer tools, answer calls, and leave. */
 import { contentOfAnswer } from '../../contracts/caller-tools.ts';
-import { type Caller, callersPerSessionMax } from '../../domain/caller-tool.ts';
+import { type Caller, callersPerSessionMax, takenName } from '../../domain/caller-tool.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { waitingCalls } from '../../domain/turn/pending-work.ts';
+import { callsWithCallers } from '../../domain/turn/pending-work.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { CallerStore } from '../../ports/caller-store.ts';
@@ -19,10 +19,24 @@ export const declareTools = async (
 ): Promise<void> => {
   if (session.kind !== 'agent' || isEnded(session.status))
     throw new AppError('invalid_session_state', 'only an agent session that lives takes tools');
+  const others = (await callers.list(session.id)).filter(({ callerId }) => callerId !== caller.callerId);
+  refuseTaken(caller, others);
   if ((await callers.declare(session.id, caller)) === 'full')
     throw new AppError('resource_limit_exceeded', `a session has at most ${callersPerSessionMax} callers`, {
       suggestions: ['Declare the tools under a caller id that is there already.'],
     });
+};
+
+/**
+ * For whoever is about to make a session for it, too: no other caller is there yet. Tools of registered servers come
+ * and go, so a name of theirs is not refused: the caller's tool does without it while it is taken.
+ */
+export const refuseTaken = (caller: Caller, others: readonly Caller[] = []): void => {
+  const taken = takenName(caller, others);
+  if (taken === undefined) return;
+  throw new AppError('conflict', `the agent has a tool ${taken} already`, {
+    suggestions: ['Offer the tool under another name, or under another caller id.'],
+  });
 };
 
 export type CallerAnswer = {
@@ -58,7 +72,7 @@ export const withdrawTools = async (
     await ports.callers.withdraw(session.id, callerId, connectionId);
     if (found === undefined) continue;
     const answer = { code: 'not_found', message: `the client ${callerId} has left` };
-    for (const { route, wait } of waitingCalls(found.turn.state))
+    for (const { route, wait } of callsWithCallers(found.turn.state))
       if (route?.kind === 'caller' && route.caller === callerId)
         await settleCall(ports, found, { waitId: wait.id, answer, correlationId: connectionId, limits });
   }

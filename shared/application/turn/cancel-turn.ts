@@ -12,9 +12,11 @@ import { AppError } from '../../errors.ts';
 import type { Invoker } from '../../ports/invoker.ts';
 import type { InboxMessage, SessionStore } from '../../ports/session-store.ts';
 import type { AudiencePorts } from '../connection/audience.ts';
+import { wakeParent } from '../family/wake-parent.ts';
 import { commitUnleased } from './commit-unleased.ts';
 
 export type CancelPorts = AudiencePorts & { readonly sessions: SessionStore };
+export type CancelTurnPorts = CancelPorts & { readonly invoker: Invoker };
 
 /** A cancellation asks for nothing, so no limit can be met. */
 const limits = {
@@ -26,7 +28,7 @@ const racesMax = 20;
 
 /** What a client asks for; nothing to cancel is no error. */
 export const cancelTurn = async (
-  ports: CancelPorts & { readonly invoker: Invoker },
+  ports: CancelTurnPorts,
   id: SessionId,
   correlationId: string,
 ): Promise<void> => {
@@ -36,6 +38,7 @@ export const cancelTurn = async (
     const cancelled = await cancelNext(ports, found);
     if (cancelled.status === 'moved') continue;
     if (cancelled.status === 'more') await ports.invoker.runTurn(id, correlationId);
+    if (cancelled.status !== 'nothing') await wakeParent(ports, found.session, correlationId);
     return;
   }
   throw new AppError('conflict', 'the turn moved each time it was to be cancelled', {

@@ -78,8 +78,8 @@ const mayBeLast = (state: TurnState): boolean =>
   state.kind === 'done' || (state.kind === 'acting' && pendingWork(state).length === 0);
 
 /** Somebody outside ended a call, or somebody cancelled the turn: then these calls do not run in it any more. */
-const readAgain = async (
-  { refresh }: ToolWork,
+export const readAgain = async (
+  { refresh }: Pick<ToolWork, 'refresh'>,
   { used, ...desk }: Desk,
   running: readonly CallId[],
 ): Promise<Desk> => {

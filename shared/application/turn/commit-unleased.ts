@@ -8,6 +8,7 @@ import { addUsage } from '../../domain/turn/calls.ts';
 import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
 import type { InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import { type AudiencePorts, openAudience } from '../connection/audience.ts';
+import { noteStep } from './note-step.ts';
 
 export type UnleasedStep = {
   readonly session: Session;
@@ -41,7 +42,8 @@ export const commitUnleased = async (
     patch: { ...patchOf(session, turn, step), ...rest.patch },
   });
   if (result.status !== 'committed' && result.status !== 'kept') return undefined;
-  await openAudience(ports, session.id).tell(result.events.map((event) => eventFrame(session.id, event)));
+  noteStep(ports.telemetry, { session, before: turn.state, step, at, completed: rest.completed });
+  await openAudience(ports, session).tell(result.events.map((event) => eventFrame(session.id, event)));
   return result.session;
 };
 

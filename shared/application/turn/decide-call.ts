@@ -5,6 +5,7 @@
 import type { CallId } from '../../domain/ids.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { type Found, type MovePorts, moveTurn } from './move-turn.ts';
+import { noteApproval } from './note-approval.ts';
 import { noPendingCall } from './settle-call.ts';
 
 export type Decision = {
@@ -29,4 +30,6 @@ export const decideCall = async (
     limits,
   });
   if (moved === 'late') throw noPendingCall(callId, 'Approve the call that was offered last.');
+  const decided = { callId: callId as CallId, approved, at: ports.world.now() };
+  noteApproval(ports.telemetry, found.session, decided);
 };

@@ -12,18 +12,22 @@ import type { LogEntry } from '../../domain/event-log.ts';
 import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../../domain/history.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
-import { withOwnMoney } from '../../domain/tree-limits.ts';
+import { type TreeLimits, withOwnMoney } from '../../domain/tree-limits.ts';
 import { addUsage } from '../../domain/turn/calls.ts';
-import { firstDeadline, pendingWork } from '../../domain/turn/pending-work.ts';
+import { firstDeadline, nextChildLook, pendingWork } from '../../domain/turn/pending-work.ts';
 import { reduce } from '../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/turn/turn.ts';
 import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Audience } from '../connection/audience.ts';
+import { noteStep } from './note-step.ts';
+import { spentBy } from './tree-budget.ts';
 
 export type DeskLimits = {
   readonly turn: TurnLimits;
   readonly history: HistoryLimits;
+  /** The operator's, of trees of sessions. */
+  readonly tree: Required<TreeLimits>;
   /** How long an idle session waits for the janitor, in milliseconds. */
   readonly idleMs: number;
 };
@@ -53,11 +57,11 @@ export type Desk = {
 /** Whether its holder goes on with it. */
 export const isHeld = ({ lease }: Desk): boolean => lease === 'held' || lease === 'reload';
 
-/** A turn that waits for somebody outside is looked at when that is over its time. */
-export const nextLook = (state: TurnState, idleAt: number): number =>
-  Math.min(idleAt, firstDeadline(state) ?? idleAt);
-
-type Done = Extract<TurnState, { kind: 'done' }>;
+/** A turn that waits for a client is looked at when that is over its time, one that waits for a child now and then. */
+export const nextLook = (state: TurnState, at: number, { idleMs }: Pick<DeskLimits, 'idleMs'>): number =>
+  Math.min(
+    ...[at + idleMs, firstDeadline(state), nextChildLook(state, at)].filter((time) => time !== undefined),
+  );
 
 /** The message the running turn answers. */
 export const currentMessage = ({ turn: { state }, inbox }: Desk): InboxMessage | undefined =>
@@ -76,13 +80,15 @@ export type Advance = {
   readonly event: TurnEvent;
   readonly limits: DeskLimits;
   readonly said?: readonly LogEntry[];
+  /** More follows at once: the lease stays. */
+  readonly keeps?: boolean;
   /** A checkpoint that this write makes known. */
   readonly note?: CheckpointNote | undefined;
 };
 
 export const advance = async (
   { sessions, telemetry }: DeskPorts,
-  { desk, event, limits, said = [], note }: Advance,
+  { desk, event, limits, said = [], note, keeps = false }: Advance,
 ): Promise<Desk> => {
   const step = reduce(desk.turn.state, event, withOwnMoney(limits.turn, desk.session));
   // A holder's own events always apply: one that does not would be performed again without end.
@@ -92,6 +98,7 @@ export const advance = async (
   const history = [...desk.history, ...step.history];
   const dropped = Math.min(droppedByTruncation(history, limits.history), desk.history.length);
   const first = desk.turn.historyNext - desk.history.length;
+  const release = !keeps && hasNothingToDo(step.state, inbox);
   const result = await sessions.commitTurn({
     session: desk.session,
     fence: desk.session.lease.fence,
@@ -104,20 +111,21 @@ export const advance = async (
     log: [...said, ...step.log],
     history: step.history,
     ...(note === undefined ? {} : { note }),
+    spends: spentBy(desk.session, event),
     completed,
     patch: patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
-    release: hasNothingToDo(step.state, inbox),
+    release,
     wakes: false,
-    dueAt: nextLook(step.state, event.at + limits.idleMs),
+    dueAt: nextLook(step.state, event.at, limits),
   });
   if (result.status === 'moved' || result.status === 'unsaved') return { ...desk, lease: result.status };
   if (result.status === 'stale') {
     telemetry.count('LeasesLost');
     return { ...desk, lease: 'left' };
   }
-  if (step.state.kind === 'done') count(telemetry, { state: step.state, completed, at: event.at });
+  noteStep(telemetry, { session: desk.session, before: desk.turn.state, step, at: event.at, completed });
   await desk.audience.tell(result.events.map((logged) => eventFrame(desk.session.id, logged)));
-  const isReleased = result.status === 'committed' && hasNothingToDo(step.state, inbox);
+  const isReleased = result.status === 'committed' && release;
   const lease = isReleased ? 'left' : result.status === 'kept' ? 'reload' : 'held';
   return {
     ...desk,
@@ -127,14 +135,6 @@ export const advance = async (
     inbox,
     lease,
   };
-};
-
-const count = (
-  telemetry: Telemetry,
-  { state, completed, at }: { state: Done; completed: InboxMessage | undefined; at: number },
-): void => {
-  telemetry.count(state.stopReason === 'error' ? 'TurnsFailed' : 'TurnsCompleted');
-  if (completed !== undefined) telemetry.duration('TurnDurationMs', at - completed.acceptedAt);
 };
 
 /** A turn that waits for a human, or a finished one with no message after it, keeps no function running. */

@@ -1,5 +1,5 @@
 /** Fails the calls of a turn whose time with somebody outside is over. */
-import { waitingCalls } from '../../domain/turn/pending-work.ts';
+import { callsWithCallers } from '../../domain/turn/pending-work.ts';
 import type { World } from '../../ports/world.ts';
 import { advance, type Desk, type DeskLimits, type DeskPorts, isHeld } from './desk.ts';
 import type { TurnWatch } from './turn-watch.ts';
@@ -13,14 +13,15 @@ export const expireWaits = async (
   { limits, watch }: { readonly limits: DeskLimits; readonly watch: Pick<TurnWatch, 'expect'> },
 ): Promise<Desk | undefined> => {
   const at = ports.world.now();
+  const over = callsWithCallers(desk.turn.state).filter(({ wait }) => wait.until <= at);
   let current: Desk | undefined;
-  for (const { callId, wait } of waitingCalls(desk.turn.state)) {
-    if (wait.until > at) continue;
+  for (const [index, { callId, wait }] of over.entries()) {
     const message = `nobody answered in ${Math.round((wait.until - wait.since) / 1000)} s`;
     const event = { type: 'call-failed' as const, at, callId, code: 'execution_timeout', message };
     const before = current ?? desk;
     watch.expect(before.turn.version + 1);
-    current = await advance(ports, { desk: before, event, limits });
+    const keeps = index < over.length - 1;
+    current = await advance(ports, { desk: before, event, limits, keeps });
     if (!isHeld(current)) return current;
   }
   return current;

@@ -1,56 +1,86 @@
 /**
- * Gives calls to the clients that offered their tools: each is asked in the commit that says that it waits, and from
- * then on somebody outside ends it. A client that is gone fails its call at once.
+ * Gives calls to whom they are for: to the clients that offered their tools, and to child sessions. Each is asked before
+ * the commit that says that it waits, or in it, and from then on somebody outside ends it. A client that is gone fails
+ * its call at once.
  */
-import type { CallerRoute } from '../../domain/asked-call.ts';
+import type { CallerRoute, PlatformRoute } from '../../domain/asked-call.ts';
 import { callerAnswerMs } from '../../domain/caller-tool.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
+import type { CallId } from '../../domain/ids.ts';
+import { isOffered } from '../../domain/session.ts';
+import { pendingWork } from '../../domain/turn/pending-work.ts';
 import type { TurnEvent } from '../../domain/turn/turn.ts';
 import type { World } from '../../ports/world.ts';
-import { advance, type Desk, type DeskLimits, type DeskPorts, isHeld } from './desk.ts';
+import { runSessionCall, type SessionCallPorts } from '../family/run-session-call.ts';
+import { readAgain, type ToolWork } from './collect-ends.ts';
+import { advance, type Desk, isHeld } from './desk.ts';
 import type { ToolEffect } from './run-call.ts';
-import type { TurnWatch } from './turn-watch.ts';
 
-export type HandPorts = DeskPorts & { readonly world: World };
+export type HandPorts = SessionCallPorts;
 
-export type HandedCall = ToolEffect & { readonly route: CallerRoute };
+export type HandedCall = ToolEffect & { readonly route: CallerRoute | PlatformRoute };
 
-export const isHandedOut = (effect: ToolEffect): effect is HandedCall => effect.route?.kind === 'caller';
+export const isHandedOut = (effect: ToolEffect): effect is HandedCall =>
+  effect.route?.kind === 'caller' || effect.route?.kind === 'platform';
 
+type Handing = { readonly calls: readonly HandedCall[]; readonly running: readonly CallId[] };
+
+/** One that was answered before the next was asked moves the turn: the others go on with what it is now. */
 export const handOut = async (
   ports: HandPorts,
-  { desk, limits, watch }: { readonly desk: Desk; readonly limits: DeskLimits; readonly watch: TurnWatch },
-  calls: readonly HandedCall[],
+  work: ToolWork,
+  { calls, running }: Handing,
 ): Promise<Desk> => {
-  let current = desk;
+  let { desk } = work;
   for (const call of calls) {
-    const event = eventFor(ports, current, call);
-    watch.expect(current.turn.version + 1);
-    current = await advance(ports, { desk: current, event, limits });
-    if (!isHeld(current)) return current;
+    while (isOwed(desk, call)) {
+      const event = await eventFor(ports, { ...work, desk }, call);
+      if (event === undefined) return { ...desk, lease: 'left' };
+      work.watch.expect(desk.turn.version + 1);
+      const next = await advance(ports, { desk, event, limits: work.limits });
+      desk = next.lease === 'moved' ? await readAgain(work, desk, running) : next;
+      if (!isHeld(desk)) return desk;
+    }
   }
-  return current;
+  return desk;
 };
 
-const eventFor = (
-  { world }: HandPorts,
+const isOwed = ({ turn }: Desk, { callId }: HandedCall): boolean =>
+  pendingWork(turn.state).some((effect) => effect.type === 'run-tool' && effect.callId === callId);
+
+const eventFor = async (
+  ports: HandPorts,
+  { desk, limits, correlationId }: ToolWork,
+  call: HandedCall,
+): Promise<TurnEvent | undefined> => {
+  const { route } = call;
+  const { tree, idleMs } = limits;
+  if (!isOffered(desk.session, call.name)) return notThere(ports, call, `there is no tool ${call.name}`);
+  return route.kind === 'caller'
+    ? askCaller(ports, desk, { ...call, route })
+    : runSessionCall(ports, { desk, effect: call, tree, idleMs, correlationId });
+};
+
+const askCaller = (
+  ports: { readonly world: World },
   { callers }: Desk,
-  { callId, route, args }: HandedCall,
+  call: HandedCall & { readonly route: CallerRoute },
 ): TurnEvent => {
-  const at = world.now();
+  const { callId, route, args } = call;
   const caller = callers.find(({ callerId }) => callerId === route.caller);
   if (caller?.tools.every(({ name }) => name !== route.tool) ?? true)
-    return {
-      type: 'call-failed',
-      at,
-      callId,
-      code: 'not_found',
-      message: `${route.caller} does not offer it any more`,
-    };
-  const requestId = world.uuid();
+    return notThere(ports, call, `${route.caller} does not offer it any more`);
+  const at = ports.world.now();
+  const requestId = ports.world.uuid();
   const said: readonly LogEntry[] = [
     { type: 'caller_tool:request', data: { requestId, name: route.tool, args } },
   ];
   const wait = { id: requestId, since: at, until: at + callerAnswerMs };
   return { type: 'call-handed', at, callId, wait, said };
 };
+
+const notThere = (
+  { world }: { readonly world: World },
+  { callId }: HandedCall,
+  message: string,
+): TurnEvent => ({ type: 'call-failed', at: world.now(), callId, code: 'not_found', message });

@@ -29,7 +29,12 @@ export const leave = async (
   { run, isIdle }: { run: Run; isIdle: boolean },
 ): Promise<boolean> => {
   if (isIdle) await tellAgain(ports, desk);
-  const dueAt = nextLook(desk.turn.state, ports.world.now() + run.settings.limits.idleMs);
+  const { limits } = run.settings;
+  const now = ports.world.now();
+  // Who came for nothing does not put off when the session rests.
+  const restAt = Math.max(now, desk.session.lastActiveAt + limits.idleMs);
+  const look = nextLook(desk.turn.state, now, limits);
+  const dueAt = desk.turn.state.kind === 'acting' ? look : Math.min(look, restAt);
   return (await ports.sessions.releaseLease(desk.session, dueAt)) !== 'kept';
 };
 

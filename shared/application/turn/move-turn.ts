@@ -10,6 +10,7 @@ import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/
 import type { Invoker } from '../../ports/invoker.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { AudiencePorts } from '../connection/audience.ts';
+import { wakeParent } from '../family/wake-parent.ts';
 import { commitUnleased } from './commit-unleased.ts';
 
 export type MovePorts = AudiencePorts & { readonly sessions: SessionStore; readonly invoker: Invoker };
@@ -57,5 +58,6 @@ const tryMove = async (
   };
   if (!(await commitUnleased(ports, { session, turn, step, at, completed, patch, wakes }))) return 'raced';
   if (wakes) await ports.invoker.runTurn(session.id, correlationId);
+  if (step.state.kind === 'done') await wakeParent(ports, session, correlationId);
   return 'moved';
 };

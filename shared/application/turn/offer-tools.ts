@@ -9,10 +9,15 @@ import { nameTools, type UnavailableServer } from '../../domain/mcp/naming.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import type { ToolSpec } from '../../domain/model.ts';
 import { isOffered, type Session } from '../../domain/session.ts';
+import { sessionTool } from '../../domain/session-tool.ts';
 import { sandboxTools, systemPrompt } from '../../domain/tools.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 
-export type OfferPorts = { readonly mcpServers: Pick<McpServerStore, 'list'> };
+export type OfferPorts = {
+  readonly mcpServers: Pick<McpServerStore, 'list'>;
+  /** What the operator allows where a session says nothing. */
+  readonly recursionDepthMax: number;
+};
 
 export type Offer = {
   readonly tools: readonly ToolSpec[];
@@ -22,26 +27,28 @@ export type Offer = {
   readonly routeOf: (name: string) => ToolRoute | undefined;
 };
 
-type OfferSession = Pick<Session, 'project' | 'mcpNamespacing' | 'disabledTools' | 'allowedTools'>;
+type OfferSession = Pick<Session, 'project' | 'mcpNamespacing' | 'disabledTools' | 'allowedTools' | 'limits'>;
 
 export const offerTools = async (
-  { mcpServers }: OfferPorts,
+  { mcpServers, recursionDepthMax }: OfferPorts,
   session: OfferSession,
   callers: readonly Caller[],
 ): Promise<Offer> => {
   const { project, mcpNamespacing = 'auto' } = session;
   const servers = await mcpServers.list(project);
-  const builtIn = sandboxTools.map(({ name }) => name);
+  const builtIn = [...sandboxTools, sessionTool].map(({ name }) => name);
+  const own = (session.limits?.recursionDepthMax ?? recursionDepthMax) > 0 ? [sessionTool] : [];
   const { tools, routes, unavailable } = nameTools({ servers, builtIn, namespacing: mcpNamespacing });
   const isEnabled = ({ name }: ToolSpec): boolean => isOffered(session, name);
   const ofCallers = offerCallerTools(callers, new Set([...builtIn, ...routes.keys()]));
   const isStdio = (name: string): boolean =>
     servers.some((server) => server.name === name && runsInside(server));
   return {
-    tools: [...sandboxTools, ...tools, ...ofCallers.tools].filter(isEnabled),
+    tools: [...sandboxTools, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
     servers: servers.map((server) => ({ name: server.name, status: shownStatus(server) })),
     system: [systemPrompt, ...unavailableLines(unavailable)].join('\n'),
     routeOf: (name) => {
+      if (own.length > 0 && name === sessionTool.name) return { kind: 'platform', tool: 'session' };
       const route = routes.get(name);
       if (route === undefined) return ofCallers.routes.get(name);
       return { kind: isStdio(route.server) ? 'stdio' : 'remote', ...route };

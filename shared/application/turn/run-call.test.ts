@@ -101,7 +101,7 @@ const open = ({
       warn: (message) => warned.push(message),
       error: () => undefined,
       count: (name) => counted.push(name),
-      duration: () => undefined,
+      duration: (name) => counted.push(name),
     },
     world: { now: () => now, uuid: () => '', sha256: () => '', sleep: () => Promise.resolve() },
   };
@@ -146,7 +146,7 @@ describe('a call', () => {
       durationMs: 25,
     });
     expect(asked).toMatchObject([{ sandbox, callKey: 'tool:turn:1:call/1', name: 'execute_command' }]);
-    expect([puts, counted]).toEqual([[], ['ToolCalls']]);
+    expect([puts, counted]).toEqual([[], ['ToolCallMs']]);
   });
 
   test('that the tool refused says so', async () => {
@@ -160,7 +160,7 @@ describe('a call', () => {
       code: 'execution_timeout',
       message: 'too long',
     });
-    expect(counted).toEqual(['ToolCalls', 'ToolCallsFailed']);
+    expect(counted).toEqual(['ToolCallMs', 'ToolCallsFailed']);
   });
 
   test('of a tool that there is not is not sent', async () => {

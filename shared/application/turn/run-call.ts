@@ -47,12 +47,12 @@ export const isOutside = ({ route }: Pick<ToolEffect, 'route'>): boolean => rout
 export const runCall = async (ports: RunCallPorts, call: OneCall): Promise<EndedCall> => {
   const { callId, key } = call.effect;
   const startedAt = ports.world.now();
-  ports.telemetry.count('ToolCalls');
   const outcome = !call.isAllowed
     ? failed('invalid_request', `there is no tool ${call.effect.name}`)
     : isOutside(call.effect)
       ? await outsideOutcome(ports, call)
       : await insideOutcome(ports, call);
+  ports.telemetry.duration('ToolCallMs', ports.world.now() - startedAt);
   if (outcome.status === 'failed') {
     ports.telemetry.count('ToolCallsFailed');
     const { code, message } = outcome;
@@ -83,7 +83,8 @@ const insideOutcome = async (ports: RunCallPorts, call: OneCall): Promise<Known>
   if (generation !== undefined && generation !== sandbox.generation) return unknownOutcome;
   if (route === undefined && !isSandboxTool(name))
     return failed('invalid_request', `there is no tool ${name}`);
-  if (route?.kind === 'caller') return failed('internal_error', 'a call of a client does not run here');
+  if (route?.kind === 'caller' || route?.kind === 'platform')
+    return failed('internal_error', 'a call that is handed out does not run here');
   const ask = (asked: { readonly name: string; readonly args: JsonObject }) =>
     callUntilKnown(ports, { sandbox, callKey, ...asked, correlationId, onProgress, signal });
   const outcome =

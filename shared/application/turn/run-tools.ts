@@ -18,12 +18,12 @@ import { openTextRelay, type TextRelay } from '../connection/text-relay.ts';
 import type { AcquirePorts } from '../sandbox/acquire-sandbox.ts';
 import { type CollectPorts, collectEnds, type ToolWork } from './collect-ends.ts';
 import { advance, type Desk, isHeld } from './desk.ts';
-import { type HandedCall, handOut, isHandedOut } from './hand-out.ts';
+import { type HandedCall, type HandPorts, handOut, isHandedOut } from './hand-out.ts';
 import { isOutside, type RunCallPorts, runCall, type ToolEffect, unknownOutcome } from './run-call.ts';
 import { openEntry } from './sandbox-entry.ts';
 import { interruptedDesk } from './turn-watch.ts';
 
-export type ToolPorts = AcquirePorts & CollectPorts & RunCallPorts;
+export type ToolPorts = AcquirePorts & CollectPorts & RunCallPorts & HandPorts;
 
 export const runTools = async (
   ports: ToolPorts,
@@ -62,8 +62,12 @@ const perform = async (
 ): Promise<Desk> => {
   const kill = new AbortController();
   const left = new AbortController();
-  const start = (signal: AbortSignal) => (effect: ToolEffect) =>
-    [effect.callId, runCall(ports, callOf(work, effect, signal))] as const;
+  const start = (signal: AbortSignal) => (effect: ToolEffect) => {
+    const ended = runCall(ports, callOf(work, effect, signal));
+    // It is waited for once all have begun: one that fails before that must not end the process.
+    ended.catch(() => undefined);
+    return [effect.callId, ended] as const;
+  };
   try {
     const sent = await begin(ports, work, { effects: outside, generation: outsideSandbox });
     if (!isHeld(sent)) return sent;
@@ -74,7 +78,11 @@ const perform = async (
     const entered = work.entry.used() === undefined ? [] : inside;
     for (const [callId, ended] of entered.map(start(kill.signal))) running.set(callId, ended);
     // Last, since an answer moves the turn: until then who moves it cancels it.
-    const asked = await handOut(ports, { ...work, desk: begun }, handed);
+    const asked = await handOut(
+      ports,
+      { ...work, desk: begun },
+      { calls: handed, running: [...running.keys()] },
+    );
     if (!isHeld(asked)) return asked;
     const desk = await collectEnds(ports, { ...work, desk: asked }, running);
     // Somebody cancelled the turn: its programs end with it. Another holder would go on with them.

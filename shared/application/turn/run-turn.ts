@@ -10,6 +10,7 @@ import type { Session } from '../../domain/session.ts';
 import { firstDeadline } from '../../domain/turn/pending-work.ts';
 import { openAudience } from '../connection/audience.ts';
 import { holdLease } from '../execution/hold-lease.ts';
+import { wakeParent } from '../family/wake-parent.ts';
 import type { Desk } from './desk.ts';
 import { handOver, leave, reload } from './leave-turn.ts';
 import { step } from './step-turn.ts';
@@ -66,7 +67,20 @@ const holdTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<n
 
 const layOut = async (ports: TurnPorts, session: Session): Promise<Desk> => {
   const { watchers, ...loaded } = await ports.sessions.loadWork(session.id);
-  return { session, ...loaded, audience: openAudience(ports, session.id, watchers), lease: 'held' };
+  return { session, ...loaded, audience: openAudience(ports, session, watchers), lease: 'held' };
+};
+
+type Progress = { readonly before: Desk; readonly after: Desk | undefined; readonly isIdle: boolean };
+
+/** Of a turn that has ended; or of one found ended, since who ended it may have died before its parent heard. */
+const tellParent = async (
+  ports: TurnPorts,
+  { correlationId }: Run,
+  { before, after, isIdle }: Progress,
+): Promise<void> => {
+  const wasDone = before.turn.state.kind === 'done';
+  const isNews = after === undefined ? isIdle && wasDone : !wasDone && after.turn.state.kind === 'done';
+  if (isNews) await wakeParent(ports, before.session, correlationId);
 };
 
 /** The desk as it was left; undefined when another invocation goes on. */
@@ -80,6 +94,7 @@ const work = async (ports: TurnPorts, first: Desk, run: Run): Promise<Desk | und
       return undefined;
     }
     const next = desk.lease === 'held' ? await step(ports, desk, run) : desk;
+    await tellParent(ports, run, { before: desk, after: next, isIdle });
     if (next === undefined) {
       if (await leave(ports, desk, { run, isIdle })) return desk;
       desk = await reload(ports, desk, run);

@@ -1,6 +1,6 @@
 /** Ends a call that was given to somebody outside, with what came of it there. An answer counts once, and not when it is late. */
 import type { ToolContent } from '../../domain/event-log.ts';
-import { waitingCalls } from '../../domain/turn/pending-work.ts';
+import { callsWithCallers } from '../../domain/turn/pending-work.ts';
 import type { TurnEvent, TurnLimits, TurnState } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import { textOf } from './bound-result.ts';
@@ -33,7 +33,7 @@ const endOf = (
   state: TurnState,
   { waitId, answer, at }: { readonly waitId: string; readonly answer: OutsideAnswer; readonly at: number },
 ): TurnEvent | undefined => {
-  const call = waitingCalls(state).find(({ wait }) => wait.id === waitId);
+  const call = callsWithCallers(state).find(({ wait }) => wait.id === waitId);
   if (call === undefined) return undefined;
   const { callId } = call;
   if ('code' in answer) return { type: 'call-failed', at, callId, ...answer };

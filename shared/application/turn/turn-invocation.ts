@@ -20,6 +20,8 @@ export type TurnInvocation = {
   readonly sessionId: SessionId;
   readonly settings: TurnSettings;
   readonly correlationId: string;
+  /** Says whose message is worked on from now on, so that the log follows it and not whoever woke the turn. */
+  readonly follow?: (correlationId: string) => void;
   /** Epoch milliseconds at which the function is ended. */
   readonly deadlineAt: number;
   /** How often this work was handed over already. */

@@ -22,6 +22,14 @@ export const rescheduled = ({ nextRunAt: _, ...schedule }: Schedule, now: number
   return next === undefined ? { ...schedule, isEnabled: false } : { ...schedule, nextRunAt: next };
 };
 
+/** Gone for everybody but for whoever takes back what is armed, and clears up. */
+export const deletedSchedule = ({ nextRunAt: _, ...schedule }: Schedule, now: number): Schedule => ({
+  ...schedule,
+  isEnabled: false,
+  isDeleted: true,
+  updatedAt: now,
+});
+
 export type ScheduleStep =
   | { readonly step: 'clear' }
   /** Claim this moment and run it, after a short wait when it is just ahead. */

@@ -107,6 +107,26 @@ test('a session whose money is spent gets its message said and completed, withou
   });
 });
 
+test('a tree that has nothing left ends the turn before its model is asked, whatever the session itself has left', () => {
+  const ended = after(1, started(0.25), asked(1, 0.25), finished, { type: 'budget-spent', at: 4, step: 2 });
+  expect(ended).toEqual({
+    state: { kind: 'done', turnId: 't', stopReason: 'budget_exceeded' },
+    log: [
+      {
+        type: 'completion',
+        data: {
+          turnId: 't',
+          stopReason: 'budget_exceeded',
+          text: '',
+          usage: { inputTokens: 1, outputTokens: 1 },
+          sessionCostUsd: 0.5,
+        },
+      },
+    ],
+    history: [],
+  });
+});
+
 test('a limit of nothing lets calls run that cost nothing, and one that costs', () => {
   expect(after(0, started(0), asked(1, 0), finished).state).toMatchObject({ kind: 'thinking', step: 2 });
   expect(after(0, started(0), asked(1, 0.01), finished).state).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CallId, MessageId, TurnId } from '../ids.ts';
-import { firstDeadline, pendingWork, waitingCalls } from './pending-work.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
+import { callsWithCallers, firstDeadline, nextChildLook, pendingWork } from './pending-work.ts';
 import type { CallStatus, ToolCall } from './turn.ts';
 
 const running = {
@@ -59,8 +59,24 @@ test('a call that somebody outside ends is not owed, and the first deadline is k
   const calls = [waiting('one', 900), call('approved'), waiting('two', 500), call('completed')];
   const acting = { ...running, kind: 'acting' as const, calls };
   expect(pendingWork(acting).map(({ key }) => key)).toEqual(['tool:turn-1:2:approved']);
-  expect(waitingCalls(acting).map(({ wait }) => wait.id)).toEqual(['one', 'two']);
+  expect(callsWithCallers(acting).map(({ wait }) => wait.id)).toEqual(['one', 'two']);
   expect([firstDeadline(acting), firstDeadline({ ...running, kind: 'thinking' })]).toEqual([500, undefined]);
+});
+
+test('who waits for a child looks after a minute, then ever less often', () => {
+  const child = { session: 's' as SessionId, message: 'm' as MessageId };
+  const waiting = (since: number): ToolCall => ({ ...call('executing'), wait: { id: 'w', since, child } });
+  const looksAfter = (...since: readonly number[]): number | undefined => {
+    const state = { ...running, kind: 'acting' as const, calls: since.map(waiting) };
+    const look = nextChildLook(state, 10_000_000);
+    return look && look - 10_000_000;
+  };
+  expect(looksAfter(10_000_000)).toBe(60_000);
+  expect(looksAfter(9_600_000)).toBe(200_000);
+  expect(looksAfter(9_599_999)).toBe(200_001);
+  expect(looksAfter(0)).toBe(600_000);
+  expect(looksAfter(0, 10_000_000)).toBe(60_000);
+  expect(looksAfter()).toBeUndefined();
 });
 
 test('a call that runs names the sandbox it was started in', () => {

@@ -5,7 +5,7 @@
  * the same list under the same keys (T12). Performing an effect twice is safe because every receiver knows
  * its key. A call that was rejected or has ended is never in it (T11), nor one that somebody outside ends.
  */
-import type { CallWait, ToolCall, TurnEffect, TurnState } from './turn.ts';
+import type { CallerWait, CallWait, ChildWait, ToolCall, TurnEffect, TurnState } from './turn.ts';
 
 export const pendingWork = (state: TurnState): readonly TurnEffect[] => {
   switch (state.kind) {
@@ -34,16 +34,41 @@ const runTool = (key: string, call: ToolCall): TurnEffect => ({
   ...(call.generation === undefined ? {} : { generation: call.generation }),
 });
 
-/** The calls that somebody outside ends. */
-export const waitingCalls = (state: TurnState): readonly (ToolCall & { readonly wait: CallWait })[] =>
+type Waiting<Wait extends CallWait> = ToolCall & { readonly wait: Wait };
+
+const waiting = <Wait extends CallWait>(
+  state: TurnState,
+  isIt: (wait: CallWait) => wait is Wait,
+): readonly Waiting<Wait>[] =>
   state.kind === 'acting'
-    ? state.calls.flatMap((call) =>
-        call.status === 'executing' && call.wait !== undefined ? [{ ...call, wait: call.wait }] : [],
+    ? state.calls.flatMap(({ wait, ...call }) =>
+        call.status === 'executing' && wait !== undefined && isIt(wait) ? [{ ...call, wait }] : [],
       )
     : [];
 
-/** When the first of them is over its time; undefined when none waits. */
+/** The calls that clients end. */
+export const callsWithCallers = (state: TurnState): readonly Waiting<CallerWait>[] =>
+  waiting(state, (wait): wait is CallerWait => !('child' in wait));
+
+/** The calls that children end. */
+export const callsWithChildren = (state: TurnState): readonly Waiting<ChildWait>[] =>
+  waiting(state, (wait): wait is ChildWait => 'child' in wait);
+
+/** When the first call of a client is over its time; undefined when none waits. */
 export const firstDeadline = (state: TurnState): number | undefined => {
-  const times = waitingCalls(state).map(({ wait }) => wait.until);
+  const times = callsWithCallers(state).map(({ wait }) => wait.until);
   return times.length === 0 ? undefined : Math.min(...times);
+};
+
+const childLookMsMin = 60_000;
+const childLookMsMax = 600_000;
+
+/**
+ * When somebody looks whether a child has ended unheard: rarer the longer it works. A child that ends says so; this is
+ * for one that died before it could.
+ */
+export const nextChildLook = (state: TurnState, at: number): number | undefined => {
+  const ages = callsWithChildren(state).map(({ wait }) => at - wait.since);
+  if (ages.length === 0) return undefined;
+  return at + Math.min(childLookMsMax, Math.max(childLookMsMin, Math.round(Math.min(...ages) / 2)));
 };

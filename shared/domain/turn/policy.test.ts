@@ -34,6 +34,23 @@ describe('which calls are put before a human', () => {
     expect(sandboxTools.map(({ name }) => name).filter((name) => !Object.hasOwn(table, name))).toEqual([]);
   });
 
+  test.each(modes)(
+    'in %s an agent looks at others as it reads files, and starts them as it runs commands',
+    (mode) => {
+      const asks = (action: string): boolean => {
+        const call = {
+          name: 'session',
+          args: { action },
+          route: { kind: 'platform', tool: 'session' },
+        } as const;
+        return needsHuman(call, { mode, rememberedTools: [] }, first);
+      };
+      expect(['get', 'list', 'events'].map(asks)).toEqual(Array(3).fill(asksHuman(mode, 'list_files', {})));
+      const likeACommand = asksHuman(mode, 'execute_command', { command: 'make' });
+      expect(['spawn', 'message', 'end', ''].map(asks)).toEqual(Array(4).fill(likeACommand));
+    },
+  );
+
   test.each(modes)('a tool that a human allowed for the session is not asked again in %s', (mode) => {
     const policy = { mode, rememberedTools: ['execute_code'] };
     expect(needsHuman({ name: 'execute_code', args: {} }, policy, { calls: '', times: 9 })).toBe(false);

@@ -5,6 +5,7 @@
  * A mode saves a human's attention and is no boundary: what a call may do at all, its sandbox decides.
  */
 import { type AskedCall, toolIdentity } from '../asked-call.ts';
+import { isLook } from '../session-tool.ts';
 import { isGitsOwn, isPlainGitLine } from './plain-git.ts';
 import type { ApprovalPolicy, Repetition } from './turn.ts';
 
@@ -32,7 +33,8 @@ export const needsHuman = (call: Asked, policy: ApprovalPolicy, repetition: Repe
 };
 
 /** What a registered server calls reading, nobody here knows. */
-const isReader = ({ name, route }: Asked): boolean => route === undefined && readers.includes(name);
+const isReader = ({ name, route, args: { action } }: Asked): boolean =>
+  route === undefined ? readers.includes(name) : route.kind === 'platform' && isLook(action);
 
 /** Not of git's own files: its configuration and hooks name programs that the next git command starts. */
 const isPlainEdit = ({ name, route, args: { path } }: Asked): boolean =>

@@ -55,6 +55,11 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
     message: fc.string(),
   }),
   fc.record({
+    type: fc.constant('budget-spent' as const),
+    at: fc.nat(),
+    step: fc.integer({ min: 1, max: 4 }),
+  }),
+  fc.record({
     type: fc.constant('call-decided' as const),
     at: fc.nat(),
     callId,
@@ -107,6 +112,7 @@ const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
         spentUsd: pick % 7 === 0 ? 2 : 0,
       };
     case 'thinking':
+      if (pick === 58) return { type: 'budget-spent', at, step: state.step };
       return {
         type: 'model-answered',
         at,

@@ -65,6 +65,7 @@ const modelFailed = (code: string, step = 1): TurnEvent => ({
   code,
   message: 'no model',
 });
+const budgetSpent = (step = 1): TurnEvent => ({ type: 'budget-spent', at: 2, step });
 const decided = (callId: string, fields: Partial<EventOf<'call-decided'>> = {}): TurnEvent => ({
   type: 'call-decided',
   at: 3,
@@ -128,6 +129,7 @@ describe('the transition table', () => {
     started: started(),
     'model-answered': answered(),
     'model-failed': modelFailed('provider_unavailable'),
+    'budget-spent': budgetSpent(),
     'call-decided': decided('c1'),
     'calls-started': callsStarted('c1'),
     'call-handed': callHanded('c1'),
@@ -137,11 +139,11 @@ describe('the transition table', () => {
   };
   // biome-ignore format: a table is read by column
   const table: Record<TurnState['kind'], Record<TurnEvent['type'], TurnState['kind'] | 'ignored'>> = {
-    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
-    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'acting',  'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'acting',  'call-handed': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
-    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'budget-spent': 'done',    'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'acting',  'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'calls-started': 'acting',  'call-handed': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
+    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
   };
   const cells = Object.entries(table).flatMap(([kind, row]) =>
     Object.entries(row).map(([type, expected]) => ({ kind, type, expected })),
@@ -164,6 +166,7 @@ describe('guards', () => {
   test.each([
     ['an answer of another step', thinking, answered({ step: 2 })],
     ['a failure of another step', thinking, modelFailed('internal_error', 2)],
+    ['a word of another step that no money is left', thinking, budgetSpent(2)],
     [
       'a decision on a call that is not the first that waits',
       deciding(call('c1'), call('c2')),

@@ -41,9 +41,9 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
     case 'cancelled':
       return abandon(state, 'cancelled');
     case 'model-answered':
-      return isCurrent(state, event) ? answered(state, event, limits) : ignore(state, 'a late answer');
     case 'model-failed':
-      return isCurrent(state, event) ? modelFailed(state, event) : ignore(state, 'a late answer');
+    case 'budget-spent':
+      return isCurrent(state, event) ? thought(state, event, limits) : ignore(state, 'a late answer');
     case 'call-decided':
       return state.kind === 'deciding' ? decided(state, event, limits) : ignore(state, 'no call waits');
     case 'calls-started':
@@ -88,6 +88,13 @@ const begin = ({ turnId, message, policy, spentUsd }: EventOf<'started'>, limits
 /** A model call is made while there is money left: the one that passes the limit is the last (T16). */
 const isOverBudget = ({ spentUsd }: Running, { usdMax }: TurnLimits): boolean =>
   spentUsd > 0 && spentUsd >= usdMax;
+
+type Thought = EventOf<'model-answered'> | EventOf<'model-failed'> | EventOf<'budget-spent'>;
+
+const thought = (state: Thinking, event: Thought, limits: TurnLimits): TurnStep => {
+  if (event.type === 'model-answered') return answered(state, event, limits);
+  return event.type === 'model-failed' ? modelFailed(state, event) : end(state, 'budget_exceeded', '');
+};
 
 const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: TurnLimits): TurnStep => {
   const { messageId, text, echo } = event;

@@ -8,7 +8,7 @@
 import type { AskedCall, ToolRoute } from '../asked-call.ts';
 import type { LogEntry, StopReason, ToolContent } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
-import type { CallId, MessageId, TurnId } from '../ids.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnswerEnd, TokenUsage } from '../model.ts';
 import type { ApprovalMode } from '../session.ts';
@@ -25,13 +25,22 @@ export type ToolCall = AskedCall & {
   readonly wait?: CallWait;
 };
 
-/** Who ends a call is known by the id that was given out; over its time the call has failed. */
-export type CallWait = {
+/** A call that a client answers, known by the id that was given out; over its time it has failed. */
+export type CallerWait = {
   readonly id: string;
   /** Epoch milliseconds, both. */
   readonly since: number;
   readonly until: number;
 };
+
+/** A call that a child's answer to one message ends, however long it takes. */
+export type ChildWait = {
+  readonly id: string;
+  readonly since: number;
+  readonly child: { readonly session: SessionId; readonly message: MessageId };
+};
+
+export type CallWait = CallerWait | ChildWait;
 
 /** The generation of a call that is started outside the sandbox: its outcome lives and dies with the function. */
 export const outsideSandbox = 0;
@@ -90,6 +99,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly echo?: JsonObject;
     }
   | { readonly type: 'model-failed'; readonly step: number; readonly code: string; readonly message: string }
+  /** The session's tree has nothing left: the model is not asked. */
+  | { readonly type: 'budget-spent'; readonly step: number }
   | {
       readonly type: 'call-decided';
       readonly callId: CallId;

@@ -1,9 +1,9 @@
 /** `session approve`, `cancel`, `end` and `cleanup`: what a person decides of a session. */
 
+import { cancelTree } from '#shared/application/family/cancel-tree.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
 import { endSession } from '#shared/application/session/end-session.ts';
 import { findSession } from '#shared/application/session/find-session.ts';
-import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
 import { decideCall } from '#shared/application/turn/decide-call.ts';
 import {
   approveArguments,
@@ -46,7 +46,7 @@ export const cancel = defineAction({
   run: async ({ session_id: id }, context) => {
     const { ports, principal, intent, correlationId } = context;
     const { session } = await findSession(ports.sessions, { id, principal, intent });
-    await cancelTurn(ports, session.id, correlationId);
+    await cancelTree(ports, session.id, correlationId);
     return done(context, session.id, 'its turn is cancelled');
   },
 });

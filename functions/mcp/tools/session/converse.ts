@@ -8,6 +8,7 @@ import {
   type Speech,
   spawnSession,
 } from '#shared/application/session/converse.ts';
+import { declareTools, refuseTaken } from '#shared/application/turn/caller-tools.ts';
 import { conversedResult, messageArguments, spawnArguments } from '#shared/contracts/session-tool.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';
@@ -40,7 +41,7 @@ export const spawn = defineAction({
   },
 });
 
-const speechOf = (input: Arguments, { principal, settings, correlationId }: ToolContext): Speech => ({
+const speechOf = (input: Arguments, { ports, principal, settings, correlationId }: ToolContext): Speech => ({
   principal,
   project: input.project_id,
   place: {
@@ -60,7 +61,18 @@ const speechOf = (input: Arguments, { principal, settings, correlationId }: Tool
   defaults: settings.defaults,
   correlationId,
   messageId: input.message_id,
+  ...offering(ports, input),
 });
+
+const offering = (
+  ports: ToolContext['ports'],
+  { caller_id: callerId, caller_tools: tools }: Arguments,
+): Pick<Speech, 'prepare'> => {
+  if (callerId === undefined || tools === undefined) return {};
+  const caller = { callerId, tools };
+  refuseTaken(caller);
+  return { prepare: (session) => declareTools(ports, session, caller) };
+};
 
 const answer = async (conversed: Conversed, input: Arguments, context: ToolContext): Promise<Result> => {
   const { session, spawned, workspaceCreated, lastEventIndex, messageId } = conversed;
@@ -99,9 +111,11 @@ const waitFor = async (
     waitMsMax: completionWaitMsMax,
     signal: AbortSignal.any([signal, gone, asked.signal]),
     onEvent: (event) => {
-      tell(event.type === 'agent:error' ? 'error' : 'info', toldData(session.id, event));
       onPhase(phaseOf(event));
-      if (stopsAtApproval && event.type === 'tool:approval_required') asked.abort();
+      // A call that waits is progress, and in the answer: calls, outputs, errors and completions alone are pushed.
+      if (event.type !== 'tool:approval_required')
+        tell(event.type === 'agent:error' ? 'error' : 'info', toldData(session.id, event));
+      else if (stopsAtApproval) asked.abort();
     },
   });
   if (completion !== undefined) {

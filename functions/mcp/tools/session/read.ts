@@ -1,8 +1,9 @@
 /** `session get`, `list` and `events`: what there is, what was done and what it cost. */
+
+import { readFamily } from '#shared/application/family/read-family.ts';
 import { findSession } from '#shared/application/session/find-session.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { readEvents } from '#shared/application/session/read-events.ts';
-import { childrenOf, readFamily } from '#shared/application/session/read-family.ts';
 import {
   eventsArguments,
   eventsResult,
@@ -71,7 +72,7 @@ export const events = defineAction({
     const { session } = await findSession(ports.sessions, { id, principal, intent });
     const page = { since, eventsMax };
     const read = input.include_children
-      ? await readFamily(ports.sessions, session, { ...page, childrenOf })
+      ? await readFamily(ports.sessions, session, page)
       : await readEvents(ports.sessions, session, page);
     const shown = read.events.map(({ index, sessionId, type, at, data }) => {
       const fields = data as Readonly<Record<string, unknown>>;

@@ -11,7 +11,8 @@ export const makeCallerStore = (table: Table): CallerStore => ({
   declare: async (session, caller) => {
     const others = (await list(table, session)).filter(({ callerId }) => callerId !== caller.callerId);
     if (others.length >= callersPerSessionMax) return 'full';
-    const Item = { ...keys.caller(session, caller.callerId), ...caller };
+    const tools = JSON.stringify(caller.tools);
+    const Item = { ...keys.caller(session, caller.callerId), ...caller, tools };
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
     return 'declared';
   },

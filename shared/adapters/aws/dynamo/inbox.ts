@@ -6,7 +6,7 @@
  */
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { openMessagesPerConnectionMax, redriveAfterMs } from '#shared/domain/limits.ts';
-import { isEnded, type Session } from '#shared/domain/session.ts';
+import { holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
 import type { AcceptResult, InboxMessage, SessionStore } from '#shared/ports/session-store.ts';
 import { takePlace } from './places.ts';
 import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
@@ -49,7 +49,7 @@ const acceptance = (
   { message, placesMax }: { readonly message: InboxMessage; readonly placesMax: number },
 ): TransactWriteCommand => {
   const ttl = Math.ceil(message.acceptedAt / 1000) + acceptedSecondsMax;
-  const isFirst = session.status === 'created';
+  const takesPlace = session.status === 'created' && holdsPlace({ ...session, status: 'running' });
   return new TransactWriteCommand({
     TransactItems: [
       {
@@ -62,7 +62,7 @@ const acceptance = (
       sessionUpdate(TableName, session, message),
       { Put: { TableName, Item: inboxItem(session.id, message) } },
       ...connectionUpdates(TableName, message, ttl),
-      ...(isFirst ? takePlace(TableName, session, { at: message.acceptedAt, placesMax }) : []),
+      ...(takesPlace ? takePlace(TableName, session, { at: message.acceptedAt, placesMax }) : []),
     ],
   });
 };

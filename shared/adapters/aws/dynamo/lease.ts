@@ -6,8 +6,9 @@
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
-import type { Session } from '#shared/domain/session.ts';
+import { isEnded, type Session } from '#shared/domain/session.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import { endedStatuses, lives, statusNames } from './session-children.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 
@@ -67,9 +68,12 @@ export const releaseLease =
         new UpdateCommand({
           TableName: name,
           Key: keys.session(id),
-          ConditionExpression: 'leaseFence = :fence AND workSeq = :workSeq',
+          // An ended session stays due as its end or its lease left it: the janitor goes after what died with it (CH4).
+          ConditionExpression: `${lives} AND leaseFence = :fence AND workSeq = :workSeq`,
           UpdateExpression: 'SET leaseHolder = :nobody, leaseUntil = :zero, duePk = :duePk, dueAt = :dueAt',
+          ExpressionAttributeNames: statusNames,
           ExpressionAttributeValues: {
+            ...endedStatuses,
             ':fence': lease.fence,
             ':workSeq': workSeq,
             ':nobody': '',
@@ -82,6 +86,8 @@ export const releaseLease =
       return 'released';
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
-      return itemOfFailure(error)?.['leaseFence'] === lease.fence ? 'kept' : 'stale';
+      const item = itemOfFailure(error);
+      const session = item && sessionFrom(item);
+      return session?.lease.fence === lease.fence && !isEnded(session.status) ? 'kept' : 'stale';
     }
   };

@@ -5,7 +5,7 @@
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
-import type { Session } from '#shared/domain/session.ts';
+import { answersInWorkspace, type Session } from '#shared/domain/session.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { pageOfProject } from './project-pages.ts';
 import { keys, namesIn, type Table } from './table.ts';
@@ -32,17 +32,19 @@ export const enterWorkspaceAction = (
   after: SessionId | null | undefined,
 ): Actions[number] => workspaceUpdate(TableName, session.workspace, entered(session, after));
 
-const entered = ({ id, project, kind }: Session, after: SessionId | null | undefined): Change => {
+const entered = (session: Session, after: SessionId | null | undefined): Change => {
+  const { id, project } = session;
+  const answers = answersInWorkspace(session);
   const conditions = ['#project = :project', 'attribute_not_exists(deletedAt)'];
   if (after === null) conditions.push('attribute_not_exists(latestAgent)');
   else if (after !== undefined) conditions.push('latestAgent = :after');
   return {
     when: conditions.join(' AND '),
-    set: `${kind === 'agent' ? 'SET latestAgent = :id ' : ''}ADD #users :ids`,
+    set: `${answers ? 'SET latestAgent = :id ' : ''}ADD #users :ids`,
     values: {
       ':project': project,
       ':ids': new Set([id]),
-      ...(kind === 'agent' ? { ':id': id } : {}),
+      ...(answers ? { ':id': id } : {}),
       ...(after ? { ':after': after } : {}),
     },
   };

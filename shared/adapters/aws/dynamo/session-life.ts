@@ -16,6 +16,7 @@ import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchDelete } from './batch.ts';
 import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
 import { givePlaceBack, takePlace } from './places.ts';
+import { familyActions } from './session-children.ts';
 import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
 import { type Cancellation, isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
@@ -27,30 +28,43 @@ type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 /** Each lost race is another writer's word in the log, or a change of status. */
 const racesMax = 50;
 
+type Making = Parameters<SessionStore['create']>[1];
+type Made = Awaited<ReturnType<SessionStore['create']>>;
+type Part = { readonly actions: Actions; readonly refusedAs: Exclude<Made, 'created'> };
+
+/** All that is written together, and what it says when one of it is refused. */
 export const create =
   (table: Table): SessionStore['create'] =>
-  async (session, { workspace, enters, placesMax }) => {
-    const TableName = table.name;
-    const isNew = 'attribute_not_exists(pk)';
-    const own: Actions = [
-      { Put: { TableName, Item: sessionItem(session), ConditionExpression: isNew } },
-      { Put: { TableName, Item: pointerOf(session) } },
-    ];
-    const places = holdsPlace(session)
-      ? takePlace(TableName, session, { at: session.createdAt, placesMax })
-      : [];
-    const actions: Actions = [
-      ...own,
-      ...places,
-      ...(workspace === undefined ? [] : makeWorkspaceActions(TableName, workspace)),
-      ...(enters === undefined ? [] : [enterWorkspaceAction(TableName, session, enters.after)]),
-    ];
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+  async (session, making) => {
+    const parts = partsOf(table.name, session, making);
+    const TransactItems = parts.flatMap(({ actions }) => actions);
+    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
     if (result === 'done') return 'created';
-    const refused = result.findIndex(({ code }) => code === 'ConditionalCheckFailed');
-    if (refused < own.length) return 'exists';
-    return refused < own.length + places.length ? 'full' : 'moved';
+    const reasons = parts.flatMap(({ actions, refusedAs }) => actions.map(() => refusedAs));
+    return reasons[result.findIndex(({ code }) => code === 'ConditionalCheckFailed')] ?? 'moved';
   };
+
+const partsOf = (
+  TableName: string,
+  session: Session,
+  { workspace, enters, placesMax, child }: Making,
+): readonly Part[] => {
+  const ConditionExpression = 'attribute_not_exists(pk)';
+  const own: Actions = [
+    { Put: { TableName, Item: sessionItem(session), ConditionExpression } },
+    { Put: { TableName, Item: pointerOf(session) } },
+  ];
+  const family = child && familyActions(TableName, session, child);
+  const place = { at: session.createdAt, placesMax };
+  return [
+    { actions: own, refusedAs: 'exists' },
+    { actions: family?.ofParent ?? [], refusedAs: 'orphan' },
+    { actions: family?.ofTree ?? [], refusedAs: 'full' },
+    { actions: holdsPlace(session) ? takePlace(TableName, session, place) : [], refusedAs: 'full' },
+    { actions: workspace ? makeWorkspaceActions(TableName, workspace) : [], refusedAs: 'moved' },
+    { actions: enters ? [enterWorkspaceAction(TableName, session, enters.after)] : [], refusedAs: 'moved' },
+  ];
+};
 
 /** How a session is found from its project. */
 const pointerOf = ({ project, createdAt, id }: Pick<Session, 'project' | 'createdAt' | 'id'>) =>
@@ -95,6 +109,8 @@ const endingOf = (
   { status, at, dueAt, unlessMoved, events }: Ending,
 ): TransactWriteCommand => {
   const conditions = ['attribute_exists(pk)', '#status = :before', 'lastSeq = :lastSeq'];
+  // Who ends it ends its children, too: one that comes meanwhile is read first.
+  if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
   if (unlessMoved) conditions.push('lastActiveAt = :lastActiveAt', 'workSeq = :workSeq');
   const update = {
     TableName,

@@ -9,6 +9,7 @@ import { accept } from './inbox.ts';
 import { releaseLease, renewLease, takeLease } from './lease.ts';
 import { pageOfProject } from './project-pages.ts';
 import { beginCall, endCall, noteRunning, touch } from './session-calls.ts';
+import { descendants, wake } from './session-children.ts';
 import { ownerPartition, sessionFrom, turnFrom } from './session-items.ts';
 import { create, end, forget, postpone, removeUnused } from './session-life.ts';
 import { glance, history, loadWork } from './session-work.ts';
@@ -24,6 +25,8 @@ export const makeSessionStore = (table: Table, options: HistoryOptions = plainHi
     return (await batchGet(table, unique.map(keys.session))).map(sessionFrom);
   },
   getWithTurn: getWithTurn(table),
+  descendants: descendants(table),
+  wake: wake(table),
   list: list(table),
   listOfProject: async (project, page) => {
     const listing = { project, kind: 'SESSION', keyOf: keys.session } as const;

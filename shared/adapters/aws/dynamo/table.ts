@@ -17,6 +17,8 @@ const digits = (value: number, width: number): string => String(value).padStart(
 export const keys = {
   session: (id: string) => ({ pk: `SESSION#${id}`, sk: 'META' }),
   turn: (id: string) => ({ pk: `SESSION#${id}`, sk: 'TURN' }),
+  /** Beside the session at its top: in front of the turn, where a glance does not read it. */
+  tree: (root: string) => ({ pk: `SESSION#${root}`, sk: 'TREE' }),
   event: (id: string, seq: number) => ({ pk: `SESSION#${id}`, sk: `EVENT#${digits(seq, 12)}` }),
   accepted: (id: string, messageId: string) => ({ pk: `SESSION#${id}`, sk: `ACCEPTED#${messageId}` }),
   inbox: (id: string, at: number, messageId: string) => ({
@@ -27,6 +29,11 @@ export const keys = {
   /** Read with the rest of what a turn needs: behind its messages. */
   caller: (id: string, callerId: string) => ({ pk: `SESSION#${id}`, sk: `OFFER#${callerId}` }),
   watcher: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
+  /** Of the session at the top of a tree: one for each session under it. */
+  child: (root: string, at: number, id: string) => ({
+    pk: `SESSION#${root}`,
+    sk: `CHILD#${digits(at, 13)}#${id}`,
+  }),
   connection: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'META' }),
   openMessages: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'OPEN' }),
   workspace: (id: string) => ({ pk: `WORKSPACE#${id}`, sk: 'META' }),
@@ -64,6 +71,7 @@ export const keys = {
     pk: `AUDIT#${new Date(at).toISOString().slice(0, 10)}`,
     sk: `${digits(at, 13)}#${part}`,
   }),
+  historyPoint: (scope: string, at: number) => ({ pk: `HISTORY#${scope}`, sk: `AT#${digits(at, 13)}` }),
   preview: (hash: string) => ({ pk: `PREVIEW#${hash}`, sk: 'META' }),
   ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),
 } as const;

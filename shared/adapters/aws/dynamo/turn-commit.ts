@@ -9,12 +9,13 @@ import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/l
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
-import { isEnded } from '#shared/domain/session.ts';
+import { isEnded, type Session } from '#shared/domain/session.ts';
 import type { CommitResult, SessionStore, TurnCommit } from '#shared/ports/session-store.ts';
 import { type HistoryOptions, messageItem } from './history-items.ts';
 import { eventItem, sessionDue, sessionFrom, turnItem } from './session-items.ts';
 import { type Cancellation, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
+import { spendOfTree } from './trees.ts';
 import { checkpointed, workspaceUpdate } from './workspace-changes.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -77,15 +78,22 @@ const afterRace = (
   const now = sessionFrom(session.item);
   const lostLease = commit.fence !== undefined && now.lease.fence !== commit.fence;
   if (lostLease || isEnded(now.status)) return 'stale';
-  const { lastSeq, workSeq } = now;
+  // Who holds no lease read the session before the turn: a turn that ended in between has cost what is not in this patch.
+  if (commit.fence === undefined && !hasCostAsRead(now, commit.session)) return 'moved';
+  const { lastSeq, workSeq, hasChildren } = now;
   const sawAllWork = workSeq === commit.session.workSeq;
   return {
     ...commit,
     // What came meanwhile is on nobody's desk yet: the writer goes on with the work it has seen.
-    session: { ...commit.session, lastSeq },
+    session: { ...commit.session, lastSeq, ...(hasChildren ? { hasChildren } : {}) },
     release: commit.release && sawAllWork,
   };
 };
+
+const hasCostAsRead = (now: Session, read: Session): boolean =>
+  now.costUsd === read.costUsd &&
+  now.usage.inputTokens === read.usage.inputTokens &&
+  now.usage.outputTokens === read.usage.outputTokens;
 
 /** What was forgotten is deleted as far as the transaction has room; the rest goes with the next commits. */
 const transaction = (
@@ -93,7 +101,7 @@ const transaction = (
   commit: TurnCommit,
   { events, options }: { readonly events: readonly LogEvent[]; readonly options: HistoryOptions },
 ): { readonly command: TransactWriteCommand; readonly historyKept: number } => {
-  const { session, history, historyNext, historyFrom, historyKept: first, note } = commit;
+  const { session, history, historyNext, historyFrom, historyKept: first, note, spends } = commit;
   const update = sessionUpdate(TableName, commit, events.length);
   const needed: Actions = [
     ...(note === undefined
@@ -104,6 +112,7 @@ const transaction = (
       Put: { TableName, Item: messageItem(keys.message(session.id, historyNext + index), message, options) },
     })),
     ...completedActions(TableName, commit),
+    ...(spends === undefined ? [] : [spendOfTree(TableName, { ...spends, session: session.id })]),
   ];
   const room = Math.max(0, transactionActionsMax - 2 - needed.length);
   const historyKept = Math.min(historyFrom, first + room);
@@ -149,6 +158,8 @@ const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number
     ':stopped': 'stopped',
   };
   const names: Record<string, string> = { '#status': 'status' };
+  // TM5: who started a first child learns here that its next model call is its tree's.
+  if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
   for (const [key, value] of Object.entries(patch)) {
     names[`#${key}`] = key;
     values[`:patch_${key}`] = value;

@@ -1,39 +1,39 @@
 /**
  * The log of a session and of the sessions under it, in the order of time.
  *
- * The page is the root's. Of the others comes what happened since the last event the reader knows, so that an event of
- * theirs may come again: it is known by its session and its number.
+ * The page is the session's own. Of the others comes what happened since the last event the reader knows, so that an
+ * event of theirs may come again: it is known by its session and its number.
  */
 import type { LogEvent } from '../../domain/event-log.ts';
 import { oldestKept } from '../../domain/event-log.ts';
+import { subtreeOf } from '../../domain/family.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
-import type { Session } from '../../domain/session.ts';
+import { type Session, treeOf } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { readEvents } from './read-events.ts';
-
-/** Every session under one, at any depth. */
-export type ChildrenOf = (session: Session) => Promise<readonly Session[]>;
-
-/** No session starts another. */
-export const childrenOf: ChildrenOf = () => Promise.resolve([]);
+import { readEvents } from '../session/read-events.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
 
-export const readFamily = async (
-  sessions: SessionStore,
+/** Every session under one, at any depth, nearest first. */
+export const descendantsOf = async (
+  { descendants }: Pick<SessionStore, 'descendants'>,
   session: Session,
-  { childrenOf: ask, ...page }: Page & { readonly childrenOf: ChildrenOf },
-) => {
+): Promise<readonly Session[]> => {
+  const root = treeOf(session);
+  return root === undefined ? [] : subtreeOf(await descendants(root), session.id);
+};
+
+export const readFamily = async (sessions: SessionStore, session: Session, page: Page) => {
   const own = await readEvents(sessions, session, page);
-  const children = await ask(session);
+  const children = await descendantsOf(sessions, session);
   if (children.length === 0) return own;
   const from = page.since < 0 ? 0 : await timeOf(sessions, session, page.since);
-  // While the root has more, the others are not ahead of it.
+  // While the session itself has more, the others are not ahead of it.
   const to = own.hasMore ? Date.parse(own.events.at(-1)?.at ?? '') : Number.POSITIVE_INFINITY;
   const others = await Promise.all(children.map((child) => newest(sessions, child)));
   const within = others.flat().filter(({ time }) => time >= from && time <= to);
-  const roots = own.events.map((event) => ({ time: Date.parse(event.at), event }));
-  const merged = [...roots, ...within].sort((one, other) => one.time - other.time);
+  const ofItself = own.events.map((event) => ({ time: Date.parse(event.at), event }));
+  const merged = [...ofItself, ...within].sort((one, other) => one.time - other.time);
   return { ...own, events: merged.map(({ event }) => event) };
 };
 

@@ -2,21 +2,25 @@ import { expect, test } from 'vitest';
 import { newSession } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { Session } from '../../domain/session.ts';
-import { childrenOf, readFamily } from './read-family.ts';
+import { readFamily } from './read-family.ts';
 
 const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]>>) => {
   const { ports } = openQuietPorts();
-  const logged = async (at: readonly number[]): Promise<Session> => {
-    const { id } = newSession();
-    await ports.sessions.create({ ...newSession(), id }, { placesMax: 10 });
+  const { sessions } = ports;
+  const log = async ({ id }: Session, at: readonly number[]): Promise<Session> => {
     for (const time of at)
-      await ports.sessions.append(id, [{ type: 'system', data: { kind: 'note', time } }], time);
-    return (await ports.sessions.get(id)) as Session;
+      await sessions.append(id, [{ type: 'system', data: { kind: 'note', time } }], time);
+    return (await sessions.get(id)) as Session;
   };
-  const root = await logged(times.root);
-  const child = await logged(times.child);
-  return (since: number, eventsMax = 1000) =>
-    readFamily(ports.sessions, root, { since, eventsMax, childrenOf: async () => [child] });
+  const root = newSession();
+  await sessions.create(root, { placesMax: 10 });
+  const family = { root: root.id, parent: root.id };
+  const child = { ...newSession(), depth: 1, family };
+  const made = await sessions.create(child, { placesMax: 0, child: { parent: root, agentsMax: 2 } });
+  expect(made).toBe('created');
+  await log(child, times.child);
+  const read = await log(root, times.root);
+  return (since: number, eventsMax = 1000) => readFamily(sessions, read, { since, eventsMax });
 };
 
 const timesOf = ({ events }: { readonly events: readonly { readonly at: string }[] }): readonly number[] =>
@@ -36,8 +40,4 @@ test('a reader who goes on misses none of the others, and the others are not ahe
   expect(timesOf(await read(0, 1))).toEqual([20, 30, 30]);
   expect(timesOf(await read(1, 1))).toEqual([30, 50, 60]);
   expect(timesOf(await read(2))).toEqual([60]);
-});
-
-test('a session without others is read alone', async () => {
-  expect(await childrenOf(newSession())).toEqual([]);
 });

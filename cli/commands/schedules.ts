@@ -1,0 +1,186 @@
+/** `schedules`: prompts that are said to agents by the clock: made, changed, run by hand, and what came of it. */
+import { type Call, type Command, given, wholeNumber } from '../command.ts';
+import { listAll, segment } from '../http-client.ts';
+import { type Cell, factLines, tableLines } from '../table.ts';
+
+type Target = {
+  readonly projectId: string;
+  readonly workspaceId?: string;
+  readonly pinnedSessionId?: string;
+};
+type Schedule = {
+  readonly id: string;
+  readonly name: string;
+  readonly cronExpr: string;
+  readonly prompt: string;
+  readonly targets: readonly Target[];
+  readonly enabled: boolean;
+  readonly overlapBehavior: string;
+  readonly sessionBehavior: string;
+  readonly disabledReason?: string;
+  readonly nextRunAt: string | null;
+  readonly lastRunAt: string | null;
+};
+type Run = {
+  readonly runAt: string;
+  readonly status: string;
+  readonly trigger: string;
+  readonly sessionId?: string;
+  readonly output?: string;
+  readonly error?: string;
+  readonly durationMs?: number;
+  readonly late?: boolean;
+};
+
+const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
+const pathOf = (call: Call, suffix = ''): string => `/api/schedules/${segment(idOf(call))}${suffix}`;
+
+const targetText = ({ projectId, workspaceId }: Target): string =>
+  workspaceId === undefined ? projectId : `${projectId}/${workspaceId}`;
+
+const facts = (schedule: Schedule): readonly string[] =>
+  factLines([
+    ['id', schedule.id],
+    ['name', schedule.name],
+    ['cron (UTC)', schedule.cronExpr],
+    ['enabled', schedule.enabled ? 'yes' : 'no'],
+    ['disabled because', schedule.disabledReason],
+    ['next run', schedule.nextRunAt],
+    ['last run', schedule.lastRunAt],
+    ['overlap', schedule.overlapBehavior],
+    ['sessions', schedule.sessionBehavior],
+    ...schedule.targets.map((target) => ['target', targetText(target)] as const),
+    ['prompt', schedule.prompt],
+  ]);
+
+const list = async (call: Call): Promise<undefined> => {
+  const project = call.text('project');
+  const path = `/api/schedules${project === undefined ? '' : `?project=${segment(project)}`}`;
+  const schedules = await listAll<Schedule>(await call.client(), path, 'schedules');
+  call.output.result({ schedules }, () =>
+    schedules.length === 0
+      ? ['No schedules; make one with `sallyport schedules create`.']
+      : tableLines(
+          ['ID', 'NAME', 'CRON', 'ENABLED', 'NEXT RUN'],
+          schedules.map((one) => [one.id, one.name, one.cronExpr, one.enabled ? 'yes' : 'no', one.nextRunAt]),
+        ),
+  );
+};
+
+const get = async (call: Call): Promise<undefined> => {
+  const schedule = await (await call.client()).get<Schedule>(pathOf(call));
+  call.output.result(schedule, () => facts(schedule));
+};
+
+/** `<project>` or `<project>/<workspace>`, as often as given. */
+const targetsOf = (call: Call): readonly Target[] | undefined => {
+  const targets = call.list('target').map((text) => {
+    const [projectId = '', workspaceId] = text.split('/');
+    return { projectId, ...(workspaceId === undefined ? {} : { workspaceId }) };
+  });
+  return targets.length === 0 ? undefined : targets;
+};
+
+const wishOf = (call: Call): Record<string, unknown> =>
+  given({
+    cronExpr: call.text('cron'),
+    prompt: call.text('prompt'),
+    targets: targetsOf(call),
+    overlapBehavior: call.text('overlap'),
+    sessionBehavior: call.text('sessions'),
+  });
+
+const create = async (call: Call): Promise<undefined> => {
+  const body = { name: idOf(call), ...wishOf(call), ...(call.isSet('disabled') ? { enabled: false } : {}) };
+  const made = await (await call.client()).send<Schedule>('POST', '/api/schedules', body);
+  call.output.result(made, () => facts(made));
+};
+
+const change = async (call: Call, wish: object): Promise<undefined> => {
+  const changed = await (await call.client()).send<Schedule>('PATCH', pathOf(call), wish);
+  call.output.result(changed, () => facts(changed));
+};
+const update = (call: Call) => change(call, given({ name: call.text('name'), ...wishOf(call) }));
+const enabling = (enabled: boolean) => (call: Call) => change(call, { enabled });
+
+const remove = async (call: Call): Promise<undefined> => {
+  const answer = await (await call.client()).send<object>('DELETE', pathOf(call));
+  call.output.result(answer, () => [`Deleted ${idOf(call)}.`]);
+};
+
+const runRow = (run: Run): readonly Cell[] => [
+  run.runAt,
+  run.late === true ? `${run.status} (late)` : run.status,
+  run.trigger,
+  run.durationMs,
+  run.sessionId,
+  run.error ?? run.output,
+];
+const runLines = (runs: readonly Run[]): readonly string[] =>
+  tableLines(['MOMENT', 'STATUS', 'BY', 'MS', 'SESSION', 'OUTPUT'], runs.map(runRow));
+
+const trigger = async (call: Call): Promise<undefined> => {
+  const answer = await (await call.client()).send<{ runs: readonly Run[] }>('POST', pathOf(call, '/trigger'));
+  call.output.result(answer, () => runLines(answer.runs));
+};
+
+const history = async (call: Call): Promise<undefined> => {
+  const limit = wholeNumber(call.text('limit'), 'limit');
+  const path = pathOf(call, `/history${limit === undefined ? '' : `?limit=${limit}`}`);
+  const page = await (await call.client()).get<{ history: readonly Run[] }>(path);
+  call.output.result(page, () => (page.history.length === 0 ? ['It has not run.'] : runLines(page.history)));
+};
+
+const one = { min: 1, max: 1 };
+const wished = {
+  cron: { type: 'string' },
+  prompt: { type: 'string' },
+  target: { type: 'string', multiple: true },
+  overlap: { type: 'string' },
+  sessions: { type: 'string' },
+} as const;
+const wishUsage =
+  '[--target <project>[/<workspace>]]… [--overlap skip|queue|parallel] [--sessions resume|new]';
+const listing = {
+  usage: '[--project <id>]',
+  summary: 'List schedules',
+  options: { project: { type: 'string' } },
+  positionals: { min: 0, max: 0 },
+  run: list,
+} as const;
+const named = { usage: '<id>', positionals: one };
+
+export const scheduleCommands: readonly Command[] = [
+  { name: 'schedules', ...listing },
+  { name: 'schedules list', ...listing },
+  {
+    name: 'schedules create',
+    usage: `<name> --cron <expression> --prompt <text> ${wishUsage} [--disabled]`,
+    summary: 'Have a prompt said to an agent by the clock',
+    details: ['The expression has five fields, in UTC: minute, hour, day of month, month, day of week.'],
+    options: { ...wished, disabled: { type: 'boolean' } },
+    positionals: one,
+    run: create,
+  },
+  { name: 'schedules get', ...named, summary: 'Show one schedule', run: get },
+  {
+    name: 'schedules update',
+    usage: `<id> [--name <name>] [--cron <expression>] [--prompt <text>] ${wishUsage}`,
+    summary: 'Change a schedule; its targets are replaced, not added to',
+    options: { ...wished, name: { type: 'string' } },
+    positionals: one,
+    run: update,
+  },
+  { name: 'schedules enable', ...named, summary: 'Run it by the clock again', run: enabling(true) },
+  { name: 'schedules disable', ...named, summary: 'Run it by hand only', run: enabling(false) },
+  { name: 'schedules delete', ...named, summary: 'Delete a schedule', run: remove },
+  { name: 'schedules trigger', ...named, summary: 'Run it now', run: trigger },
+  {
+    name: 'schedules history',
+    usage: '<id> [--limit <n>]',
+    summary: 'Show what came of its runs, newest first',
+    options: { limit: { type: 'string' } },
+    positionals: one,
+    run: history,
+  },
+];

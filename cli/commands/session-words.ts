@@ -1,0 +1,87 @@
+/** `sessions message`, `messages`, `approve`, `reject` and `cancel`: what is said and decided in a session that goes on without us. */
+import type { Call, Command } from '../command.ts';
+import { stripControls } from '../control-characters.ts';
+import { wrongUsage } from '../failure.ts';
+import { segment } from '../http-client.ts';
+import { readPiped } from '../prompt.ts';
+
+type Said = { readonly role: string; readonly text?: string } & Readonly<Record<string, unknown>>;
+
+/** The longest message that the API takes, in bytes. */
+const messageBytesMax = 1_048_576;
+
+const pathOf = ({ positionals }: Call, suffix: string): string =>
+  `/api/sessions/${segment(positionals[0] ?? '')}/${suffix}`;
+
+const message = async (call: Call): Promise<undefined> => {
+  const [, ...words] = call.positionals;
+  const { host } = call;
+  const piped = words.length === 0 && host.stdin.isTTY !== true;
+  const text = piped ? (await readPiped(host, messageBytesMax)).trimEnd() : words.join(' ');
+  if (text === '') throw wrongUsage('there is nothing to say', ['Give a message, or pipe one.']);
+  const client = await call.client();
+  type Accepted = { readonly messageId: string; readonly lastSeq: number };
+  const answer = await client.send<Accepted>('POST', pathOf(call, 'messages'), { text });
+  call.output.result(answer, () => [
+    `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
+  ]);
+};
+
+const messages = async (call: Call): Promise<undefined> => {
+  const answer = await (await call.client()).get<{ messages: readonly Said[] }>(pathOf(call, 'messages'));
+  call.output.result(answer, () =>
+    answer.messages.map(({ role, text, ...rest }) =>
+      stripControls(`${role.padEnd(9)}  ${text ?? JSON.stringify(rest)}`),
+    ),
+  );
+};
+
+const decide = (approved: boolean) => async (call: Call) => {
+  const [, callId = ''] = call.positionals;
+  const decision = { approved, ...(call.isSet('always') ? { remember: 'session' } : {}) };
+  const client = await call.client();
+  const answer = await client.send<object>('POST', pathOf(call, `approvals/${segment(callId)}`), decision);
+  call.output.result(answer, () => [`${approved ? 'Approved' : 'Rejected'} ${callId}.`]);
+  return undefined;
+};
+
+const cancel = async (call: Call): Promise<undefined> => {
+  const answer = await (await call.client()).send<object>('POST', pathOf(call, 'cancel'));
+  call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
+};
+
+const one = { min: 1, max: 1 };
+const two = { min: 2, max: 2 };
+
+export const sessionWordCommands: readonly Command[] = [
+  {
+    name: 'sessions message',
+    usage: '<id> [message…]',
+    summary: 'Queue a message and do not wait for the answer',
+    positionals: { min: 1, max: 1000 },
+    run: message,
+  },
+  {
+    name: 'sessions messages',
+    usage: '<id>',
+    summary: 'Show the conversation',
+    positionals: one,
+    run: messages,
+  },
+  {
+    name: 'sessions approve',
+    usage: '<id> <call> [--always]',
+    summary: 'Allow the call that waits; `sessions get --json` names it',
+    options: { always: { type: 'boolean' } },
+    positionals: two,
+    run: decide(true),
+  },
+  {
+    name: 'sessions reject',
+    usage: '<id> <call>',
+    summary: 'Reject the call that waits',
+    positionals: two,
+    run: decide(false),
+  },
+  { name: 'sessions cancel', usage: '<id>', summary: 'Stop the running turn', positionals: one, run: cancel },
+];

@@ -1,0 +1,103 @@
+/** `workspaces`: the named workspaces of a project: listed, made, shown, deleted with their files. */
+import { type Call, type Command, given } from '../command.ts';
+import { type HttpClient, listAll, segment } from '../http-client.ts';
+import { projectPath } from '../own-project.ts';
+import { factLines, tableLines } from '../table.ts';
+
+type Workspace = {
+  readonly id: string;
+  readonly project: string;
+  readonly isDefault: boolean;
+  readonly externalId?: string;
+  readonly source?: string;
+  readonly createdAt: string;
+  readonly activeSessions: number;
+  readonly latestSession?: string;
+  readonly savedAt?: string;
+};
+
+const pathOf = async (call: Call, client: HttpClient): Promise<string> =>
+  `${await projectPath(call, client)}/workspaces`;
+const onePath = async (call: Call, client: HttpClient): Promise<string> =>
+  `${await pathOf(call, client)}/${segment(call.positionals[0] ?? '')}`;
+
+const facts = (workspace: Workspace): readonly string[] =>
+  factLines([
+    ['id', workspace.id],
+    ['project', workspace.project],
+    ['default', workspace.isDefault ? 'yes' : undefined],
+    ['external id', workspace.externalId],
+    ['source', workspace.source],
+    ['created', workspace.createdAt],
+    ['active sessions', workspace.activeSessions],
+    ['latest session', workspace.latestSession],
+    ['saved', workspace.savedAt],
+  ]);
+
+const list = async (call: Call): Promise<undefined> => {
+  const client = await call.client();
+  const workspaces = await listAll<Workspace>(client, await pathOf(call, client), 'workspaces');
+  call.output.result({ workspaces }, () =>
+    tableLines(
+      ['ID', 'DEFAULT', 'SESSIONS', 'SAVED', 'EXTERNAL ID', 'SOURCE'],
+      workspaces.map((one) => [
+        one.id,
+        one.isDefault ? 'yes' : 'no',
+        one.activeSessions,
+        one.savedAt,
+        one.externalId,
+        one.source,
+      ]),
+    ),
+  );
+};
+
+const create = async (call: Call): Promise<undefined> => {
+  const client = await call.client();
+  const wish = given({
+    id: call.positionals[0],
+    externalId: call.text('external-id'),
+    source: call.text('source'),
+  });
+  const made = await client.send<Workspace>('POST', await pathOf(call, client), wish);
+  call.output.result(made, () => facts(made));
+};
+
+const get = async (call: Call): Promise<undefined> => {
+  const client = await call.client();
+  const found = await client.get<Workspace>(await onePath(call, client));
+  call.output.result(found, () => facts(found));
+};
+
+const remove = async (call: Call): Promise<undefined> => {
+  const client = await call.client();
+  const answer = await client.send<object>('DELETE', await onePath(call, client));
+  call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
+};
+
+const none = { min: 0, max: 0 };
+const one = { min: 1, max: 1 };
+const project = { project: { type: 'string' } } as const;
+const listing = {
+  usage: '[--project <id>]',
+  summary: 'List the workspaces of a project',
+  options: project,
+  positionals: none,
+  run: list,
+};
+const named = { usage: '<id> [--project <id>]', options: project, positionals: one };
+
+export const workspaceCommands: readonly Command[] = [
+  { name: 'workspaces', ...listing },
+  { name: 'workspaces list', ...listing },
+  {
+    name: 'workspaces create',
+    usage: '[id] [--external-id <text>] [--source <text>] [--project <id>]',
+    summary: 'Make a workspace, under an id of yours or a new one',
+    options: { 'external-id': { type: 'string' }, source: { type: 'string' }, ...project },
+    positionals: { min: 0, max: 1 },
+    run: create,
+  },
+  { name: 'workspaces get', ...named, summary: 'Show one workspace', run: get },
+  { name: 'workspaces delete', ...named, summary: 'Delete a workspace and its files', run: remove },
+];

@@ -1,0 +1,46 @@
+/** Tools that a client offers to an agent, as REST has them: the offer comes with the session, each answer by itself. */
+import { answerCall, refuseTaken } from '#shared/application/turn/caller-tools.ts';
+import type { MovePorts } from '#shared/application/turn/move-turn.ts';
+import { answeredAnswer } from '#shared/contracts/conversation-view.ts';
+import { callerAnswerBody } from '#shared/contracts/rest.ts';
+import type { Caller } from '#shared/domain/caller-tool.ts';
+import type { SessionKind } from '#shared/domain/session.ts';
+import type { TurnLimits } from '#shared/domain/turn/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import { bodyOf, decodedPathValue } from './api-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { onSession } from './resource-route.ts';
+
+export const callerToolRoutes = ({
+  ports,
+  limits,
+}: {
+  readonly ports: MovePorts;
+  readonly limits: TurnLimits;
+}): readonly ApiRoute[] => [
+  onSession(ports, {
+    method: 'POST',
+    path: '/api/sessions/{id}/caller-tools/{requestId}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Answer a call of a tool that you offered',
+      body: callerAnswerBody,
+      answers: { 200: answeredAnswer },
+      errors: ['no_pending_tool_call'],
+    },
+    handler: async (event, found) => {
+      const requestId = decodedPathValue(event, 'requestId');
+      const correlationId = event.requestContext.requestId;
+      const answer = { ...bodyOf(event, callerAnswerBody), requestId, correlationId, limits };
+      await answerCall(ports, found, answer);
+      return json(200, { requestId });
+    },
+  }),
+];
+
+/** Before a session is made for it. */
+export const refuseOffer = (caller: Caller, kind: SessionKind = 'agent'): void => {
+  if (kind !== 'agent')
+    throw new AppError('invalid_request', 'callerTools: an execution session has no agent');
+  refuseTaken(caller);
+};

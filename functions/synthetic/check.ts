@@ -1,0 +1,109 @@
+/**
+ * One check: a session of the demo provider is made, told something, listened to until it has answered, and ended with
+ * its sandbox, all of it as a client would. What a check that died has left is ended by the next one.
+ */
+import * as z from 'zod';
+import type { MetricName } from '#shared/domain/metrics.ts';
+import type { World } from '#shared/ports/world.ts';
+import type { Door } from './door.ts';
+import { ownProject } from './own-token.ts';
+import type { SyntheticTask } from './task.ts';
+
+type Kind = {
+  readonly text: string;
+  /** What an answer must contain. */
+  readonly expects: string;
+  readonly metric: MetricName;
+  readonly waitMsMax: number;
+  readonly lookMs: number;
+};
+
+const marker = 'synthetic check, alive';
+
+/** The function has five minutes; both fit into them with what comes before and after. */
+export const kinds: Readonly<Record<SyntheticTask['check'], Kind>> = {
+  turn: {
+    text: marker,
+    expects: '',
+    metric: 'SyntheticTurnMs',
+    waitMsMax: 60_000,
+    lookMs: 700,
+  },
+  sandbox: {
+    text: `$ echo "${marker}"`,
+    expects: marker,
+    metric: 'SyntheticSandboxMs',
+    waitMsMax: 210_000,
+    lookMs: 5000,
+  },
+};
+
+/** Older than any check takes: nobody's any more. */
+const leftAfterMs = 10 * 60_000;
+const leftMax = 20;
+
+const made = z.object({ id: z.uuid() });
+const listed = z.object({ sessions: z.array(z.object({ id: z.uuid(), createdAt: z.iso.datetime() })) });
+const completion = z.object({ stopReason: z.string(), text: z.string() });
+const page = z.object({
+  lastIndex: z.number(),
+  events: z.array(z.object({ type: z.string(), at: z.iso.datetime(), data: z.unknown() })),
+});
+
+type CheckPorts = { readonly door: Door; readonly world: World };
+
+/** Milliseconds from the message to its whole answer, by the time in the log: how often it is looked at is paid for, and tells nothing. */
+export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> => {
+  const { door, world } = ports;
+  await endLeft(ports);
+  const session = await door.ask(
+    {
+      method: 'POST',
+      path: '/sessions',
+      body: { project: ownProject, provider: 'demo', approvals: 'auto', flavor: 'micro' },
+    },
+    made,
+  );
+  try {
+    const from = world.now();
+    await door.ask(
+      { method: 'POST', path: `/sessions/${session.id}/messages`, body: { text: kind.text } },
+      z.unknown(),
+    );
+    return (await answeredAt(ports, session.id, kind)) - from;
+  } finally {
+    await end(door, session.id);
+  }
+};
+
+const end = (door: Door, id: string) => door.ask({ method: 'DELETE', path: `/sessions/${id}` }, z.unknown());
+
+const endLeft = async ({ door, world }: CheckPorts): Promise<void> => {
+  const path = `/sessions?project=${ownProject}&status=active`;
+  const { sessions } = await door.ask({ method: 'GET', path }, listed);
+  const before = world.now() - leftAfterMs;
+  const left = sessions.filter(({ createdAt }) => Date.parse(createdAt) < before).slice(0, leftMax);
+  for (const { id } of left) await end(door, id);
+};
+
+const answeredAt = async ({ door, world }: CheckPorts, id: string, kind: Kind): Promise<number> => {
+  const until = world.now() + kind.waitMsMax;
+  let since = -1;
+  while (world.now() < until) {
+    await world.sleep(kind.lookMs);
+    const path = `/sessions/${id}/events?since_index=${since}`;
+    const { events, lastIndex } = await door.ask({ method: 'GET', path }, page);
+    const end = events.find(({ type }) => type === 'completion');
+    if (end !== undefined) {
+      refuseBadAnswer(completion.parse(end.data), kind);
+      return Date.parse(end.at);
+    }
+    since = lastIndex;
+  }
+  throw new Error(`no answer within ${kind.waitMsMax / 1000} s`);
+};
+
+const refuseBadAnswer = ({ stopReason, text }: z.output<typeof completion>, { expects }: Kind): void => {
+  if (stopReason !== 'end_turn') throw new Error(`the turn ended with ${stopReason}`);
+  if (text === '' || !text.includes(expects)) throw new Error('the answer is not the one that was asked for');
+};

@@ -1,0 +1,42 @@
+/**
+ * The synthetic check: uses the platform as a client does, through the door that clients use, and says how long it took.
+ *
+ * It does nothing where `SYNTHETIC_CHECK` does not say so. A check that fails is counted and fails its invocation, which
+ * nobody makes again: the next one is due soon.
+ */
+import { openTable } from '#shared/adapters/aws/clients.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { decode } from '#shared/contracts/decode.ts';
+import { kinds, runCheck } from './check.ts';
+import { openDoor } from './door.ts';
+import { withOwnToken } from './own-token.ts';
+import { syntheticTask } from './task.ts';
+
+// biome-ignore lint/style/noProcessEnv: the one read of this function's environment
+const environment = readEnvironment('synthetic', process.env);
+const house = openHouse('synthetic', environment.DEPLOYMENT);
+const table = openTable(environment.TABLE_NAME);
+const ports = { projects: makeProjectStore(table), tokens: makeTokenStore(table), world: systemWorld };
+
+export const handler = house.handler<unknown, object>(async (event, { awsRequestId }) => {
+  const decoded = decode(syntheticTask, event);
+  if (!decoded.ok) throw new Error(`not a synthetic check: ${decoded.problem}`);
+  const { check, url } = decoded.value;
+  house.follow(awsRequestId);
+  if (!environment.SYNTHETIC_CHECK) return { check, isOff: true };
+  try {
+    const durationMs = await withOwnToken(ports, (token) =>
+      runCheck({ door: openDoor(url, token), world: systemWorld }, kinds[check]),
+    );
+    house.telemetry.duration(kinds[check].metric, durationMs);
+    return { check, durationMs };
+  } catch (error) {
+    house.telemetry.count('SyntheticChecksFailed');
+    house.telemetry.error('a synthetic check failed', { event: 'synthetic_check_failed', check, error });
+    throw error;
+  }
+});

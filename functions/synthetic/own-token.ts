@@ -1,0 +1,56 @@
+/**
+ * The check's own credential: a token of its own project that is made for one check, holds for minutes and is revoked
+ * at its end. So no token lies anywhere that would have to be kept, turned over, or handed out at a deploy.
+ *
+ * It is put into the table without an audit row: nobody asked for it, and it opens nothing of anybody.
+ */
+import type { ProjectId } from '#shared/domain/ids.ts';
+import { deploymentOwner } from '#shared/domain/principal.ts';
+import { maskToken } from '#shared/domain/token.ts';
+import type { ProjectStore } from '#shared/ports/project-store.ts';
+import type { TokenStore } from '#shared/ports/token-store.ts';
+import type { World } from '#shared/ports/world.ts';
+
+export type TokenPorts = {
+  readonly projects: Pick<ProjectStore, 'create' | 'get'>;
+  readonly tokens: Pick<TokenStore, 'put' | 'remove'>;
+  readonly world: World;
+};
+
+/** Its sessions take no place of a user's project. The rights of the function name it (`infra/constructs/table-need.ts`). */
+export const ownProject = '00000000-0000-4000-8000-00000000c4ec' as ProjectId;
+
+/** Longer than a check, and then it is worth nothing also where revoking it failed. */
+const tokenMsMax = 10 * 60_000;
+
+/** Gives `use` a token that holds while it runs. */
+export const withOwnToken = async <T>(
+  { projects, tokens, world }: TokenPorts,
+  use: (token: string) => Promise<T>,
+): Promise<T> => {
+  const now = world.now();
+  if ((await projects.get(ownProject)) === undefined)
+    await projects.create({
+      id: ownProject,
+      owner: deploymentOwner,
+      name: 'synthetic check',
+      description: 'Sessions in which the platform tries itself',
+      createdAt: now,
+    });
+  const token = `sp_${world.uuid()}${world.uuid()}`.replaceAll('-', '');
+  const id = world.uuid();
+  await tokens.put({
+    id,
+    hash: world.sha256(token),
+    name: 'synthetic check',
+    scope: `project:${ownProject}`,
+    masked: maskToken(token),
+    createdAt: now,
+    expiresAt: now + tokenMsMax,
+  });
+  try {
+    return await use(token);
+  } finally {
+    await tokens.remove(id);
+  }
+};

@@ -1,0 +1,89 @@
+/** `HistoryStore` on the one table: an item per scope and point, whose numbers are added to where they lie. */
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { historyCountsRecord } from '#shared/contracts/stored-records.ts';
+import {
+  type HistoryNote,
+  type HistoryScope,
+  historyPointMs,
+  historySecondsMax,
+  historyStartOf,
+} from '#shared/domain/history-note.ts';
+import type { HistoryStore } from '#shared/ports/history-store.ts';
+import { type Item, keys, type Table } from './table.ts';
+
+export const makeHistoryStore = (table: Table): HistoryStore => ({
+  add: async (notes, at) => {
+    const scopes = new Map<HistoryScope, HistoryNote[]>([['deployment', [...notes]]]);
+    for (const note of notes) {
+      if (note.project === undefined) continue;
+      scopes.set(note.project, [...(scopes.get(note.project) ?? []), note]);
+    }
+    await Promise.all([...scopes].map(([scope, its]) => addTo(table, { scope, notes: its, at })));
+  },
+  read: async (scope, { from, to }) => {
+    const items: Item[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await table.client.send(
+        new QueryCommand({
+          TableName: table.name,
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+          ExpressionAttributeValues: {
+            ':pk': keys.historyPoint(scope, 0).pk,
+            ':from': keys.historyPoint(scope, historyStartOf(from)).sk,
+            ':to': keys.historyPoint(scope, historyStartOf(to)).sk,
+          },
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
+      );
+      items.push(...Items);
+      start = LastEvaluatedKey;
+    } while (start !== undefined);
+    return items.map(({ pk: _, sk: __, ...item }) => {
+      const { at, ttl: ___, ...counts } = decodeStored(historyCountsRecord, item);
+      return { at, counts };
+    });
+  },
+});
+
+type Addition = {
+  readonly scope: HistoryScope;
+  readonly notes: readonly HistoryNote[];
+  readonly at: number;
+};
+
+const addTo = async ({ client, name }: Table, { scope, notes, at }: Addition): Promise<void> => {
+  const point = historyStartOf(at);
+  const values = new Map<string, { readonly isLevel: boolean; value: number }>();
+  for (const note of notes) {
+    if ('set' in note) values.set(note.set, { isLevel: true, value: note.to });
+    else values.set(note.add, { isLevel: false, value: (values.get(note.add)?.value ?? 0) + 1 });
+  }
+  const all = [...values].map(([attribute, { isLevel, value }], index) => ({
+    attribute,
+    isLevel,
+    value,
+    index,
+  }));
+  const sets = ['#ttl = :ttl', '#at = :at'];
+  for (const { isLevel, index } of all) if (isLevel) sets.push(`#n${index} = :n${index}`);
+  const adds = all.filter(({ isLevel }) => !isLevel).map(({ index }) => `#n${index} :n${index}`);
+  await client.send(
+    new UpdateCommand({
+      TableName: name,
+      Key: keys.historyPoint(scope, point),
+      UpdateExpression: `SET ${sets.join(', ')}${adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`}`,
+      ExpressionAttributeNames: {
+        '#ttl': 'ttl',
+        '#at': 'at',
+        ...Object.fromEntries(all.map(({ attribute, index }) => [`#n${index}`, attribute])),
+      },
+      ExpressionAttributeValues: {
+        ':ttl': Math.ceil((point + historyPointMs) / 1000) + historySecondsMax,
+        ':at': point,
+        ...Object.fromEntries(all.map(({ value, index }) => [`:n${index}`, value])),
+      },
+    }),
+  );
+};

@@ -1,0 +1,119 @@
+/**
+ * Trees of sessions in the table: one item beside the root's, with the agents and the money of all of them.
+ *
+ * Made with the first child, in the transaction that makes it; a session that stands alone has none. Each write is a
+ * transaction, also where it is the only action: two that meet on the item are then told so, and tried again.
+ */
+import {
+  GetCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { treeRecord } from '#shared/contracts/stored-records.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { answerWish, type Tree, withWish } from '#shared/domain/tree-money.ts';
+import type { TreeStore } from '#shared/ports/tree-store.ts';
+import { keys, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+
+type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+type Change = Pick<
+  UpdateCommandInput,
+  | 'ConditionExpression'
+  | 'ExpressionAttributeNames'
+  | 'ExpressionAttributeValues'
+  | 'ReturnValuesOnConditionCheckFailure'
+> & { readonly UpdateExpression: string };
+
+/** Each lost race is a call of another session that began or ended. */
+const racesMax = 50;
+
+export const makeTreeStore = (table: Table): TreeStore => ({
+  read: read(table),
+  reserve: reserve(table),
+  release: async (root, { session, fence }) => {
+    const own: Change = {
+      ConditionExpression: 'reserved.#session.fence = :fence',
+      UpdateExpression: 'REMOVE reserved.#session ADD version :one',
+      ExpressionAttributeNames: { '#session': session },
+      ExpressionAttributeValues: { ':fence': fence, ':one': 1 },
+    };
+    await sendWithRetry(table, alone(treeUpdate(table.name, root, own)));
+  },
+});
+
+/** One agent more; the root is the first. Refused when the tree has as many as it may. */
+export const growTree = (
+  TableName: string,
+  {
+    root,
+    spentUsd,
+    agentsMax,
+  }: {
+    readonly root: SessionId;
+    /** What the root has cost before its first child. */
+    readonly spentUsd: number;
+    readonly agentsMax: number;
+  },
+): Action =>
+  treeUpdate(TableName, root, {
+    ConditionExpression: agentsMax > 1 ? 'attribute_not_exists(agents) OR agents < :max' : 'agents < :max',
+    UpdateExpression:
+      'SET agents = if_not_exists(agents, :one) + :one, spentUsd = if_not_exists(spentUsd, :spentUsd), reserved = if_not_exists(reserved, :none) ADD version :one',
+    ExpressionAttributeValues: { ':one': 1, ':max': agentsMax, ':spentUsd': spentUsd, ':none': {} },
+  });
+
+/** The call of a session has ended: what it cost takes the place of what it had reserved (TM4). Refused without a tree. */
+export const spendOfTree = (
+  TableName: string,
+  { root, session, usd }: { readonly root: SessionId; readonly session: SessionId; readonly usd: number },
+): Action =>
+  treeUpdate(TableName, root, {
+    ConditionExpression: 'attribute_exists(pk)',
+    UpdateExpression: 'REMOVE reserved.#session ADD spentUsd :usd, version :one',
+    ExpressionAttributeNames: { '#session': session },
+    ExpressionAttributeValues: { ':usd': usd, ':one': 1 },
+  });
+
+const treeUpdate = (TableName: string, root: SessionId, change: Change): Action => ({
+  Update: { TableName, Key: keys.tree(root), ...change },
+});
+
+const alone = (action: Action): TransactWriteCommand => new TransactWriteCommand({ TransactItems: [action] });
+
+const read =
+  ({ client, name }: Table): TreeStore['read'] =>
+  async (root) => {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: name, Key: keys.tree(root), ConsistentRead: true }),
+    );
+    return Item && decodeStored(treeRecord, Item);
+  };
+
+/** Who loses a race is shown the tree as it is now: one read, and as many writes as there are races. */
+const reserve =
+  (table: Table): TreeStore['reserve'] =>
+  async (root, wish) => {
+    let tree = await read(table)(root);
+    for (let race = 0; race < racesMax; race += 1) {
+      if (tree === undefined) return 'spent';
+      const answer = answerWish(tree, wish);
+      if (answer !== 'granted') return answer;
+      const reserved = withWish(tree, wish);
+      const result = await sendWithRetry(table, alone(replaced(table.name, root, { ...tree, reserved })));
+      if (result === 'done') return 'granted';
+      const now = result[0]?.item;
+      tree = now && decodeStored(treeRecord, now);
+    }
+    return 'busy';
+  };
+
+const replaced = (TableName: string, root: SessionId, { version, reserved }: Tree): Action =>
+  treeUpdate(TableName, root, {
+    ConditionExpression: 'version = :version',
+    UpdateExpression: 'SET reserved = :reserved ADD version :one',
+    ExpressionAttributeValues: { ':version': version, ':reserved': reserved, ':one': 1 },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });

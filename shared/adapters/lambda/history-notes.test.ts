@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import type { HistoryNote } from '#shared/domain/history-note.ts';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+import { openHistoryNotes } from './history-notes.ts';
+
+const heard = () => {
+  const said: string[] = [];
+  const say = (message: string): void => void said.push(message);
+  const telemetry: Telemetry = { info: say, warn: say, error: say, count: say, duration: say };
+  return { said, telemetry };
+};
+const started = { event: 'sandbox_started', source: 'cold', startMs: 1000 };
+
+test('what was noted is kept in one write, once, and telemetry hears it as before', async () => {
+  const kept: (readonly HistoryNote[])[] = [];
+  const { said, telemetry } = heard();
+  const notes = openHistoryNotes(() => 5);
+  const ears = notes.listening(telemetry);
+  notes.keepIn({ add: async (all) => void kept.push(all) });
+  ears.info('a sandbox is ready', started);
+  ears.count('SandboxesRunning', 2);
+  ears.info('something else');
+  await notes.flush();
+  await notes.flush();
+  expect(kept).toEqual([[{ add: 'cold|40' }, { set: 'sandboxes', to: 2 }]]);
+  expect(said).toEqual(['a sandbox is ready', 'SandboxesRunning', 'something else']);
+});
+
+test('a history that cannot be written is said, and breaks nothing', async () => {
+  const { said, telemetry } = heard();
+  const notes = openHistoryNotes();
+  notes.keepIn({ add: () => Promise.reject(new Error('no table')) });
+  notes.listening(telemetry).info('a sandbox is ready', started);
+  await notes.flush();
+  expect(said).toEqual(['a sandbox is ready', 'the history was not kept']);
+});

@@ -1,0 +1,22 @@
+/** One line for each request that a door refuses, with its code: what errors are counted by. A fault of ours brings its stack. */
+import { errorRules, isAppError } from '../../errors.ts';
+import type { LogFields, Telemetry } from '../../ports/telemetry.ts';
+
+const faultFrom = 500;
+
+export const noteRefusal = (telemetry: Telemetry, error: unknown, about: LogFields = {}): void => {
+  if (!isAppError(error)) {
+    telemetry.error('a request failed', {
+      event: 'request_refused',
+      code: 'internal_error',
+      ...about,
+      error,
+    });
+    return;
+  }
+  const { code } = error;
+  const { status } = errorRules[code];
+  const refused = { event: 'request_refused', code, status, ...about };
+  if (status < faultFrom) telemetry.info('a request was refused', refused);
+  else telemetry.warn('a request was refused', { ...refused, error });
+};

@@ -1,0 +1,56 @@
+/**
+ * The history an operator looks at: the deployment's for a scope of the deployment, a project's for a scope of it.
+ *
+ * A person has none: what is counted of a project is of all who work in it. Costs the points that something happened
+ * in, of the range and of a day before it.
+ */
+import { projectOf } from '../../domain/access.ts';
+import { type HistoryScope, historyPointMs, historyStartOf } from '../../domain/history-note.ts';
+import {
+  type HistoryPoint,
+  historyLookBackMs,
+  historyPoints,
+  historyStepMs,
+  historySummary,
+} from '../../domain/history-point.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { AppError } from '../../errors.ts';
+import type { HistoryStore } from '../../ports/history-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type HistoryPorts = { readonly history: HistoryStore; readonly world: World };
+
+export type History = {
+  readonly scope: HistoryScope;
+  readonly from: number;
+  readonly to: number;
+  readonly stepMs: number;
+  readonly summary: ReturnType<typeof historySummary>;
+  readonly points: readonly HistoryPoint[];
+};
+
+export const readHistory = async (
+  { history, world }: HistoryPorts,
+  principal: Principal,
+  minutes: number,
+): Promise<History> => {
+  const scope = scopeOf(principal);
+  const to = world.now();
+  const rangeMs = minutes * 60_000;
+  const stepMs = historyStepMs(rangeMs);
+  // The last step is the one that is not over yet.
+  const end = historyStartOf(to) + historyPointMs;
+  const from = end - rangeMs;
+  const counted = await history.read(scope, { from: from - historyLookBackMs, to });
+  const summary = historySummary(counted, from);
+  return { scope, from, to, stepMs, summary, points: historyPoints(counted, { from, to: end, stepMs }) };
+};
+
+const scopeOf = ({ scope, isPerson }: Principal): HistoryScope => {
+  const project = projectOf(scope);
+  if (isPerson && project !== undefined)
+    throw new AppError('forbidden', 'the history of a project is told to its tokens and to no person in it', {
+      suggestions: ['Ask with a token of the project, or of the deployment.'],
+    });
+  return project ?? 'deployment';
+};

@@ -1,0 +1,37 @@
+/**
+ * Takes a project that is gone out of a schedule: one that runs nowhere else is deleted, any other goes on without it.
+ * Nobody is woken: what is still armed is taken back by the next sweep.
+ */
+import type { ProjectId } from '../../domain/ids.ts';
+import { scheduleChangeTriesMax, schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
+import { deletedSchedule, scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
+import type { ScheduleStore } from '../../ports/schedule-store.ts';
+import type { World } from '../../ports/world.ts';
+
+export type LeavePorts = {
+  readonly schedules: Pick<ScheduleStore, 'find' | 'write'>;
+  readonly world: World;
+};
+
+/** As it was written; undefined when there was nothing to take out. */
+export const leaveProject = async (
+  { schedules, world }: LeavePorts,
+  id: ScheduleId,
+  project: ProjectId,
+): Promise<Schedule | undefined> => {
+  for (let attempt = 0; attempt < scheduleChangeTriesMax; attempt += 1) {
+    const read = (await schedules.find(id))?.schedule;
+    if (read === undefined || read.isDeleted || !runsIn(read, project)) return undefined;
+    const now = world.now();
+    const targets = read.targets.filter((target) => target.project !== project);
+    const next = targets.length === 0 ? deletedSchedule(read, now) : { ...read, targets, updatedAt: now };
+    const dueAt = next.isDeleted ? now : scheduleDueAt(next, now);
+    const written = await schedules.write(next, { read, dueAt, schedulesMax: schedulesPerProjectMax });
+    if (typeof written !== 'string') return written;
+  }
+  throw new Error(`schedule ${id}: it moved ${scheduleChangeTriesMax} times while its project was deleted`);
+};
+
+const runsIn = ({ targets }: Schedule, project: ProjectId): boolean =>
+  targets.some((target) => target.project === project);

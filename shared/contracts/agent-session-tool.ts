@@ -1,0 +1,29 @@
+/** What an agent may ask of its `session` tool, decoded as it arrives from a model: a wrong field is named back to it. */
+import * as z from 'zod';
+import { messageTextBytesMax } from '#shared/domain/limits.ts';
+
+const prompt = z.string().min(1).max(messageTextBytesMax);
+const model = z.string().min(1).max(256).optional();
+const wait = z.boolean().default(true);
+const ofSession = { session_id: z.uuid() };
+
+export const agentSessionCall = z.discriminatedUnion('action', [
+  z.object({
+    action: z.literal('spawn'),
+    prompt,
+    wait,
+    model,
+    workspace: z.enum(['shared', 'own']).default('shared'),
+  }),
+  z.object({ action: z.literal('message'), ...ofSession, prompt, wait, model }),
+  z.object({ action: z.literal('get'), ...ofSession }),
+  z.object({ action: z.literal('list') }),
+  z.object({
+    action: z.literal('events'),
+    ...ofSession,
+    since_index: z.number().int().min(-1).default(-1),
+  }),
+  z.object({ action: z.literal('end'), ...ofSession }),
+]);
+
+export type AgentSessionCall = z.output<typeof agentSessionCall>;

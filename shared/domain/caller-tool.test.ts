@@ -1,0 +1,33 @@
+/** The names under which an agent has the tools of callers: told apart, and taken once. */
+import { expect, test } from 'vitest';
+import { type Caller, offerCallerTools, takenName } from './caller-tool.ts';
+
+const caller = (callerId: string, ...names: readonly string[]): Caller => ({
+  callerId,
+  tools: names.map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
+});
+
+test.each<[string, readonly [Caller, readonly Caller[]], string | undefined]>([
+  ['nobody else has it', [caller('ide', 'open'), [caller('cli', 'open')]], undefined],
+  ['a tool of the sandbox', [caller('execute', 'x', 'command'), []], 'execute_command'],
+  ['another caller', [caller('a_b', 'c'), [caller('a', 'b_c')]], 'a_b_c'],
+])('a name is taken when %s', (_, offer, taken) => {
+  expect(takenName(...offer)).toBe(taken);
+});
+
+test('callers are offered in the order of their names, and a taken name is left out', () => {
+  const { tools, routes } = offerCallerTools(
+    [caller('ide', 'open', 'shut'), caller('cli', 'run')],
+    new Set(['ide_shut']),
+  );
+  expect(tools.map(({ name }) => name)).toEqual(['cli_run', 'ide_open']);
+  expect([...routes]).toEqual([
+    ['cli_run', { kind: 'caller', caller: 'cli', tool: 'run' }],
+    ['ide_open', { kind: 'caller', caller: 'ide', tool: 'open' }],
+  ]);
+});
+
+test('of two callers that meet in one name the first in order has it', () => {
+  const { routes } = offerCallerTools([caller('a_b', 'c'), caller('a', 'b_c')], new Set());
+  expect([...routes.values()]).toEqual([{ kind: 'caller', caller: 'a', tool: 'b_c' }]);
+});

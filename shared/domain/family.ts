@@ -1,0 +1,22 @@
+/** Trees of sessions: who stands under whom. */
+import type { SessionId } from './ids.ts';
+import type { Session } from './session.ts';
+
+type Member = Pick<Session, 'id' | 'family' | 'depth'>;
+
+/** Those of a tree that stand under one of its sessions, nearest first. */
+export const subtreeOf = <M extends Member>(tree: readonly M[], top: SessionId): readonly M[] => {
+  const byDepth = [...tree].sort((one, other) => one.depth - other.depth);
+  const above = new Set<SessionId>([top]);
+  return byDepth.filter(({ id, family }) => {
+    const isUnder = family !== undefined && above.has(family.parent);
+    if (isUnder) above.add(id);
+    return isUnder;
+  });
+};
+
+/** As `subtreeOf`, one list for each depth. */
+export const generationsOf = <M extends Member>(
+  tree: readonly M[],
+  top: SessionId,
+): readonly (readonly M[])[] => [...Map.groupBy(subtreeOf(tree, top), ({ depth }) => depth).values()];

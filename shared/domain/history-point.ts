@@ -1,0 +1,116 @@
+/**
+ * The points of the operator's charts, folded from what was counted. Pure; names are those of history-note.ts.
+ *
+ * Every step of the range has a point, with zeros where nothing happened. What is a level, not a count, is carried on
+ * from when it was last seen, and null before that.
+ */
+import { historyPointMs, msOfBin } from './history-note.ts';
+
+/** What was counted from `at` on, for the time of one point. */
+export type HistoryCounts = { readonly at: number; readonly counts: Readonly<Record<string, number>> };
+
+export type Timing = { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
+
+export type HistoryPoint = {
+  readonly at: number;
+  readonly activeAgents: number | null;
+  readonly activeExecutions: number | null;
+  readonly sandboxes: number | null;
+  readonly poolReady: number | null;
+  readonly cold: Timing;
+  readonly warm: Timing;
+  readonly startsFailed: number;
+  readonly approvals: Timing;
+  readonly errors: Readonly<Record<string, number>>;
+};
+
+/** How far before a range a level may have been seen last: an idle session ends within a day. */
+export const historyLookBackMs = 86_400_000;
+
+const stepsMs = [historyPointMs, 6 * historyPointMs, 36 * historyPointMs] as const;
+const pointsMax = 72;
+
+/** Five minutes, half an hour or three hours: as many points as an eye tells apart. */
+export const historyStepMs = (rangeMs: number): number =>
+  stepsMs.find((stepMs) => rangeMs <= pointsMax * stepMs) ?? stepsMs[2];
+
+type Range = { readonly from: number; readonly to: number; readonly stepMs: number };
+
+export const historyPoints = (
+  counted: readonly HistoryCounts[],
+  { from, to, stepMs }: Range,
+): readonly HistoryPoint[] => {
+  const levels: Record<string, number> = {};
+  const points: HistoryPoint[] = [];
+  let next = 0;
+  const carryUntil = (end: number): Record<string, number> => {
+    const sums: Record<string, number> = {};
+    for (let one = counted[next]; one !== undefined && one.at < end; one = counted[++next])
+      for (const [name, value] of Object.entries(one.counts))
+        if (isLevel(name)) levels[name] = value;
+        else sums[name] = (sums[name] ?? 0) + value;
+    return sums;
+  };
+  carryUntil(from);
+  for (let at = from; at < to; at += stepMs) points.push(pointOf(at, carryUntil(at + stepMs), levels));
+  return points;
+};
+
+/** Of a whole range, as of one point of it. */
+export const historySummary = (
+  counted: readonly HistoryCounts[],
+  from: number,
+): Omit<HistoryPoint, 'at' | 'activeAgents' | 'activeExecutions' | 'sandboxes' | 'poolReady'> => {
+  const sums: Record<string, number> = {};
+  for (const { at, counts } of counted)
+    if (at >= from)
+      for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value;
+  const { cold, warm, startsFailed, approvals, errors } = pointOf(from, sums, {});
+  return { cold, warm, startsFailed, approvals, errors };
+};
+
+const isLevel = (name: string): boolean =>
+  name === 'sandboxes' || name === 'pool' || name.startsWith('active|');
+
+const pointOf = (
+  at: number,
+  sums: Readonly<Record<string, number>>,
+  levels: Readonly<Record<string, number>>,
+): HistoryPoint => ({
+  at,
+  activeAgents: levelOf(levels, 'active|agent#'),
+  activeExecutions: levelOf(levels, 'active|execution#'),
+  sandboxes: levels['sandboxes'] ?? null,
+  poolReady: levels['pool'] ?? null,
+  cold: timingOf(sums, 'cold'),
+  warm: timingOf(sums, 'warm'),
+  startsFailed: sums['failed'] ?? 0,
+  approvals: timingOf(sums, 'wait'),
+  errors: Object.fromEntries(under(sums, 'error|').sort(([, one], [, other]) => other - one)),
+});
+
+const under = (values: Readonly<Record<string, number>>, start: string): [string, number][] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    name.startsWith(start) ? [[name.slice(start.length), value]] : [],
+  );
+
+const levelOf = (levels: Readonly<Record<string, number>>, start: string): number | null => {
+  const holders = under(levels, start);
+  return holders.length === 0 ? null : holders.reduce((sum, [, active]) => sum + active, 0);
+};
+
+const timingOf = (sums: Readonly<Record<string, number>>, name: string): Timing => {
+  const bins = under(sums, `${name}|`)
+    .map(([bin, times]) => ({ bin: Number(bin), times }))
+    .sort((one, other) => one.bin - other.bin);
+  const count = bins.reduce((sum, { times }) => sum + times, 0);
+  const quantile = (share: number): number | null => {
+    let left = Math.ceil(share * count);
+    for (const { bin, times } of bins) {
+      left -= times;
+      if (left <= 0) return msOfBin(bin);
+    }
+    return null;
+  };
+  return { count, p50Ms: quantile(0.5), p95Ms: quantile(0.95) };
+};

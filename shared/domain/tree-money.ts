@@ -1,0 +1,58 @@
+/**
+ * The money of a tree of sessions: who may ask a model while others of the tree do.
+ *
+ * A call reserves the most it can cost before it is made, and gives that back for what it did cost. While no call
+ * costs more than it reserved, a tree never spends more than its limit and one call; and nobody waits for a call that
+ * is over (docs/spec/sessions.md: TM1, TM2, TM3).
+ */
+import type { SessionId } from './ids.ts';
+
+export type Reservation = {
+  /** The most its call can cost, in dollars. */
+  readonly usd: number;
+  /** Of the lease under which it was made: a later holder of the session replaces it, an earlier one does not. */
+  readonly fence: number;
+  /** Epoch milliseconds after which nobody makes that call any more. */
+  readonly until: number;
+};
+
+export type Tree = {
+  /** With its root. */
+  readonly agents: number;
+  readonly spentUsd: number;
+  /** By session: each asks one model at a time. */
+  readonly reserved: Readonly<Record<string, Reservation>>;
+  readonly version: number;
+};
+
+export type MoneyWish = Reservation & {
+  readonly session: SessionId;
+  readonly at: number;
+  /** What the whole tree may spend. */
+  readonly usdMax: number;
+};
+
+/** `busy`: others have reserved what is left, so ask again soon. `spent`: nothing is left. */
+export type MoneyAnswer = 'granted' | 'busy' | 'spent';
+
+/** Where nobody else asks, the call that passes the limit is made, as in a session that stands alone (T16). */
+export const answerWish = ({ spentUsd, reserved }: Tree, wish: MoneyWish): MoneyAnswer => {
+  const { session, fence, usd, usdMax } = wish;
+  if (spentUsd > 0 && spentUsd >= usdMax) return 'spent';
+  if ((reserved[session]?.fence ?? 0) > fence) return 'busy';
+  const others = Object.values(reservedByOthers(reserved, wish));
+  const othersUsd = others.reduce((sum, other) => sum + other.usd, 0);
+  return others.length === 0 || spentUsd + othersUsd + usd <= usdMax ? 'granted' : 'busy';
+};
+
+/** What is reserved once a wish is granted: an own older reservation and those whose time is over are gone. */
+export const withWish = ({ reserved }: Tree, wish: MoneyWish): Tree['reserved'] => {
+  const { session, usd, fence, until } = wish;
+  return { ...reservedByOthers(reserved, wish), [session]: { usd, fence, until } };
+};
+
+const reservedByOthers = (
+  reserved: Tree['reserved'],
+  { session, at }: Pick<MoneyWish, 'session' | 'at'>,
+): Tree['reserved'] =>
+  Object.fromEntries(Object.entries(reserved).filter(([id, { until }]) => id !== session && until > at));

@@ -1,0 +1,207 @@
+/**
+ * A deleted project against a real DynamoDB engine: its tokens open nothing, its schedules run no more and are taken
+ * back from the scheduler, whatever dies on the way; what is another's stays.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
+import { refuseIfGone } from '#shared/application/schedule/check-targets.ts';
+import { type TendPorts, tendSchedule } from '#shared/application/schedule/run-schedule.ts';
+import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
+import type { Scope } from '#shared/domain/principal.ts';
+import type { Project } from '#shared/domain/project.ts';
+import type { Schedule } from '#shared/domain/schedule/schedule.ts';
+import type { AuditRow } from '#shared/ports/audit-log.ts';
+import { openQuietPorts } from '../simulation/quiet-ports.ts';
+import { newRun, newSchedule } from './schedule-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const at = 2_000_000;
+const armedFor = 9_000_000;
+
+const openPorts = () => {
+  const { ports: quiet, clock } = openQuietPorts();
+  clock.now = at;
+  const { table } = fixture;
+  const rows: AuditRow[] = [];
+  const cleared: ProjectId[] = [];
+  const ports = {
+    ...quiet,
+    projects: makeProjectStore(table),
+    tokens: makeTokenStore(table),
+    schedules: makeScheduleStore(table),
+    mcpServers: makeMcpServerStore(table),
+    secrets: { clear: async (id: ProjectId) => void cleared.push(id) },
+    auditLog: { append: async (row: AuditRow) => void rows.push(row) },
+  };
+  return { ports, rows, cleared };
+};
+type Ports = ReturnType<typeof openPorts>['ports'];
+
+const newProject = async ({ projects }: Ports): Promise<ProjectId> => {
+  const id = crypto.randomUUID() as ProjectId;
+  await projects.create({ id, owner: 'deployment' as OwnerId, name: 'p', createdAt: at } satisfies Project);
+  return id;
+};
+const newToken = async ({ tokens }: Ports, scope: Scope): Promise<string> => {
+  const [id, hash] = [crypto.randomUUID(), crypto.randomUUID()];
+  await tokens.put({ id, hash, name: 't', scope, masked: '***', createdAt: at });
+  return hash;
+};
+const newArmed = async ({ schedules }: Ports, ...projects: readonly ProjectId[]): Promise<Schedule> => {
+  const targets = projects.map((project) => ({ project }));
+  const schedule = newSchedule({ targets, nextRunAt: armedFor, armedFor });
+  await schedules.create(schedule, { dueAt: undefined, schedulesMax: 50 });
+  return schedule;
+};
+
+/** One deleted project with two tokens and two schedules, one of which runs in another project as well. */
+const deletedProject = async (ports: Ports) => {
+  const [project, other] = [await newProject(ports), await newProject(ports)];
+  const theirs = [
+    await newToken(ports, `project:${project}`),
+    await newToken(ports, `project:${project}:ro`),
+  ];
+  const others = [await newToken(ports, `project:${other}`), await newToken(ports, 'admin:ro')];
+  const own = await newArmed(ports, project);
+  const shared = await newArmed(ports, project, other);
+  await ports.schedules.write(own, {
+    ...{ read: own, dueAt: undefined, schedulesMax: 50 },
+    runs: [newRun(own, { dueAt: at })],
+  });
+  await ports.projects.markDeleted(project, at);
+  return { project, other, theirs, others, own, shared };
+};
+type Deleted = Awaited<ReturnType<typeof deletedProject>>;
+
+const expectGone = async (ports: Ports, { project, other, theirs, others, own, shared }: Deleted) => {
+  const opens = async (hash: string) => (await ports.tokens.get(hash)) !== undefined;
+  expect(await Promise.all(theirs.map(opens))).toEqual([false, false]);
+  expect(await Promise.all(others.map(opens))).toEqual([true, true]);
+  expect((await ports.schedules.find(own.id))?.schedule).toMatchObject({ isDeleted: true, isEnabled: false });
+  expect(await ports.schedules.listOf(project)).toEqual([]);
+  const [left] = await ports.schedules.listOf(other);
+  expect(left).toMatchObject({ id: shared.id, targets: [{ project: other }], isEnabled: true, armedFor });
+  expect(await ports.projects.markDeleted(project, at)).toBeUndefined();
+};
+
+test('its tokens and schedules go with it, one that runs elsewhere too goes on there, and each is audited', async () => {
+  const { ports, rows, cleared } = openPorts();
+  const deleted = await deletedProject(ports);
+  expect(await forgetProject(ports, deleted.project, 'c')).toBe(true);
+  await expectGone(ports, deleted);
+  expect(cleared).toEqual([deleted.project]);
+  expect(rows.map(({ actor, operation }) => `${actor} ${operation}`).toSorted()).toEqual([
+    'janitor schedule.delete',
+    'janitor schedule.update',
+    'janitor token.revoke',
+    'janitor token.revoke',
+  ]);
+});
+
+test('its schedule is due at once: the sweep takes the order back, starts no run of it, and clears up', async () => {
+  const { ports } = openPorts();
+  const { project, own } = await deletedProject(ports);
+  await forgetProject(ports, project, 'c');
+  expect(await ports.schedules.due(at, 1000)).toContain(own.id);
+  const disarmed: unknown[] = [];
+  const scheduler = {
+    arm: () => Promise.reject(new Error('nothing is armed')),
+    disarm: async (id: string, runAt: number) => void disarmed.push([id, runAt]),
+  };
+  // Nothing else is asked for: whatever started a run would fail.
+  const tending = { ...ports, scheduler } as unknown as TendPorts;
+  await tendSchedule(tending, { id: own.id, runAt: armedFor, correlationId: 'c' });
+  expect(disarmed).toEqual([[own.id, armedFor]]);
+  expect(await ports.schedules.find(own.id)).toBeUndefined();
+  expect(await ports.schedules.due(at, 1000)).not.toContain(own.id);
+});
+
+/** Fails at one of its calls, in what it asks of any of these ports, before or after that is done. */
+const dying = (ports: Ports, dies: { call: number; isAfter: boolean }): Ports => {
+  let calls = 0;
+  const around = <P extends object>(port: P): P =>
+    new Proxy(port, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: readonly unknown[]) => {
+          calls += 1;
+          const isIts = calls === dies.call;
+          if (isIts && !dies.isAfter) throw new Error('it died');
+          const result: unknown = await value.apply(target, args);
+          if (isIts) throw new Error('it died');
+          return result;
+        };
+      },
+    });
+  const { projects, tokens, schedules, mcpServers, secrets, auditLog, workspaces } = ports;
+  return {
+    ...ports,
+    projects: around(projects),
+    tokens: around(tokens),
+    schedules: around(schedules),
+    mcpServers: around(mcpServers),
+    secrets: around(secrets),
+    auditLog: around(auditLog),
+    workspaces: around(workspaces),
+  };
+};
+
+test.each([false, true])(
+  'whatever it dies at (after it: %s), asked again it goes on to the end',
+  async (isAfter) => {
+    let deaths = 0;
+    for (let call = 1; ; call += 1) {
+      const { ports } = openPorts();
+      const deleted = await deletedProject(ports);
+      const died = await forgetProject(dying(ports, { call, isAfter }), deleted.project, 'c').then(
+        () => false,
+        (error: Error) => error.message === 'it died',
+      );
+      if (died) {
+        deaths += 1;
+        // The record goes last: until then it can be asked for again.
+        if ((await ports.projects.markDeleted(deleted.project, at)) !== undefined)
+          expect(await forgetProject(ports, deleted.project, 'c')).toBe(true);
+      }
+      await expectGone(ports, deleted);
+      // Once more, when nothing is left.
+      await forgetProject(ports, deleted.project, 'c');
+      await expectGone(ports, deleted);
+      if (!died) break;
+    }
+    expect(deaths).toBeGreaterThan(12);
+  },
+);
+
+test('a project that is not marked keeps all it has', async () => {
+  const { ports } = openPorts();
+  const project = await newProject(ports);
+  const token = await newToken(ports, `project:${project}`);
+  const schedule = await newArmed(ports, project);
+  expect(await forgetProject(ports satisfies ForgetProjectPorts, project, 'c')).toBe(false);
+  expect(await ports.tokens.get(token)).toBeDefined();
+  expect(await ports.schedules.listOf(project)).toMatchObject([{ id: schedule.id, isEnabled: true }]);
+});
+
+test('a schedule that is made while its project goes leaves it by itself', async () => {
+  const { ports } = openPorts();
+  const [gone, other] = [await newProject(ports), await newProject(ports)];
+  const [own, shared] = [await newArmed(ports, gone), await newArmed(ports, gone, other)];
+  await ports.projects.markDeleted(gone, at);
+  const code = { code: 'project_not_found' };
+  for (const schedule of [own, shared])
+    await expect(refuseIfGone(ports as never, schedule)).rejects.toMatchObject(code);
+  expect((await ports.schedules.find(own.id))?.schedule.isDeleted).toBe(true);
+  expect((await ports.schedules.find(shared.id))?.schedule.targets).toEqual([{ project: other }]);
+});

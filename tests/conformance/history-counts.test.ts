@@ -1,0 +1,49 @@
+/** The history of the operator's view against a real DynamoDB engine: added up in place, by scope, within a range. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
+import { readHistory } from '#shared/application/history/read-history.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
+import { deploymentOwner, type Principal, projectPrincipal } from '#shared/domain/principal.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+const minute = 60_000;
+const now = 1_800_000_000_000;
+const project = '11111111-1111-4111-8111-111111111111' as ProjectId;
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const store = () => makeHistoryStore(fixture.table);
+
+test('what many add at once is all there, in the deployment and in the project it names', async () => {
+  const note = { project, add: 'cold|40' };
+  await Promise.all(Array.from({ length: 20 }, () => store().add([note, { add: 'failed' }, note], now)));
+  await store().add([{ set: 'sandboxes', to: 3 }], now);
+  await store().add([{ set: 'sandboxes', to: 2 }], now + 1);
+  await store().add([{ add: 'failed' }], now + 10 * minute);
+  const read = (scope: 'deployment' | ProjectId) => store().read(scope, { from: now, to: now + minute });
+  expect(await read('deployment')).toEqual([
+    { at: now, counts: { 'cold|40': 40, failed: 20, sandboxes: 2 } },
+  ]);
+  expect(await read(project)).toEqual([{ at: now, counts: { 'cold|40': 40 } }]);
+});
+
+test('a scope of the deployment sees all, one of a project its project, a person nothing', async () => {
+  const ports = {
+    history: store(),
+    world: { now: () => now + 2 * minute, uuid: () => '', sha256: () => '', sleep: async () => {} },
+  };
+  const ask = async (principal: Principal) => {
+    const { scope, summary } = await readHistory(ports, principal, 60);
+    return { scope, starts: summary.cold.count, failed: summary.startsFailed };
+  };
+  const admin: Principal = { owner: deploymentOwner, scope: 'admin:ro', tokenHash: '' };
+  expect(await ask(admin)).toEqual({ scope: 'deployment', starts: 40, failed: 20 });
+  expect(await ask(projectPrincipal(project))).toEqual({ scope: project, starts: 40, failed: 0 });
+  await expect(ask({ ...projectPrincipal(project), isPerson: true })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+});

@@ -1,0 +1,123 @@
+/** Children in the table against a real DynamoDB engine: made under a living parent's lease, bounded, found, and woken for. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { agentPlaces } from '#shared/domain/quota.ts';
+import type { Session } from '#shared/domain/session.ts';
+import {
+  atOnce,
+  farAway,
+  message,
+  newSession,
+  onTable,
+  placesMax,
+  tally,
+  workspaceOf,
+} from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => onTable(fixture.table);
+const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
+
+/** A root with a running message, and its lease in hand. */
+const holdRoot = async (): Promise<Session> => {
+  const { sessions } = stores();
+  const root = newSession();
+  await sessions.create(root, { workspace: workspaceOf(root), placesMax });
+  await sessions.accept(root, message('m'), placesMax);
+  const held = await sessions.takeLease(root.id, { holder: 'h', at: 3000, until: farAway });
+  if (held === undefined) throw new Error('the lease was not free');
+  return held;
+};
+
+const childOf = (parent: Session, change: Partial<Session> = {}): Session =>
+  newSession({
+    ...{ owner: parent.owner, project: parent.project, workspace: parent.workspace, depth: parent.depth + 1 },
+    ...{ family: { root: parent.family?.root ?? parent.id, parent: parent.id }, createdAt: 4000, ...change },
+  });
+
+const bear = (parent: Session, child: Session, agentsMax = 50) =>
+  stores().sessions.create(child, { enters: {}, placesMax: 0, child: { parent, agentsMax } });
+
+test('a child stands under its root, uses its workspace, and takes no place', async () => {
+  const { sessions, workspaces, places } = stores();
+  const root = await holdRoot();
+  const child = childOf(root);
+  expect(await bear(root, child)).toBe('created');
+  expect(await sessions.descendants(root.id)).toEqual([child]);
+  expect((await sessions.get(root.id))?.hasChildren).toBe(true);
+  const workspace = await workspaces.get(root.workspace);
+  expect([...(workspace?.users ?? [])].sort()).toEqual([root.id, child.id].sort());
+  expect(workspace?.latestAgent).toBeUndefined();
+  expect(await sessions.accept(child, message('n'), 0)).toBe('accepted');
+  expect((await places.read(agentPlaces(root.project))).taken.map(({ session }) => session)).toEqual([
+    root.id,
+  ]);
+  expect(await bear(root, child)).toBe('exists');
+});
+
+test('none is made for a parent that has ended, or that another holds by now (CH2)', async () => {
+  const { sessions } = stores();
+  const root = await holdRoot();
+  await sessions.takeLease(root.id, { holder: 'other', at: farAway + 1, until: farAway + 2 });
+  expect(await bear(root, childOf(root))).toBe('orphan');
+  const ended = await holdRoot();
+  await sessions.end(ended, completed);
+  expect(await bear(ended, childOf(ended))).toBe('orphan');
+  expect(await sessions.descendants(ended.id)).toEqual([]);
+});
+
+test('of any number at once as many are made as the tree may have, the root among them (CH2)', async () => {
+  const root = await holdRoot();
+  const results = await atOnce(12, () => bear(root, childOf(root), 5));
+  expect(tally(results)).toEqual({ created: 4, full: 8 });
+  const [first] = await stores().sessions.descendants(root.id);
+  if (first === undefined) throw new Error('no child was made');
+  expect(await bear({ ...first, lease: { ...first.lease } }, childOf(first), 5)).toBe('full');
+});
+
+test('a tree is found from its top at any depth, the oldest first', async () => {
+  const { sessions } = stores();
+  const root = await holdRoot();
+  const [old, young] = [childOf(root, { createdAt: 5000 }), childOf(root, { createdAt: 6000 })];
+  const grandchild = childOf(old, { createdAt: 7000 });
+  for (const child of [young, old]) await bear(root, child);
+  await bear(old, grandchild);
+  expect((await sessions.descendants(root.id)).map(({ id }) => id)).toEqual([
+    old.id,
+    young.id,
+    grandchild.id,
+  ]);
+});
+
+test('a session whose end was decided before its first child came is read again before it ends (CH4)', async () => {
+  const { sessions } = stores();
+  const seen = await holdRoot();
+  await bear(seen, childOf(seen));
+  const ended = await sessions.end(seen, completed);
+  expect(ended?.session.hasChildren).toBe(true);
+});
+
+test('who is woken has work that its holder has not seen, and an ended one is not woken', async () => {
+  const { sessions } = stores();
+  const root = await holdRoot();
+  expect(await sessions.wake(root.id, 5000)).toBe(true);
+  expect(await sessions.releaseLease(root, farAway)).toBe('kept');
+  expect((await sessions.get(root.id))?.dueAt).toBeLessThan(farAway);
+  await sessions.end(root, completed);
+  expect(await sessions.wake(root.id, 5000)).toBe(false);
+  expect(await sessions.wake(crypto.randomUUID() as SessionId, 5000)).toBe(false);
+});
+
+test('who lets go of a session that has ended leaves it due for what dies with it (CH4)', async () => {
+  const { sessions } = stores();
+  const root = await holdRoot();
+  await sessions.end(root, { ...completed, dueAt: 6000 });
+  expect(await sessions.releaseLease(root, farAway)).toBe('stale');
+  expect((await sessions.get(root.id))?.dueAt).toBe(6000);
+});

@@ -1,0 +1,272 @@
+/** The agents and the money of a tree of sessions against a real DynamoDB engine. */
+import { DeleteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
+import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { MoneyWish, Tree } from '#shared/domain/tree-money.ts';
+import type { TurnCommit } from '#shared/ports/session-store.ts';
+import { atOnce, newSession, note, onTable, tally, workspaceOf } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const stores = () => ({ ...onTable(fixture.table), trees: makeTreeStore(fixture.table) });
+const newId = (): SessionId => crypto.randomUUID() as SessionId;
+
+const grow = async (root: SessionId, agentsMax: number, spentUsd = 0): Promise<boolean> => {
+  const action = growTree(fixture.table.name, { root, spentUsd, agentsMax });
+  const command = new TransactWriteCommand({ TransactItems: [action] });
+  return (await sendWithRetry(fixture.table, command)) === 'done';
+};
+
+const newTree = async (spentUsd = 0): Promise<SessionId> => {
+  const root = newId();
+  await grow(root, 50, spentUsd);
+  return root;
+};
+
+const read = async (root: SessionId): Promise<Tree> => {
+  const tree = await stores().trees.read(root);
+  if (tree === undefined) throw new Error(`the tree of ${root} is not in the table`);
+  return tree;
+};
+
+const wish = (change: Partial<MoneyWish> = {}): MoneyWish => ({
+  session: newId(),
+  fence: 1,
+  usd: 1,
+  usdMax: 10,
+  at: 1000,
+  until: 5000,
+  ...change,
+});
+
+describe('a tree', () => {
+  test('is none where nothing grew', async () => {
+    const { trees } = stores();
+    expect(await trees.read(newId())).toBeUndefined();
+    expect(await trees.reserve(newId(), wish())).toBe('spent');
+    await trees.release(newId(), wish());
+  });
+
+  test('begins with its first child: two agents, and what its root has cost so far', async () => {
+    const root = newId();
+    expect(await grow(root, 50, 0.25)).toBe(true);
+    expect(await grow(root, 50, 99)).toBe(true);
+    expect(await read(root)).toEqual({ agents: 3, spentUsd: 0.25, reserved: {}, version: 2 });
+  });
+
+  test('never has more agents than it may, however many are made at once', async () => {
+    const root = newId();
+    expect(tally(await atOnce(20, () => grow(root, 5)))).toEqual({ true: 4, false: 16 });
+    expect(await read(root)).toMatchObject({ agents: 5, version: 4 });
+  });
+
+  test('of one agent has no child', async () => {
+    expect(await grow(newId(), 1)).toBe(false);
+  });
+
+  test('is no part of what a turn reads', async () => {
+    const { sessions, create } = stores();
+    const { id } = await create();
+    await grow(id, 50);
+    expect(await sessions.loadWork(id)).toMatchObject({ inbox: [], history: [], callers: [], watchers: [] });
+    expect(await sessions.glance(id)).toEqual({ version: 0, watchers: [] });
+  });
+
+  test('is forgotten with its root', async () => {
+    const { sessions, create, trees } = stores();
+    const { id } = await create();
+    await grow(id, 50);
+    await sessions.forget(id);
+    expect(await trees.read(id)).toBeUndefined();
+  });
+});
+
+describe('money', () => {
+  test('is reserved for as many of twenty at once as it reaches', async () => {
+    const root = await newTree(2);
+    const { trees } = stores();
+    const answers = await atOnce(20, () => trees.reserve(root, wish({ usd: 2.5 })));
+    expect(tally(answers)).toEqual({ granted: 3, busy: 17 });
+    const { reserved, version } = await read(root);
+    expect(Object.values(reserved)).toEqual(Array(3).fill({ usd: 2.5, fence: 1, until: 5000 }));
+    expect(version).toBe(4);
+  });
+
+  test('is reserved for one of twenty where each may cost more than there is', async () => {
+    const root = await newTree();
+    const answers = await atOnce(20, () => stores().trees.reserve(root, wish({ usd: 100 })));
+    expect(tally(answers)).toEqual({ granted: 1, busy: 19 });
+  });
+
+  test('is not reserved where it is spent', async () => {
+    const root = await newTree(10);
+    expect(await stores().trees.reserve(root, wish())).toBe('spent');
+    expect(await read(root)).toEqual({ agents: 2, spentUsd: 10, reserved: {}, version: 1 });
+  });
+
+  test('that a dead function had reserved is its session’s to reserve again', async () => {
+    const root = await newTree();
+    const { trees } = stores();
+    const dead = wish({ usd: 9 });
+    await trees.reserve(root, dead);
+    expect(await trees.reserve(root, { ...dead, fence: 2, usd: 8 })).toBe('granted');
+    expect(await read(root)).toMatchObject({
+      reserved: { [dead.session]: { usd: 8, fence: 2, until: 5000 } },
+    });
+  });
+
+  test('is anybody’s once the time of its reservation is over', async () => {
+    const root = await newTree();
+    const { trees } = stores();
+    await trees.reserve(root, wish({ usd: 9 }));
+    const next = wish({ usd: 9, at: 4999, until: 9000 });
+    expect(await trees.reserve(root, next)).toBe('busy');
+    expect(await trees.reserve(root, { ...next, at: 5000 })).toBe('granted');
+    expect(Object.keys((await read(root)).reserved)).toEqual([next.session]);
+  });
+
+  test('that is given back is there for others', async () => {
+    const root = await newTree();
+    const { trees } = stores();
+    const own = wish({ usd: 9 });
+    await trees.reserve(root, own);
+    await trees.release(root, own);
+    expect(await read(root)).toEqual({ agents: 2, spentUsd: 0, reserved: {}, version: 3 });
+    await trees.release(root, own);
+    expect(await trees.reserve(root, wish({ usd: 9 }))).toBe('granted');
+  });
+
+  test('is not given back, nor reserved, by a holder that lost its session', async () => {
+    const root = await newTree();
+    const { trees } = stores();
+    const own = wish({ fence: 2 });
+    await trees.reserve(root, own);
+    await trees.release(root, { ...own, fence: 1 });
+    expect(await trees.reserve(root, { ...own, fence: 1, usd: 3 })).toBe('busy');
+    expect(await read(root)).toMatchObject({ reserved: { [own.session]: { usd: 1, fence: 2 } } });
+  });
+});
+
+const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit => ({
+  session,
+  version: 0,
+  state: { kind: 'idle' },
+  historyNext: 0,
+  historyFrom: 0,
+  historyKept: 0,
+  at: 2000,
+  log: [note('an answer')],
+  history: [],
+  release: false,
+  wakes: false,
+  dueAt: 3000,
+  ...change,
+});
+
+describe('an answer', () => {
+  const begun = async () => {
+    const { create, trees } = stores();
+    const root = await newTree(1);
+    const session = await create(newSession());
+    await trees.reserve(root, wish({ session: session.id, usd: 3 }));
+    return { root, session, ...stores() };
+  };
+
+  test('is written with what it did cost, in place of what was reserved', async () => {
+    const { root, session, sessions } = await begun();
+    const commit = commitOf(session, { spends: { root, usd: 0.5 } });
+    expect(await sessions.commitTurn(commit)).toMatchObject({ status: 'committed' });
+    expect(await read(root)).toEqual({ agents: 2, spentUsd: 1.5, reserved: {}, version: 3 });
+  });
+
+  test('is counted once of twenty commits (TM4)', async () => {
+    const { root, session, sessions } = await begun();
+    const answers = await atOnce(20, () =>
+      sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } })),
+    );
+    expect(tally(answers.map(({ status }) => status))).toEqual({ committed: 1, moved: 19 });
+    expect(await read(root)).toMatchObject({ spentUsd: 1.5 });
+  });
+
+  test('is counted once by a commit whose log grew meanwhile', async () => {
+    const { root, session, sessions } = await begun();
+    await sessions.append(session.id, [note('meanwhile')], 1500);
+    const result = await sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } }));
+    expect(result).toMatchObject({ status: 'committed', session: { lastSeq: 1 } });
+    expect(await read(root)).toMatchObject({ spentUsd: 1.5 });
+  });
+
+  test('that is refused spends nothing and keeps what was reserved', async () => {
+    const { root, session, sessions } = await begun();
+    const spends = { root, usd: 0.5 };
+    expect(await sessions.commitTurn(commitOf(session, { fence: 7, spends }))).toEqual({ status: 'stale' });
+    expect(await sessions.commitTurn(commitOf(session, { version: 3, spends }))).toEqual({ status: 'moved' });
+    expect(await read(root)).toMatchObject({ spentUsd: 1, reserved: { [session.id]: { usd: 3 } } });
+  });
+
+  test('that comes after the time of its reservation is counted all the same', async () => {
+    const { root, session, sessions, trees } = await begun();
+    await trees.reserve(root, wish({ at: 6000, until: 9000 }));
+    await sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } }));
+    const { spentUsd, reserved } = await read(root);
+    expect([spentUsd, Object.keys(reserved).length]).toEqual([1.5, 1]);
+  });
+
+  test('is not written where its tree is forgotten', async () => {
+    const { root, session, sessions, item } = await begun();
+    const { name: TableName, client } = fixture.table;
+    await client.send(new DeleteCommand({ TableName, Key: keys.tree(root) }));
+    const commit = commitOf(session, { spends: { root, usd: 0.5 } });
+    expect(await sessions.commitTurn(commit)).toEqual({ status: 'stale' });
+    expect(await item(keys.turn(session.id))).toBeUndefined();
+    expect(await item(keys.tree(root))).toBeUndefined();
+  });
+});
+
+test('a commit tells a parent that read itself before its first child that it has children (TM5)', async () => {
+  const { create, sessions } = stores();
+  const parent = await create(newSession());
+  const child = newSession({ family: { root: parent.id, parent: parent.id } });
+  const wanted = { workspace: workspaceOf(child), placesMax: 0, child: { parent, agentsMax: 5 } };
+  expect(await sessions.create(child, wanted)).toBe('created');
+  const result = await sessions.commitTurn(commitOf(parent));
+  expect(result).toMatchObject({ status: 'committed', session: { hasChildren: true, lastSeq: 0 } });
+  expect(await sessions.commitTurn(commitOf(await stores().read(parent.id), { version: 1 }))).toMatchObject({
+    status: 'committed',
+    session: { hasChildren: true, lastSeq: 1 },
+  });
+});
+
+test('twenty sessions that ask, answer and ask again spend their limit and one call at most', async () => {
+  const root = await newTree();
+  const { trees, sessions, create } = stores();
+  const usdMax = 4;
+  await atOnce(20, async () => {
+    const session = await create(newSession());
+    const own = { session: session.id, usdMax, usd: 1, until: 1e12 };
+    let version = 0;
+    for (let round = 0; round < 1000; round += 1) {
+      const answer = await trees.reserve(root, wish(own));
+      if (answer === 'spent') return;
+      if (answer === 'granted') {
+        const spends = { root, usd: 0.75 };
+        const commit = commitOf(session, { version, log: [], spends });
+        expect((await sessions.commitTurn(commit)).status).toBe('committed');
+        version += 1;
+      } else await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+  const { spentUsd, reserved } = await read(root);
+  expect(spentUsd).toBeGreaterThanOrEqual(usdMax);
+  expect(spentUsd).toBeLessThanOrEqual(usdMax + 0.75);
+  expect(reserved).toEqual({});
+});

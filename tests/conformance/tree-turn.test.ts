@@ -1,0 +1,290 @@
+/** Turns of the sessions of one tree over the table: what they spend together, and who has to wait for whom. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
+import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
+import { runTurn } from '#shared/application/turn/run-turn.ts';
+import type { TurnPorts, TurnSettings } from '#shared/application/turn/turn-invocation.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
+import type { ModelChunk, ProviderName, TokenUsage } from '#shared/domain/model.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { Acting } from '#shared/domain/turn/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import { atOnce, message, newSession, onTable, placesMax, tally } from './session-fixture.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+/** A call of at most a dollar: a cent for each token that the model says. */
+const settings: TurnSettings = {
+  outputTokensMax: 100,
+  leaseMs: 30_000,
+  limits: {
+    turn: { stepsMax: 5, callsMax: 4, usdMax: 4 },
+    history: { tokensMax: 1000, messagesMax: 50 },
+    tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 4 },
+    idleMs: 60_000,
+  },
+};
+const costOf = (_provider: ProviderName, _model: string, { outputTokens }: TokenUsage): number =>
+  outputTokens / 100;
+
+type Answer = (signal: AbortSignal) => AsyncIterable<ModelChunk>;
+
+const saying = (outputTokens: number): Answer =>
+  async function* (signal) {
+    await sleep(5, undefined, { signal });
+    yield { type: 'text', text: 'hello' };
+    yield { type: 'end', end: 'end_turn', usage: { inputTokens: 1, outputTokens } };
+  };
+const speechless: Answer = async function* (signal) {
+  await sleep(20_000, undefined, { signal });
+  yield* saying(1)(signal);
+};
+const refusing: Answer = async function* () {
+  yield await Promise.reject(new AppError('content_refused', 'no'));
+};
+
+const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
+  const { sessions, create, read } = onTable(fixture.table);
+  const trees = makeTreeStore(fixture.table);
+  const root = await create(newSession({ hasChildren: true, costUsd: spentUsd }));
+  const grown = growTree(fixture.table.name, { root: root.id, spentUsd, agentsMax: 50 });
+  await sendWithRetry(fixture.table, new TransactWriteCommand({ TransactItems: [grown] }));
+  let asked = 0;
+  let current = answer;
+  const ports = {
+    sessions,
+    trees,
+    connections: makeConnectionStore(fixture.table),
+    sockets: { post: () => Promise.resolve('sent' as const) },
+    models: {
+      open: () =>
+        Promise.resolve({
+          stream: (_request: unknown, signal: AbortSignal) => {
+            asked += 1;
+            return current(signal);
+          },
+        }),
+    },
+    costOf,
+    mcpServers: { list: () => Promise.resolve([]) },
+    workspaces: { get: () => Promise.resolve(undefined) },
+    telemetry: Object.fromEntries(
+      ['info', 'warn', 'error', 'count', 'duration'].map((name) => [name, () => undefined]),
+    ),
+    world: systemWorld,
+    invoker: { runTurn: () => Promise.resolve() },
+    // What runs tools is absent: no answer here asks for any.
+  } as unknown as TurnPorts;
+  return {
+    root,
+    ports,
+    asked: () => asked,
+    answerBy: (next: Answer) => {
+      current = next;
+    },
+    newChild: (): Promise<Session> =>
+      create(newSession({ family: { root: root.id, parent: root.id }, project: root.project })),
+    say: async (id: SessionId, messageId: string) =>
+      sessions.accept(await read(id), message(messageId, Date.now()), placesMax),
+    run: (sessionId: SessionId, remainingMs = 900_000) =>
+      runTurn(ports, {
+        sessionId,
+        correlationId: 'c',
+        hops: 0,
+        deadlineAt: Date.now() + remainingMs,
+        settings,
+      }),
+    tree: async () => {
+      const tree = await trees.read(root.id);
+      if (tree === undefined) throw new Error('the tree is gone');
+      const { spentUsd, reserved } = tree;
+      return { spentUsd, reserved };
+    },
+    ends: async (id: SessionId): Promise<readonly string[]> =>
+      (await sessions.readEvents(id, { since: -1, eventsMax: 1000 })).events.flatMap((event) =>
+        event.type === 'completion' ? [event.data.stopReason] : [],
+      ),
+  };
+};
+
+test('ten sessions that work at once spend their limit and one call at most, and say so', async () => {
+  const { root, newChild, say, run, tree, ends, asked } = await open(saying(75));
+  const children = await atOnce(9, newChild);
+  const all = [root, ...children];
+  await Promise.all(
+    all.map(async ({ id }) => {
+      for (const messageId of ['a', 'b', 'c']) await say(id, messageId);
+      await run(id);
+    }),
+  );
+  const { spentUsd, reserved } = await tree();
+  expect([spentUsd, reserved]).toEqual([4.5, {}]);
+  expect(asked()).toBe(6);
+  const reasons = (await Promise.all(all.map(({ id }) => ends(id)))).flat();
+  expect(tally(reasons)).toEqual({ end_turn: 6, budget_exceeded: 24 });
+});
+
+test('a turn whose tree has spent everything ends without its model, though its own session has spent nothing', async () => {
+  const { newChild, say, run, ends, asked } = await open(saying(75), { spentUsd: 4 });
+  const { id } = await newChild();
+  await say(id, 'a');
+  await run(id);
+  expect([await ends(id), asked()]).toEqual([['budget_exceeded'], 0]);
+});
+
+test('what a cancelled call had reserved is there for the next at once', async () => {
+  const { ports, newChild, say, run, tree, asked } = await open(speechless);
+  const { id } = await newChild();
+  await say(id, 'a');
+  const running = run(id);
+  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  expect((await tree()).reserved[id]?.usd).toBe(1);
+  await cancelTurn(ports, id, 'c');
+  await running;
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
+});
+
+test('what was reserved for an answer that came too late to be written goes back', async () => {
+  const { ports, newChild, say, run, tree, ends, answerBy } = await open(speechless);
+  const { id } = await newChild();
+  answerBy(async function* (signal) {
+    await cancelTurn(ports, id, 'c');
+    yield* saying(50)(signal);
+  });
+  await say(id, 'a');
+  await run(id);
+  expect(await ends(id)).toEqual(['cancelled']);
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
+});
+
+test('a call that its provider refused costs nothing, and keeps nothing', async () => {
+  const { newChild, say, run, tree, ends } = await open(refusing);
+  const { id } = await newChild();
+  await say(id, 'a');
+  await run(id);
+  expect(await ends(id)).toEqual(['refused']);
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
+});
+
+test('what a function had reserved that fails before it asked its model goes back with it', async () => {
+  const { ports, newChild, say, run, tree, asked } = await open(saying(50));
+  const { reserve } = ports.trees;
+  const { id } = await newChild();
+  await say(id, 'a');
+  const answerLost: typeof reserve = async (...wish) => {
+    await reserve(...wish);
+    throw new Error('the answer was lost');
+  };
+  Object.assign(ports, { trees: { ...ports.trees, reserve: answerLost } });
+  await expect(run(id)).rejects.toThrow('the answer was lost');
+  expect(asked()).toBe(0);
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
+});
+
+test('who waits for the money of others hands over near its deadline, and goes on when they have answered', async () => {
+  const { ports, newChild, say, run, tree, ends, asked, answerBy } = await open(speechless, {
+    spentUsd: 3.5,
+  });
+  const [first, second] = [await newChild(), await newChild()];
+  await say(first.id, 'a');
+  const running = run(first.id);
+  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  answerBy(saying(10));
+  await say(second.id, 'b');
+  await run(second.id, 21_000);
+  expect([asked(), await ends(second.id)]).toEqual([1, []]);
+  expect(Object.keys((await tree()).reserved)).toEqual([first.id]);
+  const waiting = run(second.id);
+  await cancelTurn(ports, first.id, 'c');
+  await Promise.all([running, waiting]);
+  expect([asked(), await ends(second.id)]).toEqual([2, ['end_turn']]);
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 3.6 });
+});
+
+test('what the next holder of a session has reserved is not given back by the one before', async () => {
+  const { root, ports, newChild, say, run, tree, asked } = await open(speechless);
+  const { id } = await newChild();
+  await say(id, 'a');
+  const running = run(id);
+  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  const later = Date.now() + 60_000;
+  const next = await ports.sessions.takeLease(id, { holder: 'b', at: later, until: later + 60_000 });
+  const fence = next?.lease.fence ?? 0;
+  const wish = { session: id, fence, usd: 2, usdMax: 4, at: Date.now(), until: later };
+  expect(await ports.trees.reserve(root.id, wish)).toBe('granted');
+  await cancelTurn(ports, id, 'c');
+  await running;
+  expect((await tree()).reserved).toEqual({ [id]: { usd: 2, fence, until: later } });
+});
+
+test('a parent that has a call left to run hears as well of a child that answered before it came', async () => {
+  const { root, ports, newChild, say, run, ends } = await open(saying(1));
+  const { sessions } = ports;
+  const child = await newChild();
+  await say(child.id, 'asked');
+  await run(child.id);
+  await say(root.id, 'a');
+  const session = await sessions.get(root.id);
+  if (session === undefined) throw new Error('the root is gone');
+  const call = { name: 'x', args: {}, askedHuman: false } as const;
+  const wait = { id: 'w', since: 1, child: { session: child.id, message: 'asked' as MessageId } };
+  const state: Acting = {
+    ...{ kind: 'acting', turnId: 't' as TurnId, messageId: 'a' as MessageId, step: 1, spentUsd: 0 },
+    ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', rememberedTools: [] } },
+    calls: [
+      {
+        ...call,
+        callId: 'left' as CallId,
+        status: 'approved',
+        route: { kind: 'caller', caller: 'c', tool: 'x' },
+      },
+      { ...call, callId: 'asked' as CallId, status: 'executing', generation: 0, wait },
+    ],
+  };
+  const { turn } = await sessions.loadWork(root.id);
+  const written = { log: [], history: [], release: false, wakes: false, dueAt: 1 };
+  await sessions.commitTurn({ ...turn, session, state, at: 1, ...written });
+  await run(root.id);
+  expect(await ends(root.id)).toEqual(['end_turn']);
+});
+
+test('who cancels what came after a turn that it did not see keeps what that has cost', async () => {
+  const { ports, newChild, say, run, ends } = await open(saying(50));
+  const { sessions } = ports;
+  const { id } = await newChild();
+  await say(id, 'a');
+  let isLate = false;
+  const loadWork: typeof sessions.loadWork = async (session) => {
+    if (!isLate) {
+      isLate = true;
+      await run(id);
+      await say(id, 'b');
+    }
+    return sessions.loadWork(session);
+  };
+  await cancelTurn({ ...ports, sessions: { ...sessions, loadWork } }, id, 'c');
+  expect(await ends(id)).toEqual(['end_turn', 'cancelled']);
+  const { costUsd, usage } = (await sessions.get(id)) ?? {};
+  expect([costUsd, usage?.outputTokens]).toEqual([0.5, 50]);
+});
+
+test('who comes for nothing does not put off when a session rests', async () => {
+  const { ports, newChild, say, run } = await open(saying(1));
+  const { id } = await newChild();
+  await say(id, 'a');
+  await run(id);
+  await sleep(5);
+  await run(id);
+  const { lastActiveAt = 0, dueAt } = (await ports.sessions.get(id)) ?? {};
+  expect(dueAt).toBe(lastActiveAt + settings.limits.idleMs);
+});

@@ -1,0 +1,285 @@
+/** Agents that start agents: how deep, how many, what their parents hear, who decides for them, and how trees end. */
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { type Logged, makeSession, type Shown, showSession } from './agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { type Client, connect } from './socket-client.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+type Child = Shown & { readonly parent?: string; readonly root?: string; readonly depth: number };
+
+/** What the demo provider makes a call of the tool of. */
+const ask = (args: object): string => `call session ${JSON.stringify(args)}`;
+const spawn = (prompt: string, more: object = {}): string => ask({ action: 'spawn', prompt, ...more });
+
+const open = async (wish: object = {}): Promise<Client> => {
+  const { id } = await makeSession(cloud, { approvals: 'auto', ...wish });
+  const client = await connect(cloud, { sessionId: id });
+  onTestFinished(async () => {
+    await client.close();
+    await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+  });
+  await client.untilType('system:ready');
+  return client;
+};
+
+const answerTo = async (client: Client, text: string, nth = 0): Promise<string> => {
+  client.send('message', { text });
+  const ownEnd = (await client.untilType('completion', nth)) as { readonly data: { readonly text: string } };
+  return ownEnd.data.text;
+};
+
+const familyOf = async (root: string): Promise<readonly Child[]> => {
+  const { sessions } = await cloud.ask<{ sessions: readonly Child[] }>('/api/sessions?limit=100');
+  return sessions.filter((session) => session.root === root);
+};
+
+const projectWith = (limits: object): Promise<{ readonly id: string }> =>
+  cloud.ask('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'trees', approvals: 'auto', limits }),
+  });
+
+const eventsOf = async (
+  id: string,
+  query = '',
+): Promise<readonly (Logged & { readonly sessionId: string })[]> => {
+  const { events } = await cloud.ask<{ events: readonly (Logged & { readonly sessionId: string })[] }>(
+    `/api/sessions/${id}/events${query}`,
+  );
+  return events;
+};
+
+const itemAt = async (key: { readonly pk: string; readonly sk: string }) => {
+  const { client, name: TableName } = cloud.table;
+  return (await client.send(new GetCommand({ TableName, Key: key, ConsistentRead: true }))).Item ?? {};
+};
+const metaOf = async (id: string) =>
+  (await itemAt(keys.session(id))) as { leaseUntil: number; status: string };
+
+/** The completions of one session's own log, as many as are wanted. */
+const ownCompletion = (id: string, nth = 0): Promise<Logged> =>
+  eventually(
+    async () => (await eventsOf(id)).filter(({ type }) => type === 'completion')[nth],
+    (found) => found !== undefined,
+    60_000,
+  ) as Promise<Logged>;
+
+test('a child works for its parent, which waits with nobody at it and goes on with the answer', async () => {
+  const client = await open();
+  client.send('message', { text: spawn('$ echo from the child') });
+  const { data } = await ownCompletion(client.sessionId());
+  expect(data['text']).toContain('from the child');
+  const [child] = await familyOf(client.sessionId());
+  expect(child).toMatchObject({
+    depth: 1,
+    parent: client.sessionId(),
+    root: client.sessionId(),
+    status: 'idle',
+  });
+  const asked = (await eventsOf(client.sessionId())).find(
+    ({ type, data: said }) => type === 'system' && said['kind'] === 'child_asked',
+  );
+  expect(asked?.data).toMatchObject({ sessionId: child?.id });
+  expect(data['text']).toContain(`session_id: ${child?.id}`);
+});
+
+test('depth 3 works where 3 is the limit, and 4 is an error that the agent reads', async () => {
+  const nested = (depth: number): string => (depth === 0 ? '$ echo the bottom' : spawn(nested(depth - 1)));
+  const client = await open();
+  client.send('message', { text: nested(3) });
+  const deep = await ownCompletion(client.sessionId());
+  expect(deep.data['text']).toContain('the bottom');
+  expect((await familyOf(client.sessionId())).map(({ depth }) => depth).sort()).toEqual([1, 2, 3]);
+  client.send('message', { text: nested(4) });
+  const { data } = await ownCompletion(client.sessionId(), 1);
+  expect(data['text']).toContain('Max recursion depth (3) exceeded');
+  expect(data['text']).not.toContain('the bottom');
+});
+
+test('three children in parallel give three results', async () => {
+  const client = await open();
+  const lines = [1, 2, 3].map((n) => spawn(`$ sleep 3; echo result ${n}`));
+  client.send('message', { text: lines.join('\n') });
+  await eventually(
+    () => familyOf(client.sessionId()),
+    (family) => family.length === 3,
+  );
+  // Nobody is at work in it: its lease is free while the children sleep.
+  const { leaseUntil, status } = await eventually(
+    () => metaOf(client.sessionId()),
+    ({ leaseUntil: until }) => until === 0,
+  );
+  expect({ leaseUntil, status }).toEqual({ leaseUntil: 0, status: 'running' });
+  const { data } = await ownCompletion(client.sessionId());
+  for (const n of [1, 2, 3]) expect(data['text']).toContain(`result ${n}`);
+  expect(await familyOf(client.sessionId())).toHaveLength(3);
+});
+
+test('a tree has as many agents as its project allows, the root among them', async () => {
+  const { id: project } = await projectWith({ maxAgentsPerSession: 2 });
+  const client = await open({ project });
+  client.send('message', { text: [spawn('$ echo one'), spawn('$ echo two')].join('\n') });
+  const { data } = await ownCompletion(client.sessionId());
+  expect(data['text']).toContain('a tree of sessions has at most 2 agents');
+  expect(await familyOf(client.sessionId())).toHaveLength(1);
+});
+
+test('a session that may start none is not offered the tool', async () => {
+  const { id: project } = await projectWith({ maxRecursionDepth: 0 });
+  const client = await open({ project });
+  const { data } = await client.untilType('system:ready');
+  expect(data.tools).not.toContain('session');
+  expect(await answerTo(client, spawn('hello'))).toContain('This is the demo provider');
+});
+
+test('what its children wait for is asked of whoever watches the root, and decided there', async () => {
+  const client = await open({ approvals: 'ask' });
+  client.send('message', { text: spawn('$ echo allowed') });
+  const own = await client.untilType('tool:approval_required');
+  client.send('tool:approval', { callId: own.data.callId, approved: true });
+  const asked = await client.untilType('tool:approval_required', 1);
+  expect(asked.sessionId).not.toBe(client.sessionId());
+  expect(asked).toMatchObject({
+    seq: null,
+    data: { name: 'execute_command', args: { command: 'echo allowed' } },
+  });
+
+  const late = await connect(cloud, { sessionId: client.sessionId() });
+  onTestFinished(() => late.close());
+  const again = await late.untilType('tool:approval_required');
+  expect(again).toMatchObject({ sessionId: asked.sessionId, seq: null, data: { callId: asked.data.callId } });
+
+  late.send('tool:approval', { callId: asked.data.callId, approved: true, sessionId: asked.sessionId });
+  const { data } = await ownCompletion(client.sessionId());
+  expect(data['text']).toContain('allowed');
+});
+
+test('a call of another tree is not there to decide', async () => {
+  const other = await open({ approvals: 'ask' });
+  other.send('message', { text: '$ echo other' });
+  const { data: waiting } = await other.untilType('tool:approval_required');
+  const client = await open();
+  client.send('tool:approval', { callId: waiting.callId, approved: true, sessionId: other.sessionId() });
+  const { data } = await client.untilType('error');
+  expect(data.error).toMatchObject({ code: 'session_not_found' });
+});
+
+test('a child whose turn fails fails its call, with why', async () => {
+  const { id: project } = await projectWith({});
+  const client = await open({ project, approvals: 'ask' });
+  client.send('message', { text: spawn('$ sleep 60') });
+  client.send('tool:approval', {
+    callId: (await client.untilType('tool:approval_required')).data.callId,
+    approved: true,
+  });
+  const { sessionId: child } = await client.untilType('tool:approval_required', 1);
+  await cloud.ask(`/api/sessions/${child}/cancel`, { method: 'POST' });
+  const { data } = await ownCompletion(client.sessionId());
+  expect(data['text']).toMatch(/session failed:[\s\S]*it stopped: cancelled/);
+});
+
+test('an agent starts without waiting, says more, looks and ends', async () => {
+  const client = await open();
+  client.send('message', { text: spawn('$ echo first', { wait: false }) });
+  await ownCompletion(client.sessionId());
+  const [child] = await familyOf(client.sessionId());
+  const id = child?.id ?? '';
+  await ownCompletion(id);
+  const of = (action: string, more: object = {}): string => ask({ action, session_id: id, ...more });
+  client.send('message', { text: of('message', { prompt: '$ echo second' }) });
+  expect((await ownCompletion(client.sessionId(), 1)).data['text']).toContain('second');
+  client.send('message', { text: [ask({ action: 'list' }), of('get'), of('events')].join('\n') });
+  const looked = (await ownCompletion(client.sessionId(), 2)).data['text'];
+  expect(looked).toContain(`"session_id":"${id}"`);
+  expect(looked).toContain('echo first');
+  client.send('message', { text: of('end') });
+  expect((await ownCompletion(client.sessionId(), 3)).data['text']).toContain('"ended":true');
+  expect((await showSession(cloud, id)).status).toBe('completed');
+  client.send('message', { text: of('message', { prompt: 'hello?' }) });
+  expect((await ownCompletion(client.sessionId(), 4)).data['text']).toContain('is completed');
+});
+
+test("another's session is not there for an agent, and wrong fields are named to it", async () => {
+  const stranger = await open();
+  const client = await open();
+  const text = [
+    ask({ action: 'get', session_id: stranger.sessionId() }),
+    ask({ action: 'spawn' }),
+    ask({ action: 'explode' }),
+  ].join('\n');
+  client.send('message', { text });
+  const said = String((await ownCompletion(client.sessionId())).data['text']);
+  expect(said).toContain('there is no such session');
+  expect(said).toMatch(/prompt: /);
+  expect(said).toMatch(/action: /);
+});
+
+test('the logs of a tree are read as one, in the order of time', async () => {
+  const client = await open();
+  client.send('message', { text: spawn('$ echo in the family') });
+  await ownCompletion(client.sessionId());
+  const events = await eventsOf(client.sessionId(), '?include_children=true');
+  const times = events.map((event) => Date.parse((event as unknown as { at: string }).at));
+  expect(times).toEqual([...times].sort((one, other) => one - other));
+  const [child] = await familyOf(client.sessionId());
+  const kinds = events.filter(({ sessionId }) => sessionId === child?.id).map(({ type }) => type);
+  expect(kinds).toEqual(expect.arrayContaining(['message', 'tool:call', 'tool:output', 'completion']));
+});
+
+test('a child answers its parent alone: a message to the workspace is not for it', async () => {
+  const client = await open();
+  client.send('message', { text: spawn('$ echo mine') });
+  await ownCompletion(client.sessionId());
+  const [child] = await familyOf(client.sessionId());
+  expect((await showSession(cloud, client.sessionId())).workspace).toBe(child?.workspace);
+  expect((await itemAt(keys.workspace(child?.workspace ?? '')))['latestAgent']).toBe(client.sessionId());
+});
+
+test('cancelling a parent cancels what its children do for it', async () => {
+  const client = await open();
+  client.send('message', { text: [spawn('$ sleep 300'), spawn(spawn('$ sleep 300'))].join('\n') });
+  await eventually(
+    () => familyOf(client.sessionId()),
+    (family) => family.length === 3,
+    60_000,
+  );
+  client.send('turn:cancel');
+  const { data } = await ownCompletion(client.sessionId());
+  expect(data['stopReason']).toBe('cancelled');
+  await eventually(
+    () => familyOf(client.sessionId()),
+    (family) => family.every(({ status }) => status === 'idle'),
+    30_000,
+  );
+});
+
+test('the stop of the root (CH4) leaves neither a session nor a sandbox of its tree', async () => {
+  const client = await open();
+  const inOwn = { workspace: 'own' };
+  client.send('message', {
+    text: [spawn('$ sleep 300', inOwn), spawn(spawn('$ sleep 300', inOwn), inOwn)].join('\n'),
+  });
+  const family = await eventually(
+    () => familyOf(client.sessionId()),
+    (found) => found.length === 3 && found.filter(({ sandbox }) => sandbox?.state === 'ready').length >= 2,
+    60_000,
+  );
+  expect(new Set(family.map(({ workspace }) => workspace)).size).toBe(3);
+  await cloud.ask(`/api/sessions/${client.sessionId()}`, { method: 'DELETE' });
+  await eventually(
+    () => familyOf(client.sessionId()),
+    (found) =>
+      found.every(
+        ({ status, sandbox }) => status === 'completed' && (sandbox?.state ?? 'stopped') === 'stopped',
+      ),
+    60_000,
+  );
+  await eventually(cloud.runningTasks, (tasks) => tasks.length === 0, 30_000);
+});

@@ -1,0 +1,43 @@
+/** What is emitted while nobody works is what the bill counts: no metric is paid for unseen. */
+import { expect, test } from 'vitest';
+import { customMetricsMax, metricNames } from '#shared/domain/metrics.ts';
+import { ofChecks, ofSweeps } from '../../infra/cost/idle-metrics.ts';
+import { eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+
+type Emitted = {
+  readonly _aws?: {
+    readonly CloudWatchMetrics: readonly { readonly Metrics: readonly { readonly Name: string }[] }[];
+  };
+};
+
+const metricsIn = (printed: string): ReadonlySet<string> =>
+  new Set(
+    printed
+      .split('\n')
+      .filter((line) => line.includes('"CloudWatchMetrics"'))
+      .flatMap((line) => (JSON.parse(line) as Emitted)._aws?.CloudWatchMetrics ?? [])
+      .flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)),
+  );
+
+test('sweeps and checks emit the metrics that the idle bill counts, and no others', async () => {
+  const cloud = await openEmbeddedCloud({ variables: { SYNTHETIC_CHECK: 'true' } });
+  const sweepAll = async (): Promise<void> => {
+    for (const sweep of ['due', 'places', 'orphans', 'mcp']) await cloud.janitor({ sweep });
+    await cloud.schedules({ sweep: 'schedules' });
+  };
+  try {
+    await sweepAll();
+    expect([...metricsIn(cloud.printed())].toSorted()).toEqual([...ofSweeps].toSorted());
+    for (const check of ['turn', 'sandbox']) await cloud.synthetic({ check, url: cloud.url });
+    await eventually(cloud.runningTasks, (tasks) => tasks.length === 0);
+    await sweepAll();
+    const expected = [...ofSweeps, ...ofChecks].toSorted();
+    expect([...metricsIn(cloud.printed())].toSorted()).toEqual(expected);
+  } finally {
+    await cloud.stop();
+  }
+});
+
+test('all metrics together are as many as are allowed', () => {
+  expect(metricNames.length).toBeLessThanOrEqual(customMetricsMax);
+});

@@ -1,0 +1,245 @@
+/** What an operator may meet, made to happen in an embedded cloud: each scenario is said by the metrics that tell of it. */
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { dueValues, keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
+import { executionPlaces } from '#shared/domain/quota.ts';
+import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
+import { endSession, makeSession, openAgent, restSandbox, sandboxRecord } from './agent.ts';
+import { type EmbeddedCloud, eventually } from './embedded-cloud.ts';
+import { isEmitted } from './observed.ts';
+import { killServer } from './sandbox-processes.ts';
+import { connect } from './socket-client.ts';
+
+export type Scenario = {
+  readonly metrics: readonly string[];
+  readonly happens: (cloud: EmbeddedCloud) => Promise<void>;
+};
+
+/** Lines of functions come a moment after their answers. */
+const until = (cloud: EmbeddedCloud, name: string, msMax = 20_000): Promise<boolean> =>
+  eventually(
+    () => Promise.resolve(isEmitted(cloud, name)),
+    (emitted) => emitted,
+    msMax,
+  );
+
+type Change = { readonly set: string; readonly values: object };
+
+const update = (cloud: EmbeddedCloud, Key: object, { set, values }: Change): Promise<unknown> =>
+  cloud.table.client.send(
+    new UpdateCommand({
+      TableName: cloud.table.name,
+      Key: { ...Key },
+      UpdateExpression: `SET ${set}`,
+      ExpressionAttributeValues: { ...values },
+    }),
+  );
+
+/** Of another flavor than the pool's. */
+const cold = { flavor: 'small' };
+const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+
+/** The bytes of the checkpoints of all workspaces. */
+const bytesOf = async ({ home }: EmbeddedCloud): Promise<string> => {
+  const found = await readdir(join(home, 's3'), { recursive: true });
+  const folder = found.find((path) => path.endsWith('/bytes'));
+  if (folder === undefined) throw new Error('there is no bucket');
+  return join(home, 's3', folder);
+};
+
+/** What came of the runs of a schedule is written down by the next sweep for which they are due. */
+const noteRuns = async (cloud: EmbeddedCloud, id: string): Promise<void> => {
+  const state = await makeScheduleStore(cloud.table).find(id as ScheduleId);
+  const values = dueValues('schedule', id, 1);
+  for (const { runAt, part } of state?.open ?? []) {
+    const key = keys.openRun(id, `${String(runAt).padStart(13, '0')}#${part}`);
+    await update(cloud, key, { set: 'duePk = :duePk, dueAt = :dueAt', values });
+  }
+  await cloud.schedules({ sweep: 'schedules' });
+};
+
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  'a warm sandbox is ready and taken, a person approves, the turn ends': {
+    metrics: [
+      ...['PoolReady', 'SandboxWarmStartMs', 'ApprovalsAsked', 'ApprovalWaitMs', 'ToolCallMs'],
+      ...['TurnsStarted', 'TurnDurationMs', 'FirstDeltaMs', 'SessionCostUsd', 'WorkspaceSaveMs'],
+    ],
+    happens: async (cloud) => {
+      await eventually(
+        () => cloud.janitor({ sweep: 'pool' }),
+        ({ ready }) => ready === 1,
+        30_000,
+      );
+      const { id } = await makeSession(cloud, { flavor: 'micro' });
+      const client = await connect(cloud, { sessionId: id });
+      await client.untilType('system:ready');
+      client.send('message', { text: '$ echo kept > file' });
+      const { data } = await client.untilType('tool:approval_required');
+      client.send('tool:approval', { callId: data.callId, approved: true });
+      await client.untilType('completion');
+      client.send('message', { text: 'hello' });
+      await client.untilType('completion', 1);
+      await client.close();
+      await endSession(cloud, id);
+    },
+  },
+  'a cold start, a sandbox that is lost, and files that come back': {
+    metrics: ['SandboxColdStartMs', 'SandboxesLost', 'WorkspaceRestoreMs', 'SandboxesRunning'],
+    happens: async (cloud) => {
+      const agent = await openAgent(cloud, cold);
+      await agent.run('$ echo kept > file');
+      await cloud.janitor({ sweep: 'orphans' });
+      const { taskArn = '' } = await sandboxRecord(cloud, agent.workspace);
+      killServer(cloud.home, taskArn);
+      await until(cloud, 'SandboxesLost');
+      await agent.run('$ cat file');
+      await agent.close();
+    },
+  },
+  'a checkpoint that cannot be written, and one whose bytes are gone': {
+    metrics: ['WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete', 'ToolCallsFailed'],
+    happens: async (cloud) => {
+      const agent = await openAgent(cloud, cold);
+      await agent.run('$ echo kept > file');
+      const bytes = await bytesOf(cloud);
+      await rename(bytes, `${bytes}.away`);
+      await agent.run('$ echo changed > file');
+      await until(cloud, 'WorkspaceSavesFailed', 60_000);
+      await rename(`${bytes}.away`, bytes);
+      await agent.run('$ echo again > file');
+      await restSandbox(cloud, agent.id);
+      for (const file of await readdir(bytes)) await rm(join(bytes, file));
+      await agent.run('read nothing-there');
+      await agent.close();
+    },
+  },
+  'starts that fail': {
+    metrics: ['SandboxStartsFailed'],
+    happens: async (cloud) => {
+      const { id } = await makeSession(cloud, { kind: 'execution', ...cold });
+      await cloud.setFaults({ capacityFailures: 1000 });
+      await cloud.request(`/api/sessions/${id}/files`);
+      await cloud.setFaults({});
+      await endSession(cloud, id);
+    },
+  },
+  'a stop that ECS refuses': {
+    metrics: ['SandboxStopsFailed'],
+    happens: async (cloud) => {
+      const { id } = await makeSession(cloud, { kind: 'execution', ...cold });
+      await cloud.ask(`/api/sessions/${id}/files`);
+      await cloud.setFaults({ stopFailures: 20 });
+      await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+      await until(cloud, 'SandboxStopsFailed', 30_000);
+      await cloud.setFaults({});
+    },
+  },
+  'a provider that does not answer, for a user and for a schedule; a schedule that runs': {
+    metrics: ['TurnsFailed', 'ScheduleRuns', 'ScheduleRunsFailed'],
+    happens: async (cloud) => {
+      const make = (wish: object) => cloud.ask<{ id: string }>('/api/projects', post({ name: 'p', ...wish }));
+      for (const wish of [{}, { provider: 'anthropic' }]) {
+        const { id: projectId } = await make({ approvals: 'auto', ...wish });
+        const schedule = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets: [{ projectId }] };
+        const { id } = await cloud.ask<{ id: string }>('/api/schedules', post(schedule));
+        await cloud.ask(`/api/schedules/${id}/trigger`, post({}));
+        await eventually(
+          () => cloud.ask<{ history: readonly { status: string }[] }>(`/api/schedules/${id}/history`),
+          ({ history }) => ['success', 'failed'].includes(history[0]?.status ?? ''),
+          60_000,
+        );
+        await noteRuns(cloud, id);
+      }
+    },
+  },
+  'two functions want one session, and one loses its lease': {
+    metrics: ['LeasesContended', 'LeasesLost'],
+    happens: async (cloud) => {
+      const agent = await openAgent(cloud);
+      agent.client.send('message', { text: '$ sleep 3' });
+      await agent.client.untilType('tool:call');
+      agent.client.send('message', { text: 'wait for it' });
+      await until(cloud, 'LeasesContended');
+      await update(cloud, keys.session(agent.id), {
+        set: 'leaseFence = leaseFence + :one',
+        values: { ':one': 1 },
+      });
+      await until(cloud, 'LeasesLost');
+      await agent.client.close();
+      await cloud.ask(`/api/sessions/${agent.id}`, { method: 'DELETE' });
+    },
+  },
+  'a socket that is gone without a word': {
+    metrics: ['SocketsGone'],
+    happens: async (cloud) => {
+      const { id } = await makeSession(cloud, {});
+      const { client, name: TableName } = cloud.table;
+      await client.send(new PutCommand({ TableName, Item: keys.watcher(id, 'long-gone') }));
+      await cloud.ask(`/api/sessions/${id}/messages`, post({ text: 'hello' }));
+      await until(cloud, 'SocketsGone');
+    },
+  },
+  'a sandbox that nobody stands behind': {
+    metrics: ['OrphansStopped'],
+    happens: async (cloud) => {
+      const { id, workspace } = await makeSession(cloud, { kind: 'execution', ...cold });
+      await cloud.ask(`/api/sessions/${id}/files`);
+      const { client, name: TableName } = cloud.table;
+      await client.send(new DeleteCommand({ TableName, Key: keys.session(id) }));
+      await update(cloud, keys.workspace(workspace), {
+        set: 'sandbox.requestedAt = :long',
+        values: { ':long': 1 },
+      });
+      await cloud.janitor({ sweep: 'orphans' });
+    },
+  },
+  'a counter that is wrong': {
+    metrics: ['PlacesCorrected'],
+    happens: async (cloud) => {
+      const holder = executionPlaces(deploymentOwner);
+      const due = dueValues('places', holder, 1);
+      const set = 'active = active + :more, duePk = :duePk, dueAt = :dueAt';
+      await update(cloud, keys.places(holder), { set, values: { ':more': 2, ...due } });
+      await cloud.janitor({ sweep: 'places' });
+    },
+  },
+  'sessions that make room: the idle one for another, the forgotten one for nobody': {
+    metrics: ['SessionsEvicted', 'SessionsReaped', 'SweepDue'],
+    happens: async (cloud) => {
+      const wish = { kind: 'execution', ...cold };
+      let status = 201;
+      while (status === 201) ({ status } = await cloud.request('/api/sessions', post(wish)));
+      const { id } = await makeSession(cloud, { ...wish, evictIdle: true });
+      const values = { ':ms': 100_000_000, ':now': Date.now() - 1 };
+      await update(cloud, keys.session(id), {
+        set: 'lastActiveAt = lastActiveAt - :ms, dueAt = :now',
+        values,
+      });
+      await cloud.janitor({ sweep: 'due' });
+    },
+  },
+  'the platform asks itself, with and without a sandbox, and once in vain': {
+    metrics: ['SyntheticTurnMs', 'SyntheticSandboxMs', 'SyntheticChecksFailed'],
+    happens: async (cloud) => {
+      for (const check of ['turn', 'sandbox']) await cloud.synthetic({ check, url: cloud.url });
+      await cloud.synthetic({ check: 'turn', url: 'http://127.0.0.1:1' }).catch(() => undefined);
+    },
+  },
+  'an MCP server that never answers': {
+    metrics: ['McpChecksFailed', 'McpServersLost'],
+    happens: async (cloud) => {
+      const config = { transport: 'http', url: 'http://127.0.0.1:1/mcp' };
+      await cloud.ask('/api/mcp/add', post({ name: 'silent', config }));
+      await until(cloud, 'McpChecksFailed');
+      // As if it had been tried for minutes: the next failure is the last.
+      const failed = 'health.consecutiveFailures = :f, health.attempts = :a, health.lastCheck = :long';
+      const set = `${failed}, duePk = :duePk, dueAt = :dueAt`;
+      const values = { ':f': 7, ':a': 4, ':long': 1, ...dueValues('mcp', defaultProject, 1) };
+      await update(cloud, keys.mcpServer(defaultProject, 'silent'), { set, values });
+      await cloud.janitor({ sweep: 'mcp' });
+    },
+  },
+};

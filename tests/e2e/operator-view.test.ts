@@ -1,0 +1,100 @@
+/**
+ * What the dashboard and the alarms show is what a run emits, and the reverse: each scenario happens in an embedded cloud,
+ * and the metrics of the lines it printed are compared with those of the synthesised template.
+ */
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { type EmittedMetric, isEmitted, linesOf, metricsOf } from './observed.ts';
+import { scenarios } from './operator-scenarios.ts';
+
+type Shown = {
+  readonly dashboard: readonly EmittedMetric[];
+  readonly alarms: readonly EmittedMetric[];
+  readonly queries: readonly string[];
+};
+
+/** By a computed name, since the types of CDK do not compile under the rules of these tests (infra/tsconfig.json). */
+const fromInfra = (file: string) => import(join(import.meta.dirname, '..', '..', 'infra', file));
+
+/** What the template of a deployment shows that calls itself as the embedded cloud does. */
+const shownInTemplate = async (): Promise<Shown> => {
+  const { synthesise } = await fromInfra('synthesise.ts');
+  const { metricsOfAlarms, metricsOfDashboard, queriesOfDashboard } = await fromInfra('shown-metrics.ts');
+  const { observability } = synthesise({ settings: { deployment: 'local' } });
+  return {
+    dashboard: metricsOfDashboard(observability),
+    alarms: metricsOfAlarms(observability),
+    queries: queriesOfDashboard(observability),
+  };
+};
+
+let shown: Shown;
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  shown = await shownInTemplate();
+  cloud = await openEmbeddedCloud({
+    variables: {
+      LLM_PROVIDER: 'demo',
+      ANTHROPIC_API_KEY: 'sk-nobody',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
+      MODEL_PRICES: JSON.stringify({ 'demo/demo': { input: 1, output: 1 } }),
+      SYNTHETIC_CHECK: 'true',
+      POOL_SIZE: '1',
+      MSB_DEFAULT_FLAVOR: 'micro',
+      MSB_MAX_SESSIONS: '4',
+      MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
+      MCP_CHECK_SECONDS: '1',
+    },
+  });
+});
+afterAll(() => cloud.stop());
+
+const textOf = ({ namespace, name, dimensions }: EmittedMetric): string =>
+  `${namespace} ${name} ${JSON.stringify(dimensions)}`;
+const ours = (metrics: readonly EmittedMetric[]): readonly string[] => [
+  ...new Set(metrics.filter(({ namespace }) => namespace === 'Sallyport').map(textOf)),
+];
+
+describe('it is emitted when', () => {
+  test.each(Object.entries(scenarios))('%s', async (_, { happens, metrics }) => {
+    await happens(cloud);
+    await eventually(
+      () => Promise.resolve(metrics.filter((name) => !isEmitted(cloud, name))),
+      (missing) => missing.length === 0,
+      20_000,
+    );
+  });
+});
+
+test('no widget is dead, and no metric unseen', () => {
+  const emitted = ours(metricsOf(linesOf(cloud)));
+  expect([...emitted].sort()).toEqual([...ours(shown.dashboard)].sort());
+});
+
+test('no alarm waits for what never comes', () => {
+  const emitted = ours(metricsOf(linesOf(cloud)));
+  expect(ours(shown.alarms).filter((metric) => !emitted.includes(metric))).toEqual([]);
+});
+
+/** What Logs Insights makes itself, and words of its language. */
+const notFields =
+  /^(?:fields|filter|stats|sort|limit|desc|asc|by|as|in|and|count|count_distinct|sum|min|max|pct|latest|ispresent|@\w+|\d+)$/;
+
+test('the tables of the dashboard ask for events that were printed, and for fields that those have', () => {
+  const lines = linesOf(cloud);
+  const unknown = shown.queries.flatMap((query) => {
+    const events = [...query.matchAll(/"([a-z_]+)"/g)].map(([, event = '']) => event);
+    const said = lines.filter((line) => events.includes(String(line['event'])));
+    const made = [...query.matchAll(/ as (\w+)/g)].map(([, name = '']) => name);
+    const fields = [...query.replaceAll(/"[^"]*"/g, '').matchAll(/@?[A-Za-z_]\w*/g)]
+      .map(([field]) => field)
+      .filter((field) => !notFields.test(field) && !made.includes(field));
+    return [
+      ...events.filter((event) => !said.some((line) => line['event'] === event)),
+      ...fields.filter((field) => !said.some((line) => Object.hasOwn(line, field))),
+    ];
+  });
+  expect(unknown).toEqual([]);
+});

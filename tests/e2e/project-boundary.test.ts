@@ -1,0 +1,391 @@
+/**
+ * A token of a project sees and touches only its project: every action of every tool, every route, the socket, asked
+ * by each of two projects for what is the other's. What there is to ask is read from the code's own tables, so that
+ * what is new there fails here until it has a row.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { declaredRoutes } from '../../functions/api/openapi/document.ts';
+import { previewRoute } from '../../functions/api/preview-contract.ts';
+import { toolbox } from '../../functions/mcp/toolbox.ts';
+import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
+import { connect, type Fields, type McpClient } from './mcp-clients.ts';
+import { connect as openSocket } from './socket-client.ts';
+
+/** What a project has, by what a request would name. */
+type Held = {
+  readonly project: string;
+  readonly session: string;
+  readonly ended: string;
+  readonly workspace: string;
+  readonly schedule: string;
+};
+type Side = Held & { readonly token: string; readonly client: McpClient };
+
+let cloud: EmbeddedCloud;
+let sides: readonly [Side, Side];
+
+const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+const made = (path: string, body: object): Promise<{ id: string; token: string; workspace: string }> =>
+  cloud.ask(`/api${path}`, post(body));
+
+const openSide = async (): Promise<Side> => {
+  const { id: project } = await made('/projects', { name: 'a side' });
+  const { token } = await made('/tokens', { name: 't', scope: `project:${project}` });
+  const { id: session, workspace } = await made('/sessions', { project, createWorkspace: true });
+  const { id: ended } = await made('/sessions', { project });
+  await cloud.ask(`/api/sessions/${ended}`, { method: 'DELETE' });
+  const wish = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets: [{ projectId: project }] };
+  const { id: schedule } = await made('/schedules', wish);
+  await cloud.ask(`/api/projects/${project}/secrets/A_KEY`, { method: 'PUT', body: '{"value":"x"}' });
+  const config = { transport: 'stdio', command: 'cat', enabled: false };
+  await made(`/mcp/add?project=${project}`, { name: `server-${project.slice(0, 8)}`, config });
+  const client = await connect({ url: cloud.url, token });
+  return { project, session, ended, workspace, schedule, token, client };
+};
+
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+  sides = [await openSide(), await openSide()];
+}, 60_000);
+afterAll(async () => {
+  for (const { client } of sides) await client.close();
+  await cloud.stop();
+});
+
+const serverOf = ({ project }: Held): string => `server-${project.slice(0, 8)}`;
+/** As a side, with nothing in it that exists. */
+const nobody: Held = {
+  project: crypto.randomUUID(),
+  session: crypto.randomUUID(),
+  ended: crypto.randomUUID(),
+  workspace: crypto.randomUUID(),
+  schedule: crypto.randomUUID(),
+};
+
+/** All there is of a side, as an admin sees it: what somebody touched differs. */
+const stateOf = async ({ project, session, ended, schedule }: Held): Promise<string> => {
+  const paths = [
+    `/projects/${project}`,
+    `/projects/${project}/workspaces`,
+    `/projects/${project}/secrets`,
+    `/mcp?project=${project}`,
+    `/sessions?project=${project}`,
+    `/sessions/${session}/events`,
+    `/sessions/${session}/messages`,
+    `/sessions/${ended}`,
+    `/schedules/${schedule}`,
+    `/schedules/${schedule}/history`,
+  ];
+  const answers = await Promise.all(paths.map(async (path) => (await cloud.request(`/api${path}`)).text()));
+  return answers.join('\n').replaceAll(/"(uptimeSeconds|requestId)":("[^"]*"|\d+)/g, '');
+};
+
+/** What an answer names of the other's. */
+const sees = (text: string, { project, session, ended, workspace, schedule }: Held): readonly string[] =>
+  [project, session, ended, workspace, schedule, project.slice(0, 8)].filter((id) => text.includes(id));
+
+/** `fine`: it is answered, and nothing of the other's is in the answer. */
+type Outcome = 'fine' | string;
+/** What is asked of the other's things, beside one's own, and what comes of it. */
+type Row<Ask> = readonly [ask: (theirs: Held, own: Held) => Ask, outcome: Outcome];
+
+const ofSession = (more: Fields = {}): Row<Fields> => [
+  ({ session }) => ({ session_id: session, ...more }),
+  'session_not_found',
+];
+const ofProject = (more: Fields = {}): Row<Fields> => [
+  ({ project }) => ({ project_id: project, ...more }),
+  'project_not_found',
+];
+const ofWorkspace = (more: Fields = {}): Row<Fields> => [
+  ({ workspace }) => ({ workspace_id: workspace, ...more }),
+  'workspace_not_found',
+];
+const ofSchedule = (more: Fields = {}): Row<Fields> => [
+  ({ schedule }) => ({ schedule_id: schedule, ...more }),
+  'schedule_not_found',
+];
+const ownOnly = (more: Fields = {}): Row<Fields> => [() => more, 'fine'];
+const forAdmins = (more: Fields = {}): Row<Fields> => [
+  ({ project }) => ({ project_id: project, ...more }),
+  'forbidden',
+];
+const wished = { name: 's', cron_expr: '0 0 1 1 *', prompt: 'hello' };
+const taken: Outcome = 'conflict';
+
+const ofTools: Readonly<Record<string, readonly Row<Fields>[]>> = {
+  execute_code: [ofSession({ code: '1' }), ofProject({ code: '1' })],
+  execute_command: [ofSession({ command: 'true' }), ofProject({ command: 'true' })],
+  get_sessions: [ofSession(), ownOnly()],
+  stop_session: [ofSession()],
+  get_volume_path: [ofSession(), ownOnly()],
+  read_file: [ofSession({ path: 'f' })],
+  write_file: [ofSession({ path: 'f', content: 'x' })],
+  list_files: [ofSession()],
+  'project create': [[() => ({ name: 'p' }), 'forbidden']],
+  'project list': [ownOnly(), ownOnly({ name_contains: 'a side' })],
+  'project get': [ofProject()],
+  'project update': [forAdmins({ name: 'x' })],
+  'project delete': [forAdmins()],
+  'project options': [ofProject(), ownOnly()],
+  'session message': [
+    ofProject({ message: 'x' }),
+    ofWorkspace({ message: 'x' }),
+    [({ workspace }) => ({ message: 'x', workspace_id: workspace, create_workspace: true }), taken],
+  ],
+  'session spawn': [
+    ofProject(),
+    ofWorkspace({ new_session: true }),
+    [({ workspace }) => ({ workspace_id: workspace, create_workspace: true }), taken],
+  ],
+  'session get': [ofSession()],
+  'session list': [ofProject(), ownOnly(), ownOnly({ status: 'completed' })],
+  'session events': [ofSession(), ofSession({ include_children: true })],
+  'session approve': [ofSession({ call_id: 'x', approved: true })],
+  'session cancel': [ofSession()],
+  'session end': [ofSession()],
+  'session cleanup': [ofProject({ max_age_hours: 0 }), ownOnly({ max_age_hours: 0 })],
+  'workspace list': [ofProject(), ownOnly()],
+  'workspace delete': [
+    ofWorkspace(),
+    [({ project, workspace }) => ({ project_id: project, workspace_id: workspace }), 'project_not_found'],
+  ],
+  'schedule create': [
+    [({ project }) => ({ ...wished, targets: [{ project_id: project }] }), 'project_not_found'],
+    [
+      ({ project }, own) => ({
+        ...wished,
+        targets: [{ project_id: own.project }, { project_id: project }],
+      }),
+      'project_not_found',
+    ],
+    [
+      ({ workspace }, own) => ({
+        ...wished,
+        targets: [{ project_id: own.project, workspace_id: workspace }],
+      }),
+      'workspace_not_found',
+    ],
+  ],
+  'schedule list': [ofProject(), ownOnly()],
+  'schedule get': [ofSchedule()],
+  'schedule update': [
+    ofSchedule({ name: 'x' }),
+    [
+      ({ project }, own) => ({ schedule_id: own.schedule, targets: [{ project_id: project }] }),
+      'project_not_found',
+    ],
+  ],
+  'schedule delete': [ofSchedule()],
+  'schedule trigger': [ofSchedule()],
+  'schedule history': [ofSchedule()],
+  'token create': [
+    [({ project }) => ({ name: 't', scope: `project:${project}` }), 'forbidden'],
+    [(_, own) => ({ name: 't', scope: `project:${own.project}` }), 'forbidden'],
+  ],
+  'token list': [[() => ({}), 'forbidden']],
+  'token revoke': [[() => ({ token_id: crypto.randomUUID() }), 'forbidden']],
+  config_limits: [ofProject(), ofSession(), ownOnly()],
+  caller_tool_response: [ofSession({ request_id: 'r', result: 1 })],
+};
+
+type Rest = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: object;
+};
+
+const inQuery = (more: Rest = {}): Row<Rest> => [
+  ({ project }) => ({ ...more, query: `?project=${project}` }),
+  'project_not_found',
+];
+const alone: Row<Rest> = [() => ({}), 'fine'];
+const ofServer = (body?: object): readonly Row<Rest>[] => [
+  [
+    (theirs) => ({ path: { name: serverOf(theirs) }, ...(body === undefined ? {} : { body }) }),
+    'mcp_server_not_found',
+  ],
+  [
+    (theirs) => ({
+      path: { name: serverOf(theirs) },
+      query: `?project=${theirs.project}`,
+      ...(body === undefined ? {} : { body }),
+    }),
+    'project_not_found',
+  ],
+];
+const added = { name: 'one', config: { transport: 'stdio', command: 'cat', enabled: false } };
+const scheduled = (targets: readonly object[]): Rest => ({
+  body: { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets },
+});
+
+/** Those whose path names no session, project or schedule; that of the others is the other's. */
+const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
+  'POST /api/tickets': [alone],
+  'GET /api/openapi.json': [alone],
+  'GET /api/models/available': [alone],
+  'GET /api/models/check': [alone],
+  'GET /api/stats': [alone],
+  'GET /api/stats/history': [alone],
+  'GET /api/access': [alone],
+  'POST /api/sessions': [
+    [({ project }) => ({ body: { project } }), 'project_not_found'],
+    [({ workspace }) => ({ body: { workspace } }), 'workspace_not_found'],
+    [({ workspace }) => ({ body: { workspace, createWorkspace: true } }), taken],
+    [({ workspace }) => ({ body: { kind: 'execution', workspace } }), 'workspace_not_found'],
+  ],
+  'GET /api/sessions': [alone, inQuery()],
+  'POST /api/sessions/cleanup': [
+    [({ project }) => ({ body: { project, maxAgeHours: 0 } }), 'project_not_found'],
+    [() => ({ body: { maxAgeHours: 0 } }), 'fine'],
+  ],
+  'POST /api/projects': [[() => ({ body: { name: 'p' } }), 'forbidden']],
+  'GET /api/projects': [alone],
+  'GET /api/mcp': [alone, inQuery()],
+  'GET /api/mcp/health': [alone, inQuery()],
+  'POST /api/mcp/add': [inQuery({ body: added })],
+  'PATCH /api/mcp/{name}': ofServer({ config: { enabled: true } }),
+  'DELETE /api/mcp/{name}': ofServer(),
+  'POST /api/mcp/{name}/enable': ofServer(),
+  'POST /api/mcp/{name}/disable': ofServer(),
+  'POST /api/mcp/{name}/test': ofServer(),
+  'POST /api/schedules': [
+    [({ project }) => scheduled([{ projectId: project }]), 'project_not_found'],
+    [
+      ({ project }, own) => scheduled([{ projectId: own.project }, { projectId: project }]),
+      'project_not_found',
+    ],
+    [
+      ({ workspace }, own) => scheduled([{ projectId: own.project, workspaceId: workspace }]),
+      'workspace_not_found',
+    ],
+  ],
+  'GET /api/schedules': [alone, inQuery()],
+  'POST /api/tokens': [
+    [({ project }) => ({ body: { name: 't', scope: `project:${project}` } }), 'forbidden'],
+    [(_, own) => ({ body: { name: 't', scope: `project:${own.project}` } }), 'forbidden'],
+  ],
+  'GET /api/tokens': [[() => ({}), 'forbidden']],
+  'DELETE /api/tokens/{id}': [[() => ({ path: { id: crypto.randomUUID() } }), 'forbidden']],
+};
+
+const allActions = toolbox.flatMap(({ name, needs }) =>
+  typeof needs === 'string' ? [name] : Object.keys(needs).map((action) => `${name} ${action}`),
+);
+const routes = [...declaredRoutes(), { ...previewRoute, method: 'GET' }];
+const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
+
+test('every action of every tool and every route that names nothing in its path has a row', () => {
+  expect(Object.keys(ofTools).toSorted()).toEqual(allActions.toSorted());
+  const named = routes.filter(({ resource }) => resource === undefined).map(nameOf);
+  expect(Object.keys(ofRoutes).toSorted()).toEqual(named.toSorted());
+});
+
+type Told = { readonly outcome: string; readonly text: string };
+const told = (text: string, isFine: boolean): Told => {
+  if (isFine) return { outcome: 'fine', text };
+  const { error } = JSON.parse(text) as { error: { code?: string; type?: string; requestId?: string } };
+  const { requestId: _, ...said } = error;
+  return { outcome: error.code ?? error.type ?? '', text: JSON.stringify(said) };
+};
+
+const callTool = async ({ client }: Side, name: string, args: Fields): Promise<Told> => {
+  const [tool = '', action] = name.split(' ');
+  const { isError, content } = await client.call(tool, { ...(action && { action }), ...args });
+  return told(content[0]?.text ?? '', isError !== true);
+};
+
+const askRoute = async (
+  { token }: Side,
+  name: string,
+  { path = {}, query = '', body }: Rest,
+): Promise<Told> => {
+  const [method = '', route = ''] = name.split(' ');
+  const filled = route.replaceAll(/\{(\w+)\+?\}/g, (_, key: string) => encodeURIComponent(path[key] ?? 'x'));
+  const response = await fetch(`${cloud.url}${filled}${query}`, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return told(await response.text(), response.ok);
+};
+
+/** Both ways: what comes of it, what is seen, and that nothing was touched; a stranger's is answered as none is. */
+const bothWays = async <Ask>(
+  [ask, outcome]: Row<Ask>,
+  perform: (own: Side, asked: Ask) => Promise<Told>,
+): Promise<void> => {
+  for (const [own, theirs] of [sides, sides.toReversed()] as unknown as readonly [Side, Side][]) {
+    const before = await stateOf(theirs);
+    const answer = await perform(own, ask(theirs, own));
+    const asked = JSON.stringify(ask(theirs, own));
+    const seen = sees(answer.text, theirs).filter((id) => !asked.includes(id));
+    expect([answer.outcome, seen]).toEqual([outcome, []]);
+    expect(await stateOf(theirs)).toBe(before);
+    if (outcome.endsWith('_not_found'))
+      expect(answer.text.replaceAll(/[0-9a-f-]{36}/g, '<id>')).toBe(
+        (await perform(own, ask(nobody, own))).text.replaceAll(/[0-9a-f-]{36}/g, '<id>'),
+      );
+  }
+};
+
+describe('over MCP', () => {
+  const rows = Object.entries(ofTools).flatMap(([name, list]) => list.map((row) => [name, row] as const));
+  test.each(rows)('%s', async (name, row) => {
+    await bothWays(row, (own, args) => callTool(own, name, args));
+  });
+});
+
+/** Everything a path may name besides its resource is the other's, too. */
+const pathOf = (held: Held, resource: string): Readonly<Record<string, string>> => ({
+  id: resource === 'project' ? held.project : resource === 'schedule' ? held.schedule : held.session,
+  workspace: held.workspace,
+  name: 'A_KEY',
+  port: '8000',
+});
+const bodyOf = (name: string): Rest => {
+  if (!/^(POST|PUT|PATCH) /.test(name)) return {};
+  return { body: name.includes('/secrets/') ? { value: 'x' } : { name: 'x', text: 'x', approved: true } };
+};
+
+describe('over REST', () => {
+  const rows = Object.entries(ofRoutes).flatMap(([name, list]) => list.map((row) => [name, row] as const));
+  test.each(rows)('%s', async (name, row) => {
+    await bothWays(row, (own, asked) => askRoute(own, name, asked));
+  });
+
+  const resourced = routes.flatMap((route) =>
+    route.resource === undefined ? [] : [[nameOf(route), route.resource] as const],
+  );
+  test.each(resourced)('%s', async (name, resource) => {
+    const outcome = `${resource}_not_found`;
+    const row: Row<Rest> = [(theirs) => ({ ...bodyOf(name), path: pathOf(theirs, resource) }), outcome];
+    await bothWays(row, (own, asked) => askRoute(own, name, asked));
+  });
+
+  test('what is its own is found', async () => {
+    for (const [own, theirs] of [sides, sides.toReversed()] as unknown as readonly [Side, Side][]) {
+      for (const path of [`/api/sessions/${own.session}`, `/api/schedules/${own.schedule}`])
+        expect((await askRoute(own, `GET ${path}`, {})).outcome).toBe('fine');
+      const { text } = await askRoute(own, 'GET /api/sessions', {});
+      expect([text.includes(own.session), text.includes(theirs.session)]).toEqual([true, false]);
+      const foreign = await askRoute(
+        own,
+        `GET /api/projects/${own.project}/workspaces/${theirs.workspace}`,
+        {},
+      );
+      expect(foreign.outcome).toBe('workspace_not_found');
+    }
+  });
+});
+
+test.each(['sessionId', 'project'] as const)(
+  'a socket with the %s of another is not opened',
+  async (field) => {
+    for (const [own, theirs] of [sides, sides.toReversed()] as unknown as readonly [Side, Side][]) {
+      const wish = field === 'project' ? { project: theirs.project } : { sessionId: theirs.session };
+      const opened = openSocket({ url: cloud.url, token: own.token }, wish);
+      await expect(opened).rejects.toThrow(/404/);
+    }
+  },
+);

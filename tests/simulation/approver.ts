@@ -1,0 +1,53 @@
+/** A person who looks at a session and all under it now and then, and decides; sometimes twice, sometimes two people do. */
+import { decideCall } from '#shared/application/turn/decide-call.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { childrenOf, sessionOf, turnOf } from './stored.ts';
+import { correlationId, found, type Users } from './users.ts';
+
+const patienceMs = 5000;
+
+/** How often each call was decided. */
+type Decided = Map<string, number>;
+
+export const approve = async (users: Users, root: SessionId): Promise<void> => {
+  const { platform, until } = users;
+  const { sim, table } = platform;
+  const { random } = sim;
+  const decided: Decided = new Map();
+  let wasThere = false;
+  for (;;) {
+    await sim.pause(sim.now() > until ? patienceMs : random.spread(300, 40_000));
+    const isThere = sessionOf(table, root) !== undefined;
+    if (wasThere && !isThere) return;
+    wasThere = isThere;
+    for (const { id } of [{ id: root }, ...childrenOf(table, root)]) await decideFor(users, id, decided);
+  }
+};
+
+const decideFor = async ({ platform }: Users, id: SessionId, decided: Decided): Promise<void> => {
+  const { sim, settings } = platform;
+  const { random } = sim;
+  const state = turnOf(platform.table, id);
+  const waiting =
+    state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
+  if (waiting === undefined || state.kind !== 'deciding') return;
+  const key = `${state.turnId} ${state.step} ${waiting.callId}`;
+  const decide = async (): Promise<void> => {
+    const ended = await platform.request('approval', async (ports) =>
+      decideCall(ports, await found(ports, id), {
+        callId: waiting.callId,
+        approved: random.chance(0.75),
+        remember: random.chance(0.1),
+        correlationId,
+        limits: settings.limits,
+      }),
+    );
+    if (ended.status !== 'done') return;
+    decided.set(key, (decided.get(key) ?? 0) + 1);
+    if (waiting.callId.startsWith('call-') && (decided.get(key) ?? 0) > 1)
+      sim.violate('a decision counts once', `${id}: ${key}`);
+  };
+  if (random.chance(0.2)) void decide();
+  await decide();
+  if (random.chance(0.1)) await decide();
+};

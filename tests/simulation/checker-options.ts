@@ -1,0 +1,18 @@
+/** What the checkers look at. */
+import type { Ecs } from './ecs.ts';
+import type { Bucket } from './inside.ts';
+import type { Ledger } from './machine.ts';
+import type { MemoryTable } from './memory-table.ts';
+import type { TreeBounds } from './settings.ts';
+import type { Simulation } from './world.ts';
+
+export type CheckerOptions = {
+  readonly sim: Simulation;
+  readonly table: MemoryTable;
+  readonly ledger: Ledger;
+  readonly bucket: Bucket;
+  readonly ecs: () => Ecs;
+  readonly placesMax: { readonly execution: number; readonly agent: number };
+  readonly stepsMax: number;
+  readonly tree: TreeBounds;
+};

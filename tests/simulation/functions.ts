@@ -1,0 +1,90 @@
+/** The doors of the simulated platform to its surroundings: sockets, functions that it invokes, what it reports. */
+import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
+import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import { isAppError } from '#shared/errors.ts';
+import type { Invoker } from '#shared/ports/invoker.ts';
+import type { Sockets } from '#shared/ports/sockets.ts';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+import type { Invocation } from './invocation.ts';
+import type { Simulation } from './world.ts';
+
+type Seen = {
+  /** Open sockets: what each client got. */
+  readonly clients: Map<ConnectionId, string[]>;
+  readonly onTold: (frame: string) => void;
+};
+
+export const socketsFor = (invocation: Invocation, { clients, onTold }: Seen): Sockets => {
+  const { sim } = invocation;
+  return {
+    post: (connection, frame) =>
+      invocation.call('post', () => {
+        if (sim.random.chance(sim.faults.postFails)) throw new Error('PayloadTooLargeException');
+        onTold(frame);
+        const got = clients.get(connection);
+        if (got === undefined) return 'gone' as const;
+        got.push(frame);
+        if (sim.random.chance(sim.faults.clientLeaves)) clients.delete(connection);
+        return 'sent' as const;
+      }),
+    close: (connection) => invocation.call('close', () => void clients.delete(connection)),
+  };
+};
+
+/** What the platform runs when it is invoked. */
+export type Functions = {
+  readonly sim: Simulation;
+  readonly turn: (session: SessionId, hops: number) => Promise<void>;
+  readonly janitor: (task: JanitorTask) => Promise<void>;
+  readonly greet: (connection: ConnectionId) => Promise<void>;
+};
+
+/** Invoked at least once, late, twice, or not at all. */
+export const invokerFor = (platform: Functions, invocation: Invocation): Invoker => {
+  const { sim } = platform;
+  const wake = (what: string, run: () => Promise<void>): Promise<void> =>
+    invocation.call(what, () => {
+      sim.note(invocation.name, what);
+      if (sim.random.chance(sim.faults.wakeLost)) return sim.note('lambda', `loses ${what}`);
+      const times = sim.random.chance(sim.faults.wakeTwice) ? 2 : 1;
+      for (let time = 0; time < times; time += 1) {
+        const isLate = sim.random.chance(sim.faults.wakeLate);
+        sim.after(isLate ? sim.random.spread(500, 90_000) : sim.random.int(5, 200), () => void run());
+      }
+    });
+  return {
+    runTurn: (session, _correlationId, hops = 0) =>
+      wake(`wakes the turn of ${session}`, () => platform.turn(session, hops)),
+    stopSandbox: (workspaceId) =>
+      wake(`wakes the janitor to stop ${workspaceId}`, () =>
+        platform.janitor({ sweep: 'stop', workspaceId }),
+      ),
+    fillPool: () => wake('wakes the janitor to fill the pool', () => platform.janitor({ sweep: 'pool' })),
+    // The simulation registers no servers.
+    checkMcpServer: () => Promise.resolve(),
+    greet: (connectionId) => wake(`wakes the greeter of ${connectionId}`, () => platform.greet(connectionId)),
+  };
+};
+
+export const telemetryFor = ({ sim, name }: Invocation): Telemetry => ({
+  info: () => undefined,
+  warn: (message, fields) => sim.note(name, `warns: ${message}`, fields),
+  error: (message, fields) => {
+    sim.note(name, `reports: ${message}`, fields);
+    const error = fields?.['error'];
+    if (error !== undefined && !isForeseen(error))
+      sim.violate(
+        'a function fails only as its ports do',
+        error instanceof Error ? `${error.stack}` : `${error}`,
+      );
+  },
+  count: () => undefined,
+  duration: () => undefined,
+});
+
+/** What a use case may throw: its own refusals, and what its ports threw at it. */
+export const isForeseen = (error: unknown): boolean =>
+  isAppError(error) ||
+  (error instanceof Error &&
+    (error.name === 'PortFault' ||
+      /moved \d+ times|PayloadTooLarge|this session exists/.test(error.message)));

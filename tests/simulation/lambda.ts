@@ -1,0 +1,76 @@
+/** What runs the functions of the simulated platform: each invocation with ports of its own, asynchronous ones again. */
+import { isForeseen } from './functions.ts';
+import { Invocation } from './invocation.ts';
+import type { Ports } from './ports.ts';
+import type { Simulation } from './world.ts';
+
+export type Ended<T> =
+  | { readonly status: 'done'; readonly value: T }
+  | { readonly status: 'failed'; readonly error: unknown }
+  | { readonly status: 'died' };
+
+export type Job<T> = {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly run: (ports: Ports, invocation: Invocation) => Promise<T>;
+};
+
+const retriesMax = 2;
+const retryMs = 60_000;
+
+export class Lambda {
+  readonly #sim: Simulation;
+  readonly #portsFor: (invocation: Invocation) => Ports;
+  #invocations = 0;
+
+  constructor(sim: Simulation, portsFor: (invocation: Invocation) => Ports) {
+    this.#sim = sim;
+    this.#portsFor = portsFor;
+  }
+
+  /** One invocation, and how it ended. */
+  invoke<T>({ name, timeoutMs, run }: Job<T>): Promise<Ended<T>> {
+    const sim = this.#sim;
+    this.#invocations += 1;
+    return new Promise((resolve) => {
+      const end = (ended: Ended<T>): void => {
+        sim.wake();
+        resolve(ended);
+      };
+      const invocation = new Invocation(sim, `${name}#${this.#invocations}`, () => end({ status: 'died' }));
+      sim.note(invocation.name, 'begins');
+      sim.after(timeoutMs, () => invocation.runsOut());
+      run(this.#portsFor(invocation), invocation).then(
+        (value) => {
+          this.#rest(invocation);
+          end({ status: 'done', value });
+        },
+        (error: unknown) => {
+          sim.note(invocation.name, `fails: ${error}`);
+          if (!isForeseen(error))
+            sim.violate(
+              'a function fails only as its ports do',
+              error instanceof Error ? `${error.stack}` : `${error}`,
+            );
+          this.#rest(invocation);
+          end({ status: 'failed', error });
+        },
+      );
+    });
+  }
+
+  /** An environment is frozen after its answer, or used again at once: what was left running goes on. */
+  #rest(invocation: Invocation): void {
+    this.#sim.note(invocation.name, 'ends');
+    invocation.rest(this.#sim.random.chance(0.5));
+  }
+
+  /** As Lambda does it for asynchronous events: once, and again if it fails. */
+  async background(job: Job<unknown>): Promise<void> {
+    for (let attempt = 0; attempt <= retriesMax; attempt += 1) {
+      const { status } = await this.invoke(job);
+      if (status === 'done' || this.#sim.random.chance(this.#sim.faults.wakeLost)) return;
+      await this.#sim.pause(retryMs * (attempt + 1));
+    }
+  }
+}

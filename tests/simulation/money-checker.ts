@@ -1,0 +1,75 @@
+/**
+ * What the trees of sessions spend, with every write (docs/spec/sessions.md, "Money"): a model of the simulation never
+ * costs more than its call reserved, so that a tree passes its limit by one call at most (TM1), and what its sessions have
+ * cost is what it has spent, whoever dies (TM4): a call that is paid and not written is in neither.
+ */
+import type { Session } from '#shared/domain/session.ts';
+import type { Tree } from '#shared/domain/tree-money.ts';
+import type { CheckerOptions } from './checker-options.ts';
+import type { Change } from './memory-table.ts';
+import { callUsdMax } from './prices.ts';
+import { childrenOf, sessionOf, stateOf, treeItemOf } from './stored.ts';
+
+/** Sums of fractions. */
+const closeUsd = 1e-9;
+
+const idOf = ({ pk }: Change): string => pk.slice('SESSION#'.length);
+
+export class MoneyChecker {
+  readonly #options: CheckerOptions;
+
+  constructor(options: CheckerOptions) {
+    this.#options = options;
+  }
+
+  #violate(checker: string, what: string): void {
+    this.#options.sim.violate(checker, what);
+  }
+
+  wrote(changes: readonly Change[]): void {
+    const roots = new Set<string>();
+    for (const change of changes.filter(({ pk }) => pk.startsWith('SESSION#'))) {
+      const session = change.after as Session | undefined;
+      if (change.sk === 'TREE') roots.add(idOf(change));
+      if (change.sk === 'META') roots.add(session?.family?.root ?? idOf(change));
+      if (change.sk === 'TURN') this.#thought(change, changes);
+    }
+    for (const root of roots) this.#tree(root);
+  }
+
+  #tree(root: string): void {
+    const { table, tree: bounds } = this.#options;
+    const tree = treeItemOf(table, root);
+    const top = sessionOf(table, root);
+    if (tree === undefined || top === undefined) return;
+    if (tree.spentUsd > bounds.costUsdMax + callUsdMax + closeUsd)
+      this.#violate('TM1: a tree spends its limit and one call at most', `${root}: ${tree.spentUsd}`);
+    const children = childrenOf(table, root);
+    // What a forgotten session has cost nobody can add up any more.
+    if (children.length < tree.agents - 1) return;
+    const spentUsd = [top, ...children].reduce((sum, { costUsd }) => sum + costUsd, 0);
+    if (Math.abs(spentUsd - tree.spentUsd) > closeUsd)
+      this.#violate(
+        'TM4: what an answer cost is counted once',
+        `${root}: ${tree.spentUsd}, its sessions ${spentUsd}`,
+      );
+  }
+
+  /** A model has answered or failed: its call was reserved until then, and is no more. */
+  #thought(change: Change, changes: readonly Change[]): void {
+    const [before, state] = [stateOf(change.before), stateOf(change.after)];
+    if (before.kind !== 'thinking' || change.after === undefined) return;
+    if (state.kind === 'done' && ['cancelled', 'budget_exceeded'].includes(state.stopReason)) return;
+    const { table } = this.#options;
+    const id = idOf(change);
+    const root = sessionOf(table, id)?.family?.root ?? id;
+    const now = treeItemOf(table, root);
+    if (now === undefined) return;
+    const written = changes.find(({ pk, sk }) => pk === `SESSION#${root}` && sk === 'TREE');
+    const old = (written === undefined ? now : written.before) as Tree | undefined;
+    if (old?.reserved[id] === undefined)
+      this.#violate('TM1: a model is asked under a reservation', `${id} of ${root}`);
+    if (now.reserved[id] !== undefined)
+      this.#violate('TM4: an answer takes the place of its reservation', `${id} of ${root}`);
+  }
+}

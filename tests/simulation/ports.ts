@@ -1,0 +1,114 @@
+/** The ports of one invocation: the stores of production over the table in memory, and a world around them that fails. */
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
+import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { ConnectionId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
+import type { Checkers } from './checkers.ts';
+import type { Ecs } from './ecs.ts';
+import { type Functions, invokerFor, socketsFor, telemetryFor } from './functions.ts';
+import { archiveFor, type Bucket, type InsideOptions, linkFor, toolsFor } from './inside.ts';
+import type { Invocation } from './invocation.ts';
+import { type Command, type MemoryTable, tableOver } from './memory-table.ts';
+import { modelFor } from './model.ts';
+import { costOf } from './prices.ts';
+import { remoteFor } from './registry.ts';
+import { mcpTimes, type Settings } from './settings.ts';
+
+type Platform = Functions & {
+  readonly settings: Settings;
+  readonly table: MemoryTable;
+  readonly ecs: Ecs;
+  readonly checkers: Checkers;
+  readonly bucket: Bucket;
+  readonly clients: Map<ConnectionId, string[]>;
+};
+
+export type Ports = ReturnType<typeof portsOf>;
+
+const bearerHash = (workspaceId: WorkspaceId, generation: number): string =>
+  `bearer of ${workspaceId}:${generation}`;
+
+const reads = new Set(['GetCommand', 'QueryCommand', 'BatchGetCommand']);
+const resent = new Set(['PutCommand', 'UpdateCommand', 'DeleteCommand']);
+
+const send = (
+  { sim, table, checkers }: Platform,
+  invocation: Invocation,
+  command: Command,
+): Promise<object> => {
+  const { name } = command.constructor;
+  const execute = (): object => {
+    const { output, changes } = table.execute(command);
+    if (changes.length > 0) {
+      sim.note(invocation.name, name, changes);
+      checkers.wrote(changes, invocation);
+    }
+    return output;
+  };
+  return invocation.call(name, execute, { isWrite: !reads.has(name), isResent: resent.has(name) });
+};
+
+const insideOf = ({ ecs, bucket, checkers: { sandboxes } }: Platform): InsideOptions => ({
+  ecs,
+  bucket,
+  onDeleted: (manifest) => sandboxes.deleted(manifest),
+  onLastSave: (sandbox) => sandboxes.savesLast(sandbox),
+  onRestore: (sandbox) => sandboxes.restores(sandbox),
+  bearerHash,
+});
+
+const storesOf = (platform: Platform, invocation: Invocation) => {
+  const table = tableOver((command) => send(platform, invocation, command));
+  return {
+    sessions: makeSessionStore(table),
+    workspaces: makeWorkspaceStore(table),
+    places: makePlaceStore(table),
+    trees: makeTreeStore(table),
+    connections: makeConnectionStore(table),
+    callers: makeCallerStore(table),
+    projects: makeProjectStore(table),
+    sandboxLog: makeSandboxLog(table),
+    tokens: makeTokenStore(table),
+    schedules: makeScheduleStore(table),
+    mcpServers: makeMcpServerStore(table),
+  };
+};
+
+export const portsOf = (platform: Platform, invocation: Invocation) => {
+  const { clients, checkers, ecs, settings } = platform;
+  const { turns } = checkers;
+  const inside = insideOf(platform);
+  const { delegates } = settings;
+  const onAsked = (history: readonly HistoryMessage[]): void => turns.modelAsked(history);
+  return {
+    ...storesOf(platform, invocation),
+    sockets: socketsFor(invocation, { clients, onTold: (frame) => checkers.told(frame) }),
+    invoker: invokerFor(platform, invocation),
+    telemetry: telemetryFor(invocation),
+    world: invocation.world,
+    host: ecs.hostFor(invocation),
+    link: linkFor(inside, invocation),
+    tools: toolsFor(inside, invocation),
+    archive: archiveFor(inside, invocation),
+    models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked })) },
+    auditLog: { append: () => Promise.resolve() },
+    recursionDepthMax: settings.tree.recursionDepthMax,
+    secrets: { read: () => Promise.resolve({}), clear: () => Promise.resolve() },
+    remoteMcp: remoteFor(invocation, { onPerform: (id) => turns.performsOutside(id) }),
+    mcpTimes,
+    costOf: (_provider: ProviderName, _model: string, usage: TokenUsage) => costOf(usage),
+    checkProvider: () => undefined,
+    poolSize: settings.poolSize,
+    bearerHash,
+  };
+};

@@ -1,0 +1,137 @@
+/** Workspaces and their sandboxes, with every write and whenever something begins inside: L1, L2, L5, L7, L11. */
+import { decodeTaskGroup, type LiveSandbox, type SandboxRecord } from '#shared/domain/sandbox.ts';
+import { pendingWork } from '#shared/domain/turn/pending-work.ts';
+import type { CheckerOptions } from './checker-options.ts';
+import type { Manifest } from './inside.ts';
+import type { Change } from './memory-table.ts';
+import { isAtRest, type StoredWorkspace, sessionOf, turnOf, workspaceOf } from './stored.ts';
+import type { TurnChecker } from './turn-checker.ts';
+
+const ranks = { starting: 0, ready: 1, stopping: 2, stopped: 3 } as const;
+/** Two clocks may differ by this much. */
+const skewMs = 4000;
+
+export class SandboxChecker {
+  readonly #options: CheckerOptions;
+  readonly #turns: TurnChecker;
+
+  constructor(options: CheckerOptions, turns: TurnChecker) {
+    this.#options = options;
+    this.#turns = turns;
+  }
+
+  #violate(checker: string, what: string): void {
+    this.#options.sim.violate(checker, what);
+  }
+
+  #taskOf(taskArn: string | undefined) {
+    return this.#options.ecs().tasks.find((task) => task.taskArn === taskArn);
+  }
+
+  workspace(id: string, { before, after }: Change): void {
+    const [old, now] = [(before ?? {}) as StoredWorkspace, (after ?? {}) as StoredWorkspace];
+    if (after === undefined) return;
+    this.#generation(id, old.sandbox, now.sandbox);
+    if (old.checkpoint?.id === now.checkpoint?.id) return;
+    const manifest = this.#options.bucket.get(now.checkpoint?.id ?? '');
+    if (manifest === undefined) this.#violate('a checkpoint in the table is in the bucket', id);
+    else if (manifest.base !== old.checkpoint?.id)
+      this.#violate('a chain of checkpoints never forks', `${id}: ${manifest.id} follows ${manifest.base}`);
+  }
+
+  #generation(id: string, old: SandboxRecord | undefined, now: SandboxRecord | undefined): void {
+    if (now === undefined) return;
+    if (old === undefined || now.generation !== old.generation) {
+      const isNext = now.generation === (old?.generation ?? 0) + 1 && now.state === 'starting';
+      if (!isNext || (old !== undefined && old.state !== 'stopped'))
+        this.#violate('L1: one sandbox of a workspace lives', `${id}: ${old?.generation} ${old?.state}`);
+      return;
+    }
+    this.#steps(id, old, now);
+  }
+
+  #steps(id: string, old: SandboxRecord, now: SandboxRecord): void {
+    if (now.requestedAt !== old.requestedAt) this.#violate('L1: a generation begins once', id);
+    // A start that is given up ends its generation at once: what may run all the same is an orphan (L8).
+    const isOver = old.state === 'stopping' && now.state === 'stopped' && old.readyAt !== undefined;
+    const task = this.#taskOf(old.taskArn);
+    if (isOver && task !== undefined && task.status !== 'STOPPED')
+      this.#violate('L7: a sandbox is stopped when ECS says so', `${id}: ${task.taskArn} is ${task.status}`);
+    if (ranks[now.state] < ranks[old.state])
+      this.#violate('a sandbox goes from state to state', `${id}: ${old.state} → ${now.state}`);
+    if (old.taskArn !== undefined && now.taskArn !== old.taskArn)
+      this.#violate('L1: a generation is one task', `${id}: ${old.taskArn} → ${now.taskArn}`);
+    if (old.state === 'ready' && now.state === 'stopping') this.#taken(id, now);
+  }
+
+  /** L5. */
+  #taken(id: string, { stoppedReason = '', taskArn }: SandboxRecord): void {
+    if (stoppedReason !== 'idle' && !stoppedReason.startsWith('evicted')) return;
+    const { table, sim } = this.#options;
+    for (const user of workspaceOf(table, id).users ?? []) {
+      const calls = Object.values(sessionOf(table, user)?.runningCalls ?? {});
+      const isBusy = calls.some((until) => until > sim.now() + skewMs);
+      const state = turnOf(table, user);
+      const hasMessages = table
+        .partition(`SESSION#${user}`)
+        .some(({ sk }) => String(sk).startsWith('INBOX#'));
+      const runs = this.#taskOf(taskArn)?.machine.running ?? [];
+      // A turn that waits for a person, a client or a child has nothing to do.
+      if (isBusy || pendingWork(state).length > 0 || (hasMessages && isAtRest(state)))
+        this.#violate(
+          'L5: a busy sandbox is never taken for idle',
+          `${id}: ${user} is ${state.kind}, ${runs.join()}`,
+        );
+    }
+  }
+
+  /** L11. */
+  saved(id: string, stopReason: string): void {
+    const lines = this.#turns.takeLines(id);
+    if (stopReason === 'cancelled' || lines.told || lines.keys.length === 0) return;
+    const { table, bucket, ledger } = this.#options;
+    const { sandbox, checkpoint } = workspaceOf(table, sessionOf(table, id)?.workspace ?? '');
+    const kept = bucket.get(checkpoint?.id ?? '')?.lines ?? [];
+    for (const key of lines.keys.filter((one) => !kept.includes(one))) {
+      const isThere = sandbox?.state === 'ready' && sandbox.taskArn === ledger.get(key)?.taskArn;
+      const task = this.#taskOf(sandbox?.taskArn);
+      if (isThere && task?.status === 'RUNNING' && task.desired === 'RUNNING')
+        this.#violate('L11: what was told as done is in a checkpoint', `${id}: ${key}`);
+    }
+  }
+
+  /** A call begins in a sandbox. */
+  begins(callKey: string, taskArn: string): void {
+    if (!callKey.startsWith('tool:')) return;
+    const generation = this.#turns.started.get(callKey);
+    if (generation === undefined) {
+      this.#violate('a call is recorded as started before it runs', callKey);
+      return;
+    }
+    if (this.#turns.rejected.has(callKey)) this.#violate('T11: a rejected call never runs', callKey);
+    const name = decodeTaskGroup(this.#taskOf(taskArn)?.group ?? '');
+    const claim = this.#options.table.get(`WORKSPACE#${name?.workspaceId}`, `CLAIM#${name?.generation}`);
+    if ((claim?.['generation'] ?? name?.generation) !== generation)
+      this.#violate('a call runs in the sandbox it was recorded for', `${callKey} in ${taskArn}`);
+  }
+
+  /** L2. */
+  restores({ workspaceId, generation }: LiveSandbox): void {
+    const { sandbox } = workspaceOf(this.#options.table, workspaceId);
+    if (sandbox?.generation === generation && sandbox.state === 'ready')
+      this.#violate('L2: a sandbox is restored before it is ready', `${workspaceId}: ${generation}`);
+  }
+
+  /** A janitor reads a sandbox to save it for the last time. */
+  savesLast({ workspaceId, generation }: LiveSandbox): void {
+    const { sandbox } = workspaceOf(this.#options.table, workspaceId);
+    if (sandbox?.generation === generation && sandbox.stopAskedAt !== undefined)
+      this.#violate('nothing is saved once ECS has taken the stop', `${workspaceId}: ${generation}`);
+  }
+
+  /** Something is deleted from the bucket. */
+  deleted({ id, workspaceId }: Manifest): void {
+    if (workspaceOf(this.#options.table, workspaceId).checkpoint?.id === id)
+      this.#violate('a checkpoint in the table is in the bucket', workspaceId);
+  }
+}

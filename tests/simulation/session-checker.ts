@@ -1,0 +1,79 @@
+/** Sessions and their places, with every write: numbers without gaps, statuses along their transitions, L3, L4. */
+import { canBecome, holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
+import type { CheckerOptions } from './checker-options.ts';
+import type { Invocation } from './invocation.ts';
+import type { Change } from './memory-table.ts';
+import { isAtRest, turnOf } from './stored.ts';
+
+export class SessionChecker {
+  readonly #options: CheckerOptions;
+  readonly #leases = new WeakMap<Invocation, Map<string, number>>();
+
+  constructor(options: CheckerOptions) {
+    this.#options = options;
+  }
+
+  #violate(checker: string, what: string): void {
+    this.#options.sim.violate(checker, what);
+  }
+
+  /** Of the lease that a function took last; undefined for one that took none. */
+  fenceOf(by: Invocation, id: string): number | undefined {
+    return this.#leases.get(by)?.get(id);
+  }
+
+  /** T14. */
+  numbers(id: string, events: readonly Change[], meta: Change | undefined): void {
+    if (events.some(({ before }) => before !== undefined))
+      this.#violate('T14: an event number is used once', id);
+    if (meta?.after === undefined || meta.before === undefined) {
+      if (events.length > 0) this.#violate('T14: events move lastSeq', id);
+      return;
+    }
+    const [last, next] = [Number(meta.before['lastSeq']), Number(meta.after['lastSeq'])];
+    const numbers = events.map(({ after }) => Number(after?.['seq']));
+    const isWhole = numbers.every((seq, index) => seq === last + 1 + index) && next === last + numbers.length;
+    if (!isWhole)
+      this.#violate('T14: no event number is left out', `${id}: ${last} → ${numbers.join()} → ${next}`);
+  }
+
+  meta(id: string, { before, after }: Change, by: Invocation): void {
+    if (after === undefined) return;
+    const session = after as unknown as Session;
+    const status = before?.['status'] as Session['status'] | undefined;
+    if (status !== undefined && !canBecome(status, session.status))
+      this.#violate('a status changes along its transitions', `${id}: ${status} → ${session.status}`);
+    if (after['leaseFence'] !== before?.['leaseFence'] && before !== undefined) {
+      const own = this.#leases.get(by) ?? new Map<string, number>();
+      this.#leases.set(by, own.set(id, Number(after['leaseFence'])));
+    }
+    const holder = session.kind === 'execution' ? `execution#${session.owner}` : `agent#${session.project}`;
+    const hasPlace = this.#options.table.get(`PLACES#${holder}`, `PLACE#${id}`) !== undefined;
+    if (session.family !== undefined && hasPlace) this.#violate('L4: a child has no place', id);
+    if (holdsPlace(session) !== hasPlace)
+      this.#violate('L4: a session has a place exactly while it is active', `${id} is ${session.status}`);
+    if (isEnded(session.status) && status !== undefined && !isEnded(status)) this.#ended(id);
+  }
+
+  #ended(id: string): void {
+    const { table } = this.#options;
+    const waiting = table.partition(`SESSION#${id}`).filter(({ sk }) => String(sk).startsWith('INBOX#'));
+    if (waiting.length > 0)
+      this.#violate(
+        'an ended session leaves no message without its completion',
+        `${id}: ${waiting[0]?.['messageId']}`,
+      );
+    if (!isAtRest(turnOf(table, id))) this.#violate('an ended session has no running turn', id);
+  }
+
+  places(holder: string, { sk }: Change): void {
+    const { table, placesMax } = this.#options;
+    const items = table.partition(`PLACES#${holder}`);
+    const taken = items.filter((item) => item['sk'] !== 'COUNTER').length;
+    const active = Number(items.find((item) => item['sk'] === 'COUNTER')?.['active'] ?? 0);
+    const max = holder.startsWith('execution') ? placesMax.execution : placesMax.agent;
+    if (active !== taken)
+      this.#violate('a place counter is true', `${holder} ${sk}: ${active}, not ${taken}`);
+    if (taken > max) this.#violate('L3: no more places than the limit', `${holder}: ${taken} of ${max}`);
+  }
+}

@@ -1,0 +1,44 @@
+/** How a world is set up: drawn from its seed, as an operator might have it. */
+
+import type { Lifetimes } from '#shared/domain/session-lifetime.ts';
+import type { TreeLimits } from '#shared/domain/tree-limits.ts';
+import type { Random } from './random.ts';
+
+/** How far agents start agents. */
+export type TreeBounds = Required<TreeLimits>;
+
+export type Settings = {
+  readonly lifetimes: Lifetimes;
+  readonly poolSize: number;
+  readonly leaseMs: number;
+  /** How long a turn function may run. */
+  readonly turnMs: number;
+  readonly limits: { readonly stepsMax: number; readonly callsMax: number; readonly usdMax: number };
+  readonly tree: TreeBounds;
+  /** How much of what its model asks for goes to other agents: 0 to 1. */
+  readonly delegates: number;
+  readonly places: { readonly executionMax: number; readonly agentMax: number };
+};
+
+export const requestMs = 29_000;
+export const mcpTimes = { checkMs: 60_000 };
+const minute = 60_000;
+
+export const drawSettings = (random: Random): Settings => {
+  const usdMax = random.chance(0.3) ? random.pick([0.03, 0.06, 0.2]) : 10;
+  return {
+    lifetimes: {
+      idleMs: random.pick([0.3, 1, 15]) * minute,
+      executionIdleMs: random.pick([0.3, 2, 15]) * minute,
+      historyMs: random.pick([16, 60]) * minute,
+    },
+    poolSize: random.chance(0.4) ? random.int(1, 2) : 0,
+    leaseMs: random.pick([6000, 15_000, 30_000]),
+    // What a dead function had reserved counts until a minute after its time: where money is short, time is, too.
+    turnMs: random.pick(usdMax < 1 ? [45_000, 120_000] : [45_000, 120_000, 900_000]),
+    limits: { stepsMax: random.int(1, 4), callsMax: random.int(2, 4), usdMax },
+    tree: { recursionDepthMax: random.pick([1, 3, 3]), agentsPerSessionMax: 5, costUsdMax: usdMax },
+    delegates: random.pick([0.1, 0.3, 0.7]),
+    places: { executionMax: random.int(1, 3), agentMax: random.int(1, 3) },
+  };
+};

@@ -1,0 +1,57 @@
+/** What the table holds, as the checkers and the users of the simulation read it: without the stores they look at. */
+import type { LogEvent } from '#shared/domain/event-log.ts';
+import type { SandboxRecord } from '#shared/domain/sandbox.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { Tree } from '#shared/domain/tree-money.ts';
+import type { ToolCall, TurnState } from '#shared/domain/turn/turn.ts';
+import type { Item, MemoryTable } from './memory-table.ts';
+
+export type StoredWorkspace = {
+  readonly sandbox?: SandboxRecord;
+  readonly checkpoint?: { readonly id: string };
+  readonly users?: ReadonlySet<string>;
+};
+
+type Stored = Pick<MemoryTable, 'get' | 'partition' | 'partitions'>;
+
+export const stateOf = (item: Item | undefined): TurnState =>
+  item === undefined ? { kind: 'idle' } : (JSON.parse(String(item['state'])) as TurnState);
+
+export const isAtRest = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
+
+/** The calls of a queue, each under the key it is performed under. */
+export const callsOf = (state: TurnState): readonly (ToolCall & { readonly key: string })[] =>
+  state.kind === 'deciding' || state.kind === 'acting'
+    ? state.calls.map((call) => ({ ...call, key: `tool:${state.turnId}:${state.step}:${call.callId}` }))
+    : [];
+
+export const eventOf = (item: Item): LogEvent => ({
+  ...JSON.parse(String(item['entry'])),
+  seq: Number(item['seq']),
+  at: Number(item['at']),
+});
+
+export const sessionOf = (table: Stored, id: string): Session | undefined =>
+  table.get(`SESSION#${id}`, 'META') as Session | undefined;
+
+export const turnOf = (table: Stored, id: string): TurnState => stateOf(table.get(`SESSION#${id}`, 'TURN'));
+
+export const workspaceOf = (table: Stored, id: string): StoredWorkspace =>
+  (table.get(`WORKSPACE#${id}`, 'META') ?? {}) as StoredWorkspace;
+
+export const treeItemOf = (table: Stored, root: string): Tree | undefined =>
+  table.get(`SESSION#${root}`, 'TREE') as Tree | undefined;
+
+/** Of the tree under a root, as far as they are not forgotten. */
+export const childrenOf = (table: Stored, root: string): readonly Session[] =>
+  table.partition(`SESSION#${root}`).flatMap(({ sk, child }) => {
+    const session = String(sk).startsWith('CHILD#') ? sessionOf(table, String(child)) : undefined;
+    return session ?? [];
+  });
+
+/** What follows a prefix in the names of the partitions that hold anything. */
+export const idsOf = (table: Stored, prefix: string): readonly string[] =>
+  table
+    .partitions()
+    .filter((pk) => pk.startsWith(prefix) && table.partition(pk).length > 0)
+    .map((pk) => pk.slice(prefix.length));

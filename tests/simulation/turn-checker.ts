@@ -1,0 +1,128 @@
+/** Turns, with every write: versions, calls that end once and run where they were recorded, whole conversations. */
+import type { ToolContent } from '#shared/domain/event-log.ts';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { ToolCall, TurnState } from '#shared/domain/turn/turn.ts';
+import type { CheckerOptions } from './checker-options.ts';
+import { brokenHistory } from './conversation.ts';
+import type { LogChecker } from './log-checker.ts';
+import { finishedText } from './machine.ts';
+import type { Change } from './memory-table.ts';
+import { foundText } from './registry.ts';
+import { callsOf, isAtRest, stateOf } from './stored.ts';
+
+type Output = { readonly callId: string; readonly content: readonly ToolContent[] };
+
+export class TurnChecker {
+  readonly #options: CheckerOptions;
+  readonly #log: LogChecker;
+  /** The generation a call was recorded to start in, by call key. */
+  readonly started = new Map<string, number>();
+  readonly rejected = new Set<string>();
+  /** Calls outside of sandboxes, by what they carry: how they were recorded, and how often they were performed. */
+  readonly #outside = new Map<string, { status: ToolCall['status']; times: number }>();
+
+  constructor(options: CheckerOptions, log: LogChecker) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  #violate(checker: string, what: string): void {
+    this.#options.sim.violate(checker, what);
+  }
+
+  /** The fence is that of the writer's lease, when it took one. */
+  turn(id: string, { before, after }: Change, fence: number | undefined): void {
+    const [last, next] = [Number(before?.['version'] ?? 0), Number(after?.['version'])];
+    if (next !== last + 1) this.#violate('T15: each version is written once', `${id}: ${last} → ${next}`);
+    const meta = this.#options.table.get(`SESSION#${id}`, 'META');
+    if (fence !== undefined && fence !== meta?.['leaseFence'])
+      this.#violate(
+        'no commit by a holder whose lease passed',
+        `${id}: ${fence}, now ${meta?.['leaseFence']}`,
+      );
+    const [old, state] = [stateOf(before), stateOf(after)];
+    this.#calls(old, state);
+    if ('step' in state && state.step > this.#options.stepsMax) this.#violate('T1: steps are bounded', id);
+    if (state.kind === 'thinking' || isAtRest(state)) this.#history(id, Number(after?.['historyFrom'] ?? 0));
+  }
+
+  #calls(old: TurnState, state: TurnState): void {
+    const earlier = new Map(callsOf(old).map((call) => [call.key, call]));
+    for (const call of callsOf(state)) {
+      const before = earlier.get(call.key);
+      const isClosed = ['completed', 'failed', 'rejected'].includes(before?.status ?? '');
+      if (isClosed && before?.status !== call.status)
+        this.#violate('T11: what has ended stays ended', call.key);
+      if (before?.generation !== undefined && before.generation !== call.generation)
+        this.#violate('T13: a call keeps its generation', call.key);
+      if (call.status === 'executing') this.started.set(call.key, call.generation ?? 0);
+      if (call.status === 'rejected') this.rejected.add(call.key);
+      if (call.route?.kind === 'remote') this.#recorded(String(call.args['id']), call.status);
+    }
+  }
+
+  #recorded(id: string, status: ToolCall['status']): void {
+    this.#outside.set(id, { times: 0, ...this.#outside.get(id), status });
+  }
+
+  /** A call is performed outside of every sandbox, where nobody remembers it: T11, T13. */
+  performsOutside(id: string): void {
+    const call = this.#outside.get(id);
+    if (call?.status === 'rejected') this.#violate('T11: a rejected call never runs', id);
+    if (call === undefined || call.status === 'pending' || call.status === 'approved')
+      this.#violate('a call is recorded as started before it runs', id);
+    const times = (call?.times ?? 0) + 1;
+    if (times > 1) this.#violate('T13: a call outside the sandbox is sent once', id);
+    this.#outside.set(id, { status: call?.status ?? 'pending', times });
+  }
+
+  /** T10. */
+  #history(id: string, from: number): void {
+    const first = `MESSAGE#${String(from).padStart(12, '0')}`;
+    const messages = this.#options.table
+      .partition(`SESSION#${id}`)
+      .filter(({ sk }) => String(sk).startsWith('MESSAGE#') && String(sk) >= first)
+      .map((item) => JSON.parse(String(item['message'])) as HistoryMessage);
+    this.#conversation(id, messages);
+  }
+
+  #conversation(where: string, messages: readonly HistoryMessage[]): void {
+    const fault = brokenHistory(messages);
+    if (fault !== undefined)
+      this.#violate('T10: every call has its result, every result its call', `${where}: ${fault}`);
+  }
+
+  modelAsked(history: readonly HistoryMessage[]): void {
+    this.#conversation('as the model is asked', history);
+  }
+
+  /** What the turn that ends did, once. */
+  takeLines(id: string): { readonly keys: readonly string[]; readonly told: boolean } {
+    return this.#log.takeLines(id);
+  }
+
+  /** T4. */
+  asked(id: string, callId: string, state: TurnState | undefined): void {
+    const waiting =
+      state?.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
+    if (waiting?.callId !== callId)
+      this.#violate('T4: one approval is open, that of the first call that waits', id);
+  }
+
+  /** What a child answered is looked at in `family-checker.ts`. */
+  output(id: string, { callId, content }: Output, old: TurnState): void {
+    const key = 'step' in old ? `tool:${old.turnId}:${old.step}:${callId}` : '';
+    const { route, args = {} } = callsOf(old).find((call) => call.key === key) ?? {};
+    const text = content[0]?.['text'];
+    if (route?.kind === 'platform') return;
+    if (route !== undefined && route.kind !== 'stdio') {
+      if (text !== foundText(String(args['id'])))
+        this.#violate('an output is that of the call', `${id}: ${key}`);
+      return;
+    }
+    const performed = this.#options.ledger.get(key);
+    if (performed?.end?.status !== 'finished' || text !== finishedText(key))
+      this.#violate('an output is that of the call', `${id}: ${key}`);
+    this.#log.performed(id, key);
+  }
+}
