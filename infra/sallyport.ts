@@ -6,11 +6,11 @@
  */
 import { type App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { operatorSettings, readVariables } from '#shared/config/settings.ts';
-import type { Settings } from './settings.ts';
+import { checkSettings, type Settings } from './settings.ts';
 import { ComputeStack } from './stacks/compute-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { EdgeStack } from './stacks/edge-stack.ts';
+import { FirewallStack } from './stacks/firewall-stack.ts';
 import { NetworkStack } from './stacks/network-stack.ts';
 import { ObservabilityStack } from './stacks/observability-stack.ts';
 
@@ -20,27 +20,21 @@ export type Sallyport = {
   readonly compute: ComputeStack;
   readonly edge: EdgeStack;
   readonly observability: ObservabilityStack;
+  /** In us-east-1, where the settings want one. */
+  readonly firewall?: FirewallStack;
 };
 
 export const addSallyport = (app: App, settings: Settings): Sallyport => {
-  check(settings);
+  checkSettings(settings);
   const name = (stack: string): string => `${settings.deployment}-${stack}`;
   const data = new DataStack(app, name('data'), { settings });
   const network = new NetworkStack(app, name('network'), { settings, data });
   const compute = new ComputeStack(app, name('compute'), { settings, data, network });
-  const edge = new EdgeStack(app, name('edge'), {
-    settings,
-    api: compute.functions.api,
-    mcp: compute.functions.mcp,
-    socket: compute.socket,
-  });
-  const observability = new ObservabilityStack(app, name('observability'), { settings, compute, edge });
+  const edge = new EdgeStack(app, name('edge'), { settings, data, compute });
+  const firewall = settings.firewall ? new FirewallStack(app, name('firewall'), { settings }) : undefined;
+  if (firewall !== undefined) edge.addStackDependency(firewall);
+  const observability = new ObservabilityStack(app, name('observability'), { settings, data, compute, edge });
   Tags.of(app).add('deployment', settings.deployment);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  return { data, network, compute, edge, observability };
-};
-
-const check = ({ variables, providerKeyArns }: Settings): void => {
-  const result = readVariables(operatorSettings, { ...variables, ...providerKeyArns });
-  if (!result.ok) throw new Error(`infra/settings.ts: ${result.problems.join('; ')}`);
+  return { data, network, compute, edge, observability, ...(firewall && { firewall }) };
 };

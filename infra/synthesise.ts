@@ -25,7 +25,8 @@ export type Template = {
 
 export type StackName = 'data' | 'network' | 'compute' | 'edge' | 'observability';
 
-export type Synthesised = Readonly<Record<StackName, Template>>;
+/** With the firewall's where the settings want one. */
+export type Synthesised = Readonly<Record<StackName, Template>> & { readonly firewall?: Template };
 
 export type SynthesisOptions = {
   readonly settings?: Partial<Settings>;

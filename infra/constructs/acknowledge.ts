@@ -1,5 +1,6 @@
 /** A rule of cdk-nag that is not followed: where, and why. There is no other way to silence one. */
 import { type IResolvable, Reference, Stack, StringConcat, Tokenization, Validations } from 'aws-cdk-lib';
+import { AwsCustomResource } from 'aws-cdk-lib/custom-resources';
 import type { IConstruct } from 'constructs';
 
 /** `rule` as cdk-nag prints it, without its prefix: `IAM5[Resource::*]`. */
@@ -19,6 +20,14 @@ export const acknowledgeWildcards = (
       reason,
     );
 };
+
+/** The function behind `AwsCustomResource`: the CDK makes one for each stack, beside what asks. */
+export const acknowledgeAsker = (scope: IConstruct): void =>
+  acknowledge(
+    Stack.of(scope).node.findChild(`AWS${AwsCustomResource.PROVIDER_FUNCTION_UUID.replaceAll('-', '')}`),
+    'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+    'The function is made by the CDK, which gives it the right to write logs by the policy of that name.',
+  );
 
 /** What belongs to another stack as it will be once that stack exports it, which is when cdk-nag looks. */
 const imported = (scope: IConstruct, resource: string): string =>

@@ -1,7 +1,8 @@
 /**
  * Alarms: one function makes them all, and none without the heading of the runbook that says what to do.
  *
- * Who is told is the topic's business; a deployment without subscribers still shows them on its dashboard.
+ * Who is told is the topic's business; a deployment without subscribers still shows them on its dashboard. An alarm
+ * costs by the metrics it looks at: none looks at more than two.
  */
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -20,13 +21,15 @@ export type AlarmSpecification = {
   readonly below?: boolean;
 };
 
+export type AlarmsProps = { readonly topic: ITopic; readonly runbookUrl: string };
+
 export class Alarms extends Construct {
   readonly alarms: Alarm[] = [];
-  private readonly topic: ITopic;
+  private readonly props: AlarmsProps;
 
-  constructor(scope: Construct, id: string, topic: ITopic) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    this.topic = topic;
+    this.props = props;
   }
 
   alarm(id: string, specification: AlarmSpecification): void {
@@ -41,7 +44,7 @@ export class Alarms extends Construct {
     } = specification;
     const alarm = new Alarm(this, id, {
       metric,
-      alarmDescription: `${says} What to do: docs/runbook.md#${runbook}`,
+      alarmDescription: `${says} What to do: ${this.props.runbookUrl}#${runbook}`,
       threshold,
       evaluationPeriods: periods,
       comparisonOperator: below
@@ -49,7 +52,7 @@ export class Alarms extends Construct {
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: whenSilent ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
-    alarm.addAlarmAction(new SnsAction(this.topic));
+    alarm.addAlarmAction(new SnsAction(this.props.topic));
     this.alarms.push(alarm);
   }
 }

@@ -1,12 +1,14 @@
 /**
- * A handler as one file: bundled by esbuild inside this process, since a process for each takes most of a synth.
+ * A handler as one file: bundled by esbuild, all of them at once for a synth, since what they share is then read once.
  *
  * Code that is not bundled (`aws:cdk:bundling-stacks`) has a made-up hash; only tests ask for that.
  */
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
-import { type BuildOptions, buildSync } from 'esbuild';
-import type { FunctionName } from '#shared/config/environment.ts';
+import { type BuildOptions, buildSync, type OutputFile } from 'esbuild';
+import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { inRepository } from './repository.ts';
 
 const options: BuildOptions = {
@@ -26,13 +28,38 @@ const options: BuildOptions = {
   logLevel: 'warning',
 };
 
+const entryOf = (name: string): string => inRepository(`functions/${name}/handler.ts`);
+
 /** Writes `index.mjs` and its source map into the folder. */
 export const bundleHandler = (name: FunctionName, folder: string): void => {
   buildSync({
     ...options,
-    entryPoints: [inRepository(`functions/${name}/handler.ts`)],
+    entryPoints: [entryOf(name)],
     outfile: `${folder}/index.mjs`,
   });
+};
+
+const outdir = inRepository('bundles');
+let bundles: readonly OutputFile[] | undefined;
+
+/** Kept for the rest of the process: a synth is one, and reads its sources once. */
+const allBundles = (): readonly OutputFile[] => {
+  bundles ??= buildSync({
+    ...options,
+    entryPoints: Object.fromEntries(
+      Object.keys(environments).map((name) => [`${name}/index`, entryOf(name)]),
+    ),
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    write: false,
+  }).outputFiles;
+  return bundles;
+};
+
+const writeBundle = (name: FunctionName, folder: string): void => {
+  const own = join(outdir, name);
+  for (const { path, contents } of allBundles())
+    if (dirname(path) === own) writeFileSync(join(folder, path.slice(own.length)), contents);
 };
 
 export const bundledHandler = (name: FunctionName): AssetCode =>
@@ -43,7 +70,7 @@ export const bundledHandler = (name: FunctionName): AssetCode =>
       image: DockerImage.fromRegistry('scratch'),
       local: {
         tryBundle: (folder) => {
-          bundleHandler(name, folder);
+          writeBundle(name, folder);
           return true;
         },
       },

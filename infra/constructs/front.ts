@@ -4,7 +4,7 @@
  * Only the web app is cached. The rest is passed on with every header but Host, which API Gateway needs to
  * be its own; what a sandbox shows through a preview keeps the headers the function gave it.
  */
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -23,43 +23,34 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { contentSecurityPolicy } from '#shared/config/web-headers.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
+import { accessLogs, webBucket } from './web-buckets.ts';
 
 export type FrontProps = {
-  readonly domain: Settings['domain'];
+  /** Absent: CloudFront's own name and certificate. */
+  readonly domain?: Settings['domain'];
+  /** The ARN of a web firewall of scope CLOUDFRONT; absent: none. */
+  readonly firewallArn?: string | undefined;
   readonly api: { readonly domainName: string; readonly path: string };
   readonly socketDomainName: string;
 };
 
 /** The longest pause between two pieces of an answer; keep-alives come more often. */
 const originPauseMax = Duration.seconds(60);
-const logDays = 90;
 const hstsDays = 365;
-
-/** The app loads from its own origin alone; nothing may frame it. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 export class Front extends Construct {
   readonly web: Bucket;
   readonly distribution: Distribution;
 
-  constructor(scope: Construct, id: string, { domain, api, socketDomainName }: FrontProps) {
+  constructor(scope: Construct, id: string, { domain, firewallArn, api, socketDomainName }: FrontProps) {
     super(scope, id);
-    const logs = this.addLogs();
-    this.web = this.addWeb(logs);
+    const logs = accessLogs(this, 'Logs');
+    this.web = webBucket(this, 'Web', logs);
     const rest = passed(origin(api.domainName, api.path));
     this.distribution = new Distribution(this, 'Distribution', {
       comment: 'Sallyport',
@@ -79,11 +70,12 @@ export class Front extends Construct {
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(domain === undefined ? {} : this.named(domain)),
+      ...(firewallArn === undefined ? {} : { webAclId: firewallArn }),
       enableLogging: true,
       logBucket: logs,
       logFilePrefix: 'front/',
     });
-    this.acknowledge(domain);
+    this.acknowledge(domain, firewallArn);
   }
 
   private named({ name, certificateArn }: NonNullable<Settings['domain']>) {
@@ -92,32 +84,6 @@ export class Front extends Construct {
       minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
     };
-  }
-
-  private addLogs(): Bucket {
-    const logs = new Bucket(this, 'Logs', {
-      encryption: BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      // CloudFront delivers its logs by access control list.
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_PREFERRED,
-      lifecycleRules: [{ expiration: Duration.days(logDays) }],
-      removalPolicy: RemovalPolicy.RETAIN,
-    });
-    acknowledge(logs, 'S1', 'It is where the access logs go.');
-    return logs;
-  }
-
-  private addWeb(logs: Bucket): Bucket {
-    return new Bucket(this, 'Web', {
-      encryption: BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      serverAccessLogsBucket: logs,
-      serverAccessLogsPrefix: 'web/',
-      removalPolicy: RemovalPolicy.RETAIN,
-    });
   }
 
   private addWebHeaders(): ResponseHeadersPolicy {
@@ -136,13 +102,14 @@ export class Front extends Construct {
     });
   }
 
-  private acknowledge(domain: Settings['domain']): void {
+  private acknowledge(domain: Settings['domain'], firewallArn: string | undefined): void {
     acknowledge(this.distribution, 'CFR1', 'A token decides who may talk, not a country.');
-    acknowledge(
-      this.distribution,
-      'CFR2',
-      "A web firewall costs money by the month; it is the operator's choice.",
-    );
+    if (firewallArn === undefined)
+      acknowledge(
+        this.distribution,
+        'CFR2',
+        "A web firewall costs money by the month; it is the operator's choice.",
+      );
     if (domain === undefined)
       acknowledge(
         this.distribution,

@@ -4,7 +4,7 @@
  * Its role holds its own log group, trace segments and what it needs, and no managed policy. The variables
  * are exactly those of its contract; NODE_OPTIONS is Node's own.
  */
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { Duration } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
@@ -16,17 +16,20 @@ import {
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type EnvironmentFor, environments, type FunctionName } from '#shared/config/environment.ts';
 import type { Variables } from '#shared/config/settings.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import { bundledHandler } from './bundle.ts';
+import { keptLog, type LogKeeping } from './kept-log.ts';
 import type { Need, Right } from './need.ts';
+
+/** What every function is told, whatever it needs. */
+export type Whose = { readonly DEPLOYMENT: string };
 
 export type HouseFunctionProps<F extends FunctionName> = {
   readonly name: F;
-  readonly needs: Need<EnvironmentFor<F>>;
+  readonly needs: Need<Omit<EnvironmentFor<F>, keyof Whose>>;
   readonly timeout: Duration;
   readonly memoryMib?: number;
   /** For a policy that must know the role before it is made. */
@@ -44,24 +47,27 @@ export type HouseFunctionProps<F extends FunctionName> = {
   | 'vpcSubnets'
 >;
 
+/** What all functions of a platform have in common. */
+export type House = {
+  /** The operator's, all of them: a function is given those its contract reads. */
+  readonly settings: Variables & Whose;
+  readonly logs: LogKeeping;
+};
+
 const memoryMibDefault = 512;
 
 export class HouseFunction<F extends FunctionName> extends Construct {
   readonly name: F;
   readonly lambda: LambdaFunction;
 
-  /** `settings` are the operator's, all of them: the function is given those its contract reads. */
   constructor(
     scope: Construct,
     { name, needs, memoryMib, rolePath, ...options }: HouseFunctionProps<F>,
-    settings: Variables,
+    { settings, logs }: House,
   ) {
     super(scope, name);
     this.name = name;
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = keptLog(this, 'Logs', logs);
     const assumedBy = new ServicePrincipal('lambda.amazonaws.com');
     const role = new Role(this, 'Role', { assumedBy, path: rolePath });
     logGroup.grantWrite(role);

@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
+import { flavors } from '#shared/domain/flavor.ts';
 import type { Settings } from '../settings.ts';
 import { named, ofType, type Resource, synthesise } from '../synthesise.ts';
+import { cpuUnits } from './flavors.ts';
 
 const names = Object.keys(environments) as FunctionName[];
 const secretArn = (name: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:${name}-AbCdEf`;
 const keyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0f3e4b6a-0000-4000-8000-000000000000';
 const everySetting: Partial<Settings> = {
   projectSecretsKeyArn: keyArn,
+  oidc: {
+    issuer: 'https://id.example.com',
+    audience: 'sallyport',
+    scopeClaim: 'scope',
+    defaultScope: 'admin:ro',
+  },
   providerKeyArns: {
     ANTHROPIC_API_KEY: secretArn('anthropic'),
     OPENAI_API_KEY: secretArn('openai'),
@@ -40,14 +48,11 @@ const everySetting: Partial<Settings> = {
     ENABLE_CONVERSATION_COMPRESSION: 'true',
     RATE_LIMIT_PER_SECOND: '10',
     RATE_LIMIT_BURST: '20',
-    OIDC_ISSUER: 'https://id.example.com',
-    OIDC_AUDIENCE: 'sallyport',
-    OIDC_SCOPE_CLAIM: 'scope',
-    OIDC_DEFAULT_SCOPE: 'admin:ro',
     MSB_SHARED_VOLUME_PATH: '/srv/shared',
     MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
     MCP_ALLOWED_PRIVATE_HOSTS: 'mcp.internal:8080',
     MCP_CHECK_SECONDS: '60',
+    SYNTHETIC_CHECK: 'true',
   },
 };
 const { compute } = synthesise();
@@ -65,11 +70,14 @@ type Statement = {
   readonly Condition?: unknown;
 };
 const actionsOf = (name: FunctionName, service: string, template = compute): readonly string[] =>
-  statementsOf(name, template)
-    .filter(({ Effect }) => Effect === 'Allow')
-    .flatMap(({ Action }) => Action)
-    .filter((action) => action.startsWith(`${service}:`))
-    .sort();
+  [
+    ...new Set(
+      statementsOf(name, template)
+        .filter(({ Effect }) => Effect === 'Allow')
+        .flatMap(({ Action }) => Action)
+        .filter((action) => action.startsWith(`${service}:`)),
+    ),
+  ].sort();
 
 describe('every function', () => {
   // What one machine may not be able to do is said by its own start; on Fargate the default is the truth.
@@ -144,7 +152,6 @@ describe('rights', () => {
     'UpdateItem',
   ].map((action) => `dynamodb:${action}`);
   const read = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
-  const withIndex = [...items, 'dynamodb:Query'].sort();
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', ['dynamodb:DeleteItem', 'dynamodb:GetItem']],
@@ -153,10 +160,10 @@ describe('rights', () => {
     ['turn', items],
     ['sandbox-link', []],
     ['task-events', items],
-    ['janitor', ['dynamodb:BatchWriteItem', ...withIndex].sort()],
-    ['schedules', ['dynamodb:BatchWriteItem', ...withIndex].sort()],
-    ['api', withIndex],
-    ['mcp', ['dynamodb:BatchWriteItem', ...withIndex].sort()],
+    ['janitor', ['dynamodb:BatchWriteItem', ...items].sort()],
+    ['schedules', ['dynamodb:BatchWriteItem', ...items].sort()],
+    ['api', items],
+    ['mcp', ['dynamodb:BatchWriteItem', ...items].sort()],
   ])('%s does with the table what its code does, and never scans', (name, actions) => {
     expect(actionsOf(name, 'dynamodb')).toEqual(actions);
   });
@@ -179,9 +186,44 @@ describe('rights', () => {
       const cluster = { 'Fn::GetAtt': [expect.stringMatching(/^SandboxesCluster/), 'Arn'] };
       for (const { Action, Condition } of statementsOf(name))
         if ([Action].flat().some((action) => action.startsWith('ecs:')))
-          expect(Condition).toEqual({ ArnEquals: { 'ecs:cluster': cluster } });
+          expect(Condition).toMatchObject({ ArnEquals: { 'ecs:cluster': cluster } });
     },
   );
+
+  const starting = (template = compute) =>
+    names.flatMap((name) => statementsOf(name, template).filter(({ Action }) => Action === 'ecs:RunTask'));
+
+  test('a sandbox is started from our two definitions, in our subnets, and never with a shell to it', () => {
+    expect(starting()).toHaveLength(4);
+    for (const { Resource, Condition } of starting()) {
+      expect(Resource).toEqual([
+        { Ref: expect.stringMatching(/^Sandboxesnode/) },
+        { Ref: expect.stringMatching(/^Sandboxespython/) },
+      ]);
+      expect(Condition).toEqual({
+        ArnEquals: { 'ecs:cluster': { 'Fn::GetAtt': [expect.stringMatching(/^SandboxesCluster/), 'Arn'] } },
+        StringEqualsIfExists: { 'ecs:enable-execute-command': 'false' },
+        'ForAllValues:StringEquals': {
+          'ecs:subnet': [{ 'Fn::ImportValue': expect.stringContaining('sandboxSubnet1') }],
+        },
+      });
+    }
+    expect(names.flatMap((name) => actionsOf(name, 'ecs'))).not.toContain('ecs:ExecuteCommand');
+  });
+
+  test('a size that the settings do not allow is one that nobody may start', () => {
+    const { compute: small } = synthesise({ settings: { flavorsAllowed: ['micro', 'small'] } });
+    expect(starting(small)).toHaveLength(4);
+    for (const { Condition } of starting(small))
+      expect(Condition).toMatchObject({ NumericEquals: { 'ecs:task-cpu': ['512', '1024'] } });
+    const units = Object.entries(flavors).map(([name, { task }]) => [name, task.cpuUnits]);
+    expect(cpuUnits).toEqual(Object.fromEntries(units));
+    expect(() => synthesise({ settings: { flavorsAllowed: ['micro'] } })).toThrow(
+      'flavorsAllowed leaves out small, which sessions have by default: allow it, or set MSB_DEFAULT_FLAVOR',
+    );
+    const variables = { MSB_DEFAULT_FLAVOR: 'MICRO' };
+    expect(() => synthesise({ settings: { flavorsAllowed: ['micro'], variables } })).not.toThrow();
+  });
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
@@ -511,10 +553,44 @@ describe('the turn', () => {
       },
     });
   });
+});
 
-  test('has a concurrency of its own only when the settings say so', () => {
-    const { compute: reserved } = synthesise({ settings: { turnConcurrencyMax: 20 } });
-    expect(functionOf('turn').Properties.ReservedConcurrentExecutions).toBeUndefined();
-    expect(functionOf('turn', reserved).Properties.ReservedConcurrentExecutions).toBe(20);
+describe('a call that nobody waits for', () => {
+  /** Whom a rule wakes, and whom a function or the scheduler calls without waiting. */
+  const unawaited: readonly FunctionName[] = ['greeter', 'turn', 'task-events', 'janitor', 'schedules'];
+
+  test.each(unawaited)('of %s ends in a queue when its tries are used up', (name) => {
+    const config = named(compute, 'AWS::Lambda::EventInvokeConfig', idOf(name)).Properties;
+    const queue = name === 'turn' ? /^LostTurns/ : /^LostEvents/;
+    expect(config).toMatchObject({
+      MaximumRetryAttempts: 2,
+      DestinationConfig: {
+        OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(queue), 'Arn'] } },
+      },
+    });
+  });
+
+  test('is of these alone: no rule wakes another but for a check, which is made again soon', () => {
+    const woken = ofType(compute, 'AWS::Events::Rule').flatMap(({ Properties }) =>
+      Properties.Targets.map(({ Arn }: { Arn: { 'Fn::GetAtt': [string] } }) => Arn['Fn::GetAtt'][0]),
+    );
+    const known = [...unawaited, 'synthetic' as FunctionName].map(idOf);
+    expect(woken.filter((id) => !known.some((start) => id.startsWith(start)))).toEqual([]);
+  });
+});
+
+describe('a place of its own among the runs of the account', () => {
+  test('is what the settings give a function, and nobody has one without', () => {
+    const reservations = (template: typeof compute) =>
+      names.flatMap((name) => {
+        const { ReservedConcurrentExecutions: runs } = functionOf(name, template).Properties;
+        return runs === undefined ? [] : [[name, runs]];
+      });
+    const { compute: reserved } = synthesise({ settings: { reservedConcurrency: { turn: 20, janitor: 2 } } });
+    expect(reservations(compute)).toEqual([]);
+    expect(reservations(reserved)).toEqual([
+      ['turn', 20],
+      ['janitor', 2],
+    ]);
   });
 });

@@ -3,42 +3,45 @@
  *
  * Read it as a table: a function's needs add up to its environment contract, and are all it may do.
  */
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
-import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EnvironmentFor, FunctionName } from '#shared/config/environment.ts';
-import type { Variables } from '#shared/config/settings.ts';
-import { HouseFunction, type HouseFunctionProps } from './house-function.ts';
+import { variablesOf } from '../settings.ts';
+import { shapes } from './function-shapes.ts';
+import { type House, HouseFunction, type HouseFunctionProps, type Whose } from './house-function.ts';
+import type { LogKeeping } from './kept-log.ts';
 import { all, beingInVpc, invoking, knowing, type Need } from './need.ts';
-import {
-  clearingProjectSecrets,
-  keepingProjectSecrets,
-  readingProjectSecrets,
-} from './project-secrets-need.ts';
 import { ScheduleGroup } from './schedule-group.ts';
 import { type SharedNeedsProps, sharedNeeds, turnTarget } from './shared-needs.ts';
-import { checkingCredentials, deletingMany, readingFrom, workingOn, workingOnIndexed } from './table-need.ts';
+import { checking } from './synthetic-check.ts';
+import {
+  checkingCredentials,
+  deletingMany,
+  type Reach,
+  readingFrom,
+  workingOn,
+  workingOnIndexed,
+} from './table-need.ts';
 import { forgettingWorkspaces, savingWorkspaces } from './workspace-need.ts';
 
 export type HouseFunctionsProps = SharedNeedsProps & {
+  readonly logs: LogKeeping;
   readonly lostTurns: IQueue;
   readonly lostEvents: IQueue;
 };
 
-/** The longest a function may run. */
-const longest = Duration.minutes(15);
-/** API Gateway gives up after 29 s. */
-const socketTimeout = Duration.seconds(29);
-const short = Duration.seconds(30);
-const sweepTimeout = Duration.minutes(5);
-/** By then the sweeps have found what a lost wake-up was about. */
-const janitorAgeMax = Duration.hours(6);
-const turnMemoryMib = 1024;
-/** It hashes and uploads what it carries; processor time comes with memory. */
-const linkMemoryMib = 1024;
+/** Whoever answers people keeps what credentials are made of, and says what was done with them. */
+const askedByTools: Reach = {
+  on: ['work', 'schedules', 'calls', 'rates', 'audit', 'tokens', 'tokenIds'],
+};
+const askedByPeople: Reach = {
+  on: ['work', 'schedules', 'rates', 'audit', 'tokens', 'tokenIds', 'tickets', 'previews'],
+};
+/** The janitor empties projects that were deleted: of their tokens and schedules, too, and says so. */
+const emptied: Reach = { on: ['work', 'schedules', 'audit'], deleting: ['tokens', 'tokenIds'] };
 
 export class HouseFunctions extends Construct {
   readonly authorizer: HouseFunction<'authorizer'>;
@@ -51,117 +54,82 @@ export class HouseFunctions extends Construct {
   readonly schedules: HouseFunction<'schedules'>;
   readonly api: HouseFunction<'api'>;
   readonly mcp: HouseFunction<'mcp'>;
-  private readonly settings: Variables;
+  readonly synthetic: HouseFunction<'synthetic'>;
+  private readonly house: House;
+  private readonly props: HouseFunctionsProps;
 
   constructor(scope: Construct, id: string, props: HouseFunctionsProps) {
     super(scope, id);
     // Whether a provider has a key is known to all who choose one; the turn and the model list may read it.
-    this.settings = { ...props.settings.variables, ...props.settings.providerKeyArns };
-    const { table, tasks, door, workspaces, settings } = props;
-    const { access, turns, work, models, sandboxesBy } = sharedNeeds(Stack.of(this), props);
-    this['sandbox-link'] = this.addLink(props);
-    const sandboxes = sandboxesBy(this['sandbox-link'].lambda);
-    const secrets = readingProjectSecrets(Stack.of(this), settings);
-    const clearing = clearingProjectSecrets(Stack.of(this), settings);
-    const sweeping = all(tasks.sweeping, forgettingWorkspaces(workspaces), clearing);
-    this.janitor = this.addJanitor(
-      props,
-      all(workingOnIndexed(table, 'due'), deletingMany(table), door.posting, turns, sandboxes, sweeping),
-    );
+    const { data, sandboxes, door, settings, logs } = props;
+    this.props = props;
+    this.house = { settings: { ...variablesOf(settings), DEPLOYMENT: settings.deployment }, logs };
+    const shared = sharedNeeds(Stack.of(this), props);
+    const { access, turns, models, secrets } = shared;
+    this['sandbox-link'] = this.addLink();
+    const boxes = shared.sandboxesBy(this['sandbox-link'].lambda);
+    const sweeping = all(sandboxes.sweeping, forgettingWorkspaces(data.workspaces), secrets.clearing);
+    const due = all(workingOnIndexed(data, 'due', emptied), deletingMany(data, { on: ['work'] }));
+    const emptying = workingOnIndexed(data, 'owner', emptied);
+    this.janitor = this.add('janitor', all(due, emptying, door.posting, turns, boxes, sweeping));
     const cleaning = invoking('JANITOR_FUNCTION', this.janitor.lambda);
-    this.turn = this.addTurn(props, all(work, models, sandboxes, cleaning, secrets));
-    this.authorizer = this.add({
-      name: 'authorizer',
-      needs: all(checkingCredentials(table), access),
-      timeout: short,
+    const work = all(workingOn(data, { on: ['work'] }), door.posting, cleaning);
+    this.turn = this.add('turn', all(work, turns, models, boxes, secrets.reading), {
+      functionName: turnTarget(Stack.of(this), settings).functionName,
     });
-    this.greeter = this.add({
-      name: 'greeter',
-      needs: all(readingFrom(table), door.closing),
-      timeout: short,
-      // A greeting is of no use to a connection that has waited longer.
-      maxEventAge: Duration.minutes(1),
-    });
+    this.authorizer = this.add('authorizer', all(checkingCredentials(data), access));
+    this.greeter = this.add('greeter', all(readingFrom(data, { on: ['work'] }), door.closing));
     const greeting = invoking('GREETER_FUNCTION', this.greeter.lambda);
-    const frames = all(workingOn(table), door.closing, greeting, turns, cleaning);
-    this.socket = this.add({
-      name: 'socket',
-      needs: all(frames, access),
-      timeout: socketTimeout,
-    });
-    this['task-events'] = this.add({
-      name: 'task-events',
-      needs: all(workingOn(table), door.posting, cleaning, tasks.knowing),
-      timeout: short,
-      retryAttempts: 2,
-      onFailure: new SqsDestination(props.lostEvents),
-    });
-    const talking = all(workingOnIndexed(table, 'due'), deletingMany(table), door.posting, turns, cleaning);
-    this.schedules = this.addSchedules(props, all(talking, access));
+    // Each frame asks whether its token still holds, in one request with what it is about.
+    const frames = workingOn(data, { on: ['work', 'rates'], reading: ['tokens'] });
+    this.socket = this.add('socket', all(frames, door.closing, greeting, turns, cleaning, access));
+    this['task-events'] = this.add('task-events', work);
+    const runs: Reach = { on: ['work', 'schedules'], reading: ['tokens'] };
+    const running = all(workingOnIndexed(data, 'due', runs), deletingMany(data, runs));
+    this.schedules = this.addSchedules(all(running, door.posting, turns, cleaning, access));
     const tending = invoking('SCHEDULES_FUNCTION', this.schedules.lambda);
-    const requests = all(workingOnIndexed(table, 'owner'), door.posting, turns, sandboxes, cleaning, tending);
-    const keeping = keepingProjectSecrets(Stack.of(this), settings);
-    this.api = this.add({ name: 'api', needs: all(requests, access, models, keeping), timeout: longest });
-    this.mcp = this.add({ name: 'mcp', needs: all(requests, access, deletingMany(table)), timeout: longest });
+    const requests = all(door.posting, turns, boxes, cleaning, tending, access);
+    const asking = all(workingOnIndexed(data, 'owner', askedByPeople), requests);
+    this.api = this.add('api', all(asking, models, secrets.keeping));
+    const tools = all(workingOnIndexed(data, 'owner', askedByTools), deletingMany(data, runs));
+    this.mcp = this.add('mcp', all(tools, requests));
+    this.synthetic = this.add('synthetic', checking(data));
   }
 
   get all(): readonly HouseFunction<FunctionName>[] {
     return this.node.children.filter((child) => child instanceof HouseFunction);
   }
 
-  private add<F extends FunctionName>(props: HouseFunctionProps<F>): HouseFunction<F> {
-    return new HouseFunction(this, props, this.settings);
-  }
-
-  private addTurn({ settings, lostTurns }: HouseFunctionsProps, needs: Need<EnvironmentFor<'turn'>>) {
-    return this.add({
-      name: 'turn',
+  private add<F extends FunctionName>(
+    name: F,
+    needs: HouseFunctionProps<F>['needs'],
+    options: Partial<HouseFunctionProps<F>> = {},
+  ): HouseFunction<F> {
+    const { lost, ...shape } = shapes[name];
+    const { settings, lostTurns, lostEvents } = this.props;
+    const props = {
+      ...shape,
+      ...options,
+      name,
       needs,
-      functionName: turnTarget(Stack.of(this), settings).functionName,
-      timeout: longest,
-      memoryMib: turnMemoryMib,
-      // A turn hands over to itself before its time is up; it counts its own hops.
-      recursiveLoop: RecursiveLoop.ALLOW,
-      retryAttempts: 2,
-      onFailure: new SqsDestination(lostTurns),
-      reservedConcurrentExecutions: settings.turnConcurrencyMax,
-    });
-  }
-
-  private addJanitor({ lostEvents }: HouseFunctionsProps, needs: Need<EnvironmentFor<'janitor'>>) {
-    return this.add({
-      name: 'janitor',
-      needs,
-      timeout: sweepTimeout,
-      retryAttempts: 2,
-      maxEventAge: janitorAgeMax,
-      onFailure: new SqsDestination(lostEvents),
-    });
+      reservedConcurrentExecutions: settings.reservedConcurrency[name],
+      ...(lost && { onFailure: new SqsDestination(lost === 'turns' ? lostTurns : lostEvents) }),
+    };
+    return new HouseFunction(this, props, this.house);
   }
 
   /** It asks the scheduler to invoke it, so it is named before it is made. */
-  private addSchedules(
-    { settings, lostEvents }: HouseFunctionsProps,
-    needs: Need<Omit<EnvironmentFor<'schedules'>, `SCHEDULE_${string}`>>,
-  ) {
-    const { arming, target } = new ScheduleGroup(this, 'Schedules', { settings, lostEvents });
-    return this.add({
-      name: 'schedules',
-      needs: all(needs, arming),
-      functionName: target.functionName,
-      timeout: sweepTimeout,
-      retryAttempts: 2,
-      onFailure: new SqsDestination(lostEvents),
-    });
+  private addSchedules(needs: Need<Omit<EnvironmentFor<'schedules'>, `SCHEDULE_${string}` | keyof Whose>>) {
+    const { settings, lostEvents } = this.props;
+    const { deployment } = settings;
+    const { arming, target } = new ScheduleGroup(this, 'Schedules', { deployment, lostEvents });
+    return this.add('schedules', all(needs, arming), { functionName: target.functionName });
   }
 
-  private addLink({ network, workspaces }: HouseFunctionsProps): HouseFunction<'sandbox-link'> {
+  private addLink(): HouseFunction<'sandbox-link'> {
+    const { network, data } = this.props;
     const address = knowing({ SANDBOX_ADDRESS_RANGE: network.vpc.vpcCidrBlock });
-    return this.add({
-      name: 'sandbox-link',
-      needs: all(address, savingWorkspaces(workspaces), beingInVpc),
-      timeout: longest,
-      memoryMib: linkMemoryMib,
+    return this.add('sandbox-link', all(address, savingWorkspaces(data), beingInVpc), {
       rolePath: network.linkRolePath,
       vpc: network.vpc,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },

@@ -18,9 +18,9 @@ describe('needs', () => {
   });
 
   test('that miss a variable of the contract do not compile', () => {
-    const complete: Need<EnvironmentFor<'authorizer'>> = all(table, hash);
+    const complete: Need<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = all(table, hash);
     // @ts-expect-error: ADMIN_TOKEN_SHA256 is missing
-    const incomplete: Need<EnvironmentFor<'authorizer'>> = all(table);
+    const incomplete: Need<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = all(table);
     expect(Object.keys(complete.variables)).toHaveLength(2);
     expect(Object.keys(incomplete.variables)).toHaveLength(1);
   });

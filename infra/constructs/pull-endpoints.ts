@@ -8,14 +8,14 @@ import { DefaultStackSynthesizer, Stack } from 'aws-cdk-lib';
 import {
   InterfaceVpcEndpointAwsService,
   type ISecurityGroup,
+  type IVpc,
   type SubnetSelection,
-  type Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 
 export type PullEndpointsProps = {
-  readonly vpc: Vpc;
+  readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
   readonly securityGroup: ISecurityGroup;
 };

@@ -3,16 +3,18 @@
  *
  * CloudFormation does not tell it, and a lookup at synth would need credentials; so it is asked once at deploy.
  */
-import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { acknowledge, acknowledgeWildcards } from './acknowledge.ts';
+import { acknowledgeAsker, acknowledgeWildcards } from './acknowledge.ts';
+import { keptLog, type LogKeeping } from './kept-log.ts';
+
+export type S3PrefixListProps = { readonly region: string; readonly logs: LogKeeping };
 
 export class S3PrefixList extends Construct {
   readonly prefixListId: string;
 
-  constructor(scope: Construct, id: string, { region }: { readonly region: string }) {
+  constructor(scope: Construct, id: string, { region, logs }: S3PrefixListProps) {
     super(scope, id);
     const call = {
       service: 'EC2',
@@ -25,6 +27,7 @@ export class S3PrefixList extends Construct {
       onCreate: call,
       onUpdate: call,
       installLatestAwsSdk: false,
+      logGroup: keptLog(this, 'Logs', logs),
       policy: AwsCustomResourcePolicy.fromStatements([
         new PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }),
       ]),
@@ -34,11 +37,7 @@ export class S3PrefixList extends Construct {
       ['*'],
       'EC2 knows no resource for describing prefix lists; nothing else is allowed.',
     );
-    acknowledge(
-      Stack.of(this),
-      `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]`,
-      'The function is made by the CDK, which gives it the right to write logs by the policy of that name.',
-    );
+    acknowledgeAsker(this);
     this.prefixListId = answer.getResponseField('PrefixLists.0.PrefixListId');
   }
 }

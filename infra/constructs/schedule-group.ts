@@ -10,11 +10,10 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Settings } from '../settings.ts';
 import type { Need } from './need.ts';
 
 export type ScheduleGroupProps = {
-  readonly settings: Settings;
+  readonly deployment: string;
   /** What could not be delivered. */
   readonly lostEvents: IQueue;
 };
@@ -34,12 +33,12 @@ export class ScheduleGroup extends Construct {
   /** To order wake-ups in the group, and nothing else of the scheduler's. */
   readonly arming: Need<SchedulerVariables>;
 
-  constructor(scope: Construct, id: string, { settings, lostEvents }: ScheduleGroupProps) {
+  constructor(scope: Construct, id: string, { deployment, lostEvents }: ScheduleGroupProps) {
     super(scope, id);
-    const name = `${settings.deployment}-runs`;
+    const name = `${deployment}-runs`;
     const group = new CfnScheduleGroup(this, 'Group', { name });
     group.applyRemovalPolicy(RemovalPolicy.DESTROY);
-    this.target = targetOf(Stack.of(this), settings);
+    this.target = targetOf(Stack.of(this), deployment);
     const role = this.addRole(group, this.target, lostEvents);
     const { partition, region, account } = Stack.of(this);
     this.arming = {
@@ -79,7 +78,7 @@ export class ScheduleGroup extends Construct {
   }
 }
 
-const targetOf = (stack: Stack, { deployment }: Settings): Target => {
+const targetOf = (stack: Stack, deployment: string): Target => {
   const functionName = `${deployment}-schedules`;
   const functionArn = stack.formatArn({
     service: 'lambda',

@@ -5,26 +5,27 @@
  * wakes as it is woken by it.
  */
 import { ArnFormat, type Stack } from 'aws-cdk-lib';
-import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type Settings, sharedGuestPathOf } from '../settings.ts';
-import type { NetworkStack } from '../stacks/network-stack.ts';
 import { all, invoking, knowing, may, type Need, reading } from './need.ts';
-import type { SandboxTasks } from './sandbox-tasks.ts';
-import type { SocketDoor } from './socket-door.ts';
-import { workingOn } from './table-need.ts';
+import type { PlatformData } from './platform-data.ts';
+import { usingKey } from './platform-key.ts';
+import {
+  clearingProjectSecrets,
+  keepingProjectSecrets,
+  readingProjectSecrets,
+} from './project-secrets-need.ts';
+import type { RealtimeApi } from './realtime-api.ts';
+import type { SandboxCluster } from './sandbox-cluster.ts';
+import type { SandboxNetwork } from './sandbox-network.ts';
 import { knowingWorkspaces } from './workspace-need.ts';
 
 export type SharedNeedsProps = {
   readonly settings: Settings;
   readonly adminTokenHash: string;
-  readonly table: ITableV2;
-  readonly workspaces: IBucket;
-  readonly sandboxSecret: ISecret;
-  readonly network: NetworkStack;
-  readonly tasks: SandboxTasks;
-  readonly door: SocketDoor;
+  readonly data: PlatformData;
+  readonly network: SandboxNetwork;
+  readonly sandboxes: SandboxCluster;
+  readonly door: RealtimeApi;
 };
 
 type SharedVolumeVariables = { readonly SHARED_VOLUME?: string };
@@ -32,18 +33,19 @@ type SharedVolumeVariables = { readonly SHARED_VOLUME?: string };
 type Target = { readonly functionName: string; readonly functionArn: string };
 
 export const sharedNeeds = (stack: Stack, props: SharedNeedsProps) => {
-  const { settings, adminTokenHash, table, workspaces, sandboxSecret, network, tasks, door } = props;
+  const { settings, adminTokenHash, data, network, sandboxes } = props;
   const turns = invoking('TURN_FUNCTION', turnTarget(stack, settings));
   const placement = knowing({
     SANDBOX_SUBNETS: network.vpc.isolatedSubnets.map(({ subnetId }) => subnetId).join(','),
     SANDBOX_SECURITY_GROUP: network.sandboxGroup.securityGroupId,
   });
   const starting = all(
-    tasks.running,
-    reading('SANDBOX_SECRET', sandboxSecret.secretArn),
+    sandboxes.running,
+    reading('SANDBOX_SECRET', data.sandboxSecret.secretArn),
+    may(...usingKey(data.encryptionKey, { service: 'secretsmanager', actions: ['Decrypt'] })),
     placement,
     // Bytes of a checkpoint go between sandbox, link and bucket; whoever asks for it only names it.
-    knowingWorkspaces(workspaces),
+    knowingWorkspaces(data.workspaces),
     knowing<SharedVolumeVariables>(
       sharedGuestPathOf(settings) === undefined ? {} : { SHARED_VOLUME: 'bucket' },
     ),
@@ -51,11 +53,21 @@ export const sharedNeeds = (stack: Stack, props: SharedNeedsProps) => {
   return {
     access: knowing({ ADMIN_TOKEN_SHA256: adminTokenHash }),
     turns,
+    secrets: projectSecretsNeeds(stack, props),
     /** To start sandboxes, and to reach into them. */
     sandboxesBy: (link: Target) => all(starting, invoking('SANDBOX_LINK_FUNCTION', link)),
-    work: all(workingOn(table), door.posting, turns),
     /** To talk to model providers. */
     models: all(mayReadKeys(settings), mayAskClaude(settings)),
+  };
+};
+
+const projectSecretsNeeds = (stack: Stack, { settings, data }: SharedNeedsProps) => {
+  const keyArn = settings.projectSecretsKeyArn ?? data.encryptionKey?.keyArn;
+  const secrets = { deployment: settings.deployment, keyArn };
+  return {
+    reading: readingProjectSecrets(stack, secrets),
+    clearing: clearingProjectSecrets(stack, secrets),
+    keeping: keepingProjectSecrets(stack, secrets),
   };
 };
 

@@ -5,14 +5,14 @@
  * where there is none. A credential that somebody brings into a sandbox is another's, and fails as well.
  */
 import { Stack } from 'aws-cdk-lib';
-import { GatewayVpcEndpointAwsService, type SubnetSelection, type Vpc } from 'aws-cdk-lib/aws-ec2';
+import { GatewayVpcEndpointAwsService, type IVpc, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { savingRights } from './workspace-need.ts';
 
 export type StorageEndpointProps = {
-  readonly vpc: Vpc;
+  readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
   readonly workspaces: IBucket;
   /** The path of the one role under it that saves and restores. */

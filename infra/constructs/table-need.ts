@@ -1,54 +1,110 @@
-/** What functions may do with the table: items by key, one index by name, and never a scan. */
+/**
+ * What functions may do with the table: items by key in the partitions they work on, one index by name, and
+ * never a scan. Who has no business with credentials can not make one, whatever its code is made to do.
+ *
+ * IAM knows an item by the start of its partition key alone
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
+ */
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { all, may, type Need } from './need.ts';
+import { all, may, type Need, type Right } from './need.ts';
+import type { PlatformData } from './platform-data.ts';
+import { usingKey } from './platform-key.ts';
 
 type TableVariables = { readonly TABLE_NAME: string };
+type KeptTable = Pick<PlatformData, 'encryptionKey'> & { readonly table: ITableV2 };
 
-const itemActions = [
-  'dynamodb:BatchGetItem',
-  'dynamodb:ConditionCheckItem',
-  'dynamodb:DeleteItem',
-  'dynamodb:GetItem',
-  'dynamodb:PutItem',
-  'dynamodb:Query',
-  'dynamodb:UpdateItem',
-];
-const readActions = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
+/** How partition keys begin, by what lies under them (`shared/adapters/aws/dynamo/table.ts`). */
+const partitions = {
+  work: ['CONNECTION#*', 'HISTORY#*', 'PLACES#*', 'PROJECT#*', 'SESSION#*', 'WORKSPACE#*'],
+  schedules: ['SCHEDULE#*'],
+  calls: ['CALL#*'],
+  rates: ['RATE#*'],
+  audit: ['AUDIT#*'],
+  tokens: ['TOKEN#*'],
+  tokenIds: ['TOKENID#*'],
+  tickets: ['TICKET#*'],
+  previews: ['PREVIEW#*'],
+} as const;
+type Partition = keyof typeof partitions;
 
-const using = ({ tableName, tableArn }: ITableV2, actions: string[]): Need<TableVariables> => ({
-  variables: { TABLE_NAME: tableName },
-  statements: [{ actions, resources: [tableArn] }],
+const readActions = ['BatchGetItem', 'GetItem', 'Query'];
+const itemActions = [...readActions, 'ConditionCheckItem', 'DeleteItem', 'PutItem', 'UpdateItem'];
+
+type Access = { readonly actions: readonly string[]; readonly on: readonly Partition[] };
+
+const right = ({ table }: KeptTable, { actions, on }: Access): Right => ({
+  actions: actions.map((action) => `dynamodb:${action}`).sort(),
+  resources: [table.tableArn],
+  conditions: startingWith(on.flatMap((partition) => partitions[partition]).sort()),
 });
+
+/** Of a request that names several items, every one. */
+const startingWith = (prefixes: readonly string[]) => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes },
+});
+
+/** DynamoDB uses a key of ours in the caller's name (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html). */
+const decrypting = ['Decrypt', 'DescribeKey'];
+const encrypting = [...decrypting, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
+
+const using = (
+  kept: KeptTable,
+  { rights, key }: { readonly rights: readonly Right[]; readonly key: readonly string[] },
+): Need<TableVariables> => ({
+  variables: { TABLE_NAME: kept.table.tableName },
+  statements: [...rights, ...usingKey(kept.encryptionKey, { service: 'dynamodb', actions: key })],
+});
+
+export type Reach = {
+  readonly on: readonly Partition[];
+  /** Read as well, also in one request with the others. */
+  readonly reading?: readonly Partition[];
+  /** Read and deleted, and never made. */
+  readonly deleting?: readonly Partition[];
+};
 
 /** To read and to write items. A transaction is authorised as the writes it is made of. */
-export const workingOn = (table: ITableV2): Need<TableVariables> => using(table, itemActions);
+export const workingOn = (
+  kept: KeptTable,
+  { on, reading = [], deleting = [] }: Reach,
+): Need<TableVariables> =>
+  using(kept, {
+    rights: [
+      right(kept, { actions: itemActions, on }),
+      ...(reading.length === 0 ? [] : [right(kept, { actions: readActions, on: [...on, ...reading] })]),
+      ...(deleting.length === 0 ? [] : [right(kept, { actions: ['DeleteItem', 'GetItem'], on: deleting })]),
+    ],
+    key: encrypting,
+  });
 
-export const readingFrom = (table: ITableV2): Need<TableVariables> => using(table, readActions);
+export const readingFrom = (kept: KeptTable, { on }: Reach): Need<TableVariables> =>
+  using(kept, { rights: [right(kept, { actions: readActions, on })], key: decrypting });
 
 /** To delete what is left of something, many items at once. */
-export const deletingMany = (table: ITableV2): Need<object> =>
-  may({ actions: ['dynamodb:BatchWriteItem'], resources: [table.tableArn] });
+export const deletingMany = (kept: KeptTable, { on }: Reach): Need<object> =>
+  may(right(kept, { actions: ['BatchWriteItem'], on }));
 
 /** As `workingOn`, and to query one index. */
-export const workingOnIndexed = (table: ITableV2, index: 'due' | 'owner'): Need<TableVariables> =>
+export const workingOnIndexed = (
+  kept: KeptTable,
+  index: 'due' | 'owner',
+  reach: Reach,
+): Need<TableVariables> =>
   all(
-    workingOn(table),
-    may({ actions: ['dynamodb:Query'], resources: [`${table.tableArn}/index/${index}`] }),
+    workingOn(kept, reach),
+    may({
+      actions: ['dynamodb:Query'],
+      resources: [`${kept.table.tableArn}/index/${index}`],
+      conditions: startingWith([`${index.toUpperCase()}#*`]),
+    }),
   );
 
-/** To tell who asks: a ticket is deleted, a token is read, each by a key that starts so. */
-export const checkingCredentials = ({ tableName, tableArn }: ITableV2): Need<TableVariables> => ({
-  variables: { TABLE_NAME: tableName },
-  statements: [
-    {
-      actions: ['dynamodb:DeleteItem'],
-      resources: [tableArn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TICKET#*'] } },
-    },
-    {
-      actions: ['dynamodb:GetItem'],
-      resources: [tableArn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TOKEN#*'] } },
-    },
-  ],
-});
+/** To tell who asks: a ticket is deleted, a token is read. */
+export const checkingCredentials = (kept: KeptTable): Need<TableVariables> =>
+  using(kept, {
+    rights: [
+      right(kept, { actions: ['DeleteItem'], on: ['tickets'] }),
+      right(kept, { actions: ['GetItem'], on: ['tokens'] }),
+    ],
+    key: encrypting,
+  });

@@ -5,6 +5,8 @@
  */
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { knowing, type Need, type Right } from './need.ts';
+import type { PlatformData } from './platform-data.ts';
+import { usingKey } from './platform-key.ts';
 
 type BucketVariables = { readonly WORKSPACE_BUCKET: string };
 
@@ -19,9 +21,13 @@ export const knowingWorkspaces = ({ bucketName }: IBucket): Need<BucketVariables
   knowing({ WORKSPACE_BUCKET: bucketName });
 
 /** To save and to restore. Parts of an upload are put (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html#mpuAndPermissions). */
-export const savingWorkspaces = (bucket: IBucket): Need<BucketVariables> => ({
-  ...knowingWorkspaces(bucket),
-  statements: savingRights(bucket),
+export const savingWorkspaces = ({ workspaces, encryptionKey }: PlatformData): Need<BucketVariables> => ({
+  ...knowingWorkspaces(workspaces),
+  statements: [
+    ...savingRights(workspaces),
+    // S3 uses the key in the caller's name (https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html).
+    ...usingKey(encryptionKey, { service: 's3', actions: ['Decrypt', 'GenerateDataKey'] }),
+  ],
 });
 
 export const savingRights = (bucket: IBucket): readonly Right[] => [

@@ -59,6 +59,7 @@ describe('what wakes functions', () => {
         expect.objectContaining({
           Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsjanitor/), 'Arn'] },
           RetryPolicy: { MaximumRetryAttempts: 0 },
+          DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
         }),
       ]);
   });
@@ -77,6 +78,7 @@ describe('what wakes functions', () => {
         {
           Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsschedules/), 'Arn'] },
           RetryPolicy: { MaximumRetryAttempts: 0 },
+          DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
         },
       ],
     });

@@ -136,7 +136,7 @@ describe('the one origin', () => {
     const { SecurityHeadersConfig: headers } = named(edge, 'AWS::CloudFront::ResponseHeadersPolicy', 'Front')
       .Properties.ResponseHeadersPolicyConfig;
     expect(headers.ContentSecurityPolicy.ContentSecurityPolicy).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types vue",
     );
     expect(headers).toMatchObject({
       ContentTypeOptions: { Override: true },

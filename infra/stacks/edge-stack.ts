@@ -1,33 +1,38 @@
 /** What a client meets: one CloudFront origin before the web app, the REST API with MCP, and the WebSocket. */
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { ApiDoor } from '../constructs/api-door.ts';
-import { Front } from '../constructs/front.ts';
-import type { HouseFunction } from '../constructs/house-function.ts';
-import type { SocketDoor } from '../constructs/socket-door.ts';
+import { Edge } from '../constructs/edge.ts';
+import type { Front } from '../constructs/front.ts';
+import { logKeepingOf } from '../constructs/kept-log.ts';
+import type { StreamedApi } from '../constructs/streamed-api.ts';
+import { SyntheticCheck } from '../constructs/synthetic-check.ts';
 import type { Settings } from '../settings.ts';
+import type { ComputeStack } from './compute-stack.ts';
+import type { DataStack } from './data-stack.ts';
 
 export type EdgeStackProps = {
   readonly settings: Settings;
-  readonly api: HouseFunction<'api'>;
-  readonly mcp: HouseFunction<'mcp'>;
-  readonly socket: SocketDoor;
+  readonly data: DataStack;
+  readonly compute: ComputeStack;
 };
 
 export class EdgeStack extends Stack {
-  readonly door: ApiDoor;
+  readonly door: StreamedApi;
   readonly front: Front;
 
-  constructor(scope: Construct, id: string, { settings, api, mcp, socket }: EdgeStackProps) {
+  constructor(scope: Construct, id: string, { settings, data, compute }: EdgeStackProps) {
     super(scope, id, { description: 'Sallyport: REST, MCP, web app and the one origin' });
-    this.door = new ApiDoor(this, 'Api', { settings, api: api.lambda, mcp: mcp.lambda });
-    this.front = new Front(this, 'Front', {
-      domain: settings.domain,
-      api: this.door.origin,
-      socketDomainName: `${socket.api.apiId}.execute-api.${this.region}.${this.urlSuffix}`,
+    const { functions, socket } = compute;
+    // Named so that it adds nothing to the names of what is in it.
+    const edge = new Edge(this, 'Default', {
+      settings,
+      logs: logKeepingOf(settings, data.data.encryptionKey),
+      api: functions.api,
+      mcp: functions.mcp,
+      socket,
     });
-    const name = settings.domain?.name ?? this.front.distribution.distributionDomainName;
-    new CfnOutput(this, 'Url', { value: `https://${name}` });
-    new CfnOutput(this, 'WebBucket', { value: this.front.web.bucketName });
+    this.door = edge.door;
+    this.front = edge.front;
+    new SyntheticCheck(this, 'SyntheticCheck', { settings, function: functions.synthetic, url: edge.url });
   }
 }

@@ -1,98 +1,84 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { environments, type FunctionName } from '#shared/config/environment.ts';
-import { metricNames } from '#shared/domain/metrics.ts';
-import { bundleHandler } from '../constructs/bundle.ts';
-import { inRepository } from '../constructs/repository.ts';
-import { named, ofType, synthesise } from '../synthesise.ts';
+import { environments } from '#shared/config/environment.ts';
+import { customMetricsMax, metricNames } from '#shared/domain/metrics.ts';
+import {
+  metricsOfAlarms,
+  metricsOfDashboard,
+  queriesOfDashboard,
+  type ShownMetric,
+  statisticsOf,
+} from '../shown-metrics.ts';
+import { named, ofType, type Synthesised, synthesise, type Template } from '../synthesise.ts';
 
-const { observability } = synthesise();
+const all = synthesise();
+const { observability } = all;
 const alarms = ofType(observability, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
-const alarmOn = (metric: string) => alarms.filter(({ MetricName }) => MetricName === metric);
+const alarm = (name: string) => named(observability, 'AWS::CloudWatch::Alarm', `Alarms${name}`).Properties;
+const shown = [...metricsOfDashboard(observability), ...metricsOfAlarms(observability)];
+const isOurs = ({ namespace }: ShownMetric): boolean => namespace === 'Sallyport';
+const functionsCount = Object.keys(environments).length;
 
 describe('alarms', () => {
-  test('each names the heading of the runbook that says what to do, and tells the topic', () => {
-    expect(
-      alarms.map(({ AlarmDescription }) => AlarmDescription.split('docs/runbook.md#')[1]).sort(),
-    ).toEqual([
-      ...Array.from({ length: 10 }, () => 'function-errors'),
-      'function-throttles',
-      'janitor-not-running',
-      'leases-lost',
-      'lost-events',
-      'lost-turns',
-      'orphans-stopped',
-      'places-corrected',
-      'sandbox-starts-failed',
-      'sandbox-stops-failed',
-      'scheduled-runs-failed',
-      'turn-errors',
-      'workspace-restores-incomplete',
-      'workspace-saves-failed',
-    ]);
+  test('all tell the topic', () => {
     for (const { AlarmActions } of alarms)
       expect(AlarmActions).toEqual([{ Ref: expect.stringMatching(/^Topic/) }]);
   });
 
-  test('each of those headings is in the runbook, and the runbook has no other', () => {
-    const [, chapter = ''] = readFileSync(inRepository('docs/runbook.md'), 'utf8').split('\n## Alarms\n');
-    const headings = Array.from(chapter.matchAll(/^### (.+)$/gm), ([, heading = '']) =>
-      heading.toLowerCase().replaceAll(' ', '-'),
-    );
-    const anchors = alarms.map(({ AlarmDescription }) => AlarmDescription.split('docs/runbook.md#')[1]);
-    expect(headings.sort()).toEqual([...new Set(anchors)].sort());
-  });
-
   test('a janitor that says nothing for five minutes is one that does not run', () => {
-    expect(alarmOn('SweepsDone')).toMatchObject([
-      {
-        Namespace: 'Sallyport',
-        Dimensions: [{ Name: 'service', Value: 'janitor' }],
-        ComparisonOperator: 'LessThanThreshold',
-        Threshold: 1,
-        EvaluationPeriods: 5,
-        Period: 60,
-        TreatMissingData: 'breaching',
-      },
-    ]);
+    expect(alarm('JanitorSilent')).toMatchObject({
+      Metrics: [
+        {
+          MetricStat: {
+            Metric: {
+              Namespace: 'Sallyport',
+              MetricName: 'SweepDue',
+              Dimensions: [{ Name: 'deployment', Value: 'sallyport' }],
+            },
+            Stat: 'SampleCount',
+            Period: 60,
+          },
+        },
+      ],
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+      EvaluationPeriods: 5,
+      TreatMissingData: 'breaching',
+    });
   });
 
   test('one is enough of what is not to happen, and a stop is asked three times', () => {
     const once = { ComparisonOperator: 'GreaterThanOrEqualToThreshold', Threshold: 1, EvaluationPeriods: 1 };
-    const byName = (prefix: string) =>
-      named(observability, 'AWS::CloudWatch::Alarm', `Alarms${prefix}`).Properties;
-    for (const name of [
+    const never = [
       'OrphansStopped',
       'PlacesCorrected',
       'WorkspaceSavesFailed',
       'WorkspaceRestoresIncomplete',
-    ])
-      expect(byName(name)).toMatchObject({ ...once, TreatMissingData: 'notBreaching' });
-    expect(byName('SandboxStopsFailed')).toMatchObject({ ...once, EvaluationPeriods: 3 });
-  });
-
-  test('what several functions count is summed up: one of them is enough', () => {
-    const { Metrics } = named(
-      observability,
-      'AWS::CloudWatch::Alarm',
-      'AlarmsWorkspaceSavesFailed',
-    ).Properties;
-    const sums = Metrics.filter(({ Expression }: { Expression?: string }) => Expression !== undefined);
-    expect(sums).toMatchObject([{ Expression: 'SUM(METRICS())', ReturnData: true }]);
-    expect(Metrics.length).toBeLessThanOrEqual(10);
-  });
-
-  test('one lost message is enough', () => {
-    expect(alarmOn('ApproximateNumberOfMessagesVisible')).toMatchObject([
-      { Threshold: 1, EvaluationPeriods: 1, TreatMissingData: 'notBreaching' },
-      { Threshold: 1, EvaluationPeriods: 1, TreatMissingData: 'notBreaching' },
-    ]);
+    ];
+    for (const name of [...never, 'LostTurns', 'LostEvents'])
+      expect(alarm(name)).toMatchObject({ ...once, TreatMissingData: 'notBreaching' });
+    expect(alarm('SandboxStopsFailed')).toMatchObject({ ...once, EvaluationPeriods: 3 });
   });
 
   test('every function that fails is noticed', () => {
-    expect(alarmOn('Errors')).toHaveLength(10);
+    expect(alarms.filter(({ MetricName }) => MetricName === 'Errors')).toHaveLength(functionsCount);
+  });
+
+  test('none is slower to ring than half an hour, nor composed, nor an anomaly, which cost more', () => {
+    for (const { Period, EvaluationPeriods, Metrics = [] } of alarms) {
+      const periods = [
+        Period,
+        ...Metrics.map((entry: { MetricStat?: { Period: number } }) => entry.MetricStat?.Period),
+      ];
+      expect(
+        Math.max(...periods.filter((seconds) => seconds !== undefined)) * EvaluationPeriods,
+      ).toBeLessThanOrEqual(1800);
+      expect(JSON.stringify(Metrics)).not.toContain('ANOMALY');
+    }
+    expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
+  });
+
+  test('look at twenty metrics beside the errors of each function, each of which is paid for', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(20 + functionsCount);
   });
 
   test('an operator can be told by mail', () => {
@@ -104,68 +90,137 @@ describe('alarms', () => {
 });
 
 describe('metrics of ours', () => {
-  const body = JSON.stringify(ofType(observability, 'AWS::CloudWatch::Dashboard')).replaceAll('\\', '');
-
-  test('all stand on the dashboard, searched in every function', () => {
-    const shown = new Set(
-      [...body.matchAll(/SEARCH\('\{Sallyport,service\} MetricName="([A-Za-z]+)"'/g)].map(([, name]) => name),
-    );
-    expect([...shown].sort()).toEqual([...metricNames].sort());
+  test('all stand on the dashboard', () => {
+    const names = metricsOfDashboard(observability)
+      .filter(isOurs)
+      .map(({ name }) => name);
+    expect([...new Set(names)].sort()).toEqual([...metricNames].sort());
   });
 
-  test.each(['TurnDurationMs', 'SandboxStartMs', 'WorkspaceSaveMs', 'WorkspaceRestoreMs'])(
-    '%s is shown as what is usual, what is slow and what is slowest',
+  test('have one dimension, so that each name is one metric on the bill', () => {
+    const billed = new Set(shown.filter(isOurs).map((metric) => JSON.stringify(metric)));
+    expect([...billed].sort()).toEqual(
+      metricNames
+        .map((name) =>
+          JSON.stringify({ namespace: 'Sallyport', name, dimensions: { deployment: 'sallyport' } }),
+        )
+        .sort(),
+    );
+    expect(billed.size).toBeLessThanOrEqual(customMetricsMax);
+    expect(customMetricsMax).toBe(40);
+  });
+
+  test.each(metricNames.filter((name) => name.endsWith('Ms')))(
+    '%s is shown as what is usual, what is slow and what is slowest, and how many there were',
     (name) => {
-      const statistics = [...body.matchAll(/MetricName="([A-Za-z]+)"', '(p\d+)'/g)].flatMap(
-        ([, metric, statistic]) => (metric === name ? [statistic] : []),
+      expect(statisticsOf(observability, name)).toEqual(
+        expect.arrayContaining(['p50', 'p95', 'p99', 'SampleCount']),
       );
-      expect(statistics).toEqual(['p50', 'p95', 'p99']);
     },
   );
+});
 
-  type Watched = { readonly MetricName: string; readonly Dimensions: readonly { readonly Value: string }[] };
-  const watched = alarms.flatMap((alarm): readonly Watched[] =>
-    [
-      alarm,
-      ...(alarm.Metrics ?? []).flatMap(({ MetricStat }: { MetricStat?: { Metric: object } }) =>
-        MetricStat === undefined ? [] : [MetricStat.Metric],
-      ),
-    ].filter(({ Namespace }) => Namespace === 'Sallyport'),
-  );
+type Stack = Template & { readonly Outputs?: Readonly<Record<string, Output>> };
+type Output = {
+  readonly Value: { readonly Ref?: string; readonly 'Fn::GetAtt'?: readonly string[] };
+  readonly Export?: { readonly Name: string };
+};
 
-  test('that are watched are watched in every function whose code counts them, and in no other', () => {
-    const names = Object.keys(environments) as FunctionName[];
-    const code = new Map(names.map((name) => [name, bundled(name)]));
-    const metrics = [...new Set(watched.map(({ MetricName }) => MetricName))].sort();
-    const countedBy = (metric: string) => names.filter((name) => code.get(name)?.includes(`"${metric}"`));
-    const watchedIn = (metric: string) =>
-      watched.flatMap(({ MetricName, Dimensions }) =>
-        MetricName === metric ? Dimensions.map(({ Value }) => Value) : [],
-      );
-    expect(metrics.map((metric) => [metric, watchedIn(metric).sort()])).toEqual(
-      metrics.map((metric) => [metric, countedBy(metric).sort()]),
+/** The type of the resource that a reference leads to, through what its stack exports. */
+const typeOf = (stacks: Synthesised, reference: string): string | undefined => {
+  const name = reference.slice(1, -1);
+  for (const stack of Object.values(stacks) as readonly Stack[]) {
+    const output = Object.values(stack.Outputs ?? {}).find(({ Export }) => Export?.Name === name)?.Value;
+    const id = output?.Ref ?? output?.['Fn::GetAtt']?.[0];
+    if (id !== undefined) return stack.Resources[id]?.Type;
+  }
+  return undefined;
+};
+
+/** Whose they are: what AWS counts of a resource that is not there stays empty for ever. */
+const owners: Readonly<Record<string, readonly string[]>> = {
+  'AWS/Lambda FunctionName': ['AWS::Lambda::Function'],
+  'AWS/SQS QueueName': ['AWS::SQS::Queue'],
+  'AWS/DynamoDB TableName': ['AWS::DynamoDB::GlobalTable'],
+  'AWS/ApiGateway ApiId': ['AWS::ApiGatewayV2::Api'],
+};
+
+describe('metrics of AWS', () => {
+  const theirs = shown.filter((metric) => !isOurs(metric));
+
+  test('belong to resources that are there', () => {
+    const references = theirs.flatMap(({ namespace, dimensions }) =>
+      Object.entries(dimensions)
+        .filter(([, value]) => value.startsWith('<'))
+        .map(([name, value]) => ({ kind: `${namespace} ${name}`, type: typeOf(all, value) })),
     );
-    expect(metrics).toEqual([
-      'LeasesLost',
-      'OrphansStopped',
-      'PlacesCorrected',
-      'SandboxStartsFailed',
-      'SandboxStopsFailed',
-      'ScheduleRunsFailed',
-      'SweepsDone',
-      'TurnsFailed',
-      'WorkspaceRestoresIncomplete',
-      'WorkspaceSavesFailed',
+    expect(references.length).toBeGreaterThan(40);
+    expect([...new Set(references.map(({ kind }) => kind))].sort()).toEqual(Object.keys(owners).sort());
+    expect(
+      references.filter(({ kind, type }) => type === undefined || !owners[kind]?.includes(type)),
+    ).toEqual([]);
+  });
+
+  test('or go by a name that is there', () => {
+    const names = theirs.flatMap(({ dimensions }) =>
+      Object.entries(dimensions).filter(([, value]) => !value.startsWith('<')),
+    );
+    const [table] = ofType(all.data, 'AWS::DynamoDB::GlobalTable');
+    const indexes = table?.Properties.GlobalSecondaryIndexes.map(
+      ({ IndexName }: { IndexName: string }) => IndexName,
+    );
+    const apis = ofType(all.edge, 'AWS::ApiGateway::RestApi').map(({ Properties }) => Properties.Name);
+    const known: Readonly<Record<string, readonly string[]>> = {
+      GlobalSecondaryIndexName: indexes,
+      ApiName: apis,
+    };
+    expect(names.filter(([name, value]) => !known[name]?.includes(value))).toEqual([]);
+    expect([...new Set(names.map(([name]) => name))].sort()).toEqual(Object.keys(known).sort());
+  });
+
+  test('are of these kinds', () => {
+    expect([...new Set(theirs.map(({ namespace, name }) => `${namespace} ${name}`))].sort()).toEqual([
+      'AWS/ApiGateway 4XXError',
+      'AWS/ApiGateway 5XXError',
+      'AWS/ApiGateway ClientError',
+      'AWS/ApiGateway ConnectCount',
+      'AWS/ApiGateway Count',
+      'AWS/ApiGateway ExecutionError',
+      'AWS/ApiGateway IntegrationError',
+      'AWS/ApiGateway MessageCount',
+      'AWS/DynamoDB ConsumedReadCapacityUnits',
+      'AWS/DynamoDB ConsumedWriteCapacityUnits',
+      'AWS/DynamoDB ReadThrottleEvents',
+      'AWS/DynamoDB WriteThrottleEvents',
+      'AWS/Lambda Duration',
+      'AWS/Lambda Errors',
+      'AWS/Lambda Throttles',
+      'AWS/SQS ApproximateNumberOfMessagesVisible',
     ]);
   });
 });
 
-const bundled = (name: FunctionName): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-bundle-'));
-  try {
-    bundleHandler(name, folder);
-    return readFileSync(join(folder, 'index.mjs'), 'utf8');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-};
+describe('queries', () => {
+  const saved = ofType(observability, 'AWS::Logs::QueryDefinition').map(({ Properties }) => Properties);
+
+  test('are saved under the name of the deployment, over the logs of every function', () => {
+    expect(saved.map(({ Name }) => Name).sort()).toEqual([
+      'sallyport/MCP servers by their last status',
+      'sallyport/approvals that wait, oldest first',
+      'sallyport/cost by session',
+      'sallyport/errors by code',
+      'sallyport/one message by its correlation id',
+      'sallyport/one session',
+      'sallyport/sandbox starts',
+      'sallyport/sandboxes that failed by reason',
+      'sallyport/slow turns',
+    ]);
+    for (const { LogGroupNames } of saved) expect(LogGroupNames).toHaveLength(functionsCount);
+  });
+
+  test('of the dashboard are among the saved ones', () => {
+    const known = saved.map(({ QueryString }) => QueryString);
+    expect(queriesOfDashboard(observability)).toHaveLength(6);
+    expect(queriesOfDashboard(observability).filter((query) => !known.includes(query))).toEqual([]);
+  });
+});

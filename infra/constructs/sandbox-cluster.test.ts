@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Settings } from '../settings.ts';
 import { named, ofType, synthesise } from '../synthesise.ts';
 
 const { compute } = synthesise();
@@ -136,4 +137,15 @@ describe('a shared volume', () => {
   ])('at %s stops the synth', (path, problem) => {
     expect(() => withVolume(path)).toThrow(problem);
   });
+});
+
+test('a template is built on what a team gives, and on the Dockerfile’s own without', () => {
+  const image = (template: string, settings: Partial<Settings> = {}): string =>
+    JSON.stringify(
+      named(synthesise({ settings }).compute, 'AWS::ECS::TaskDefinition', `Sandboxes${template}`).Properties
+        .ContainerDefinitions[0].Image,
+    );
+  const settings = { templates: { python: { baseImage: 'public.ecr.aws/team/science:7' } } };
+  expect(image('python', settings)).not.toBe(image('python'));
+  expect(image('node', settings)).toBe(image('node'));
 });

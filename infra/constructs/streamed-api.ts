@@ -5,7 +5,7 @@
  * It authenticates nobody: the functions do, because a refusal has our words and headers. What API Gateway
  * itself refuses is said in the same shape as the function would.
  */
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   ContentHandling,
@@ -16,37 +16,43 @@ import {
   MockIntegration,
   PassthroughBehavior,
   ResponseTransferMode,
-  ResponseType,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
+import { addRefusals } from './api-refusals.ts';
+import { keptLog, type LogKeeping } from './kept-log.ts';
 
-export type ApiDoorProps = {
-  readonly settings: Settings;
+export type StreamedApiProps = LogKeeping & {
+  /** Absent: `sallyport`. */
+  readonly deployment?: string;
+  /** Requests of everybody together; each token has its own rate besides. Absent: 500, in bursts of 1000. */
+  readonly requestsPerSecondMax?: number;
+  readonly requestBurstMax?: number;
   readonly api: IFunction;
   readonly mcp: IFunction;
 };
 
+const stageName = 'live';
 /** Only with streaming; a whole answer ends at 29 s (https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html). */
 const streamedTimeout = Duration.minutes(15);
 
-export class ApiDoor extends Construct {
+export class StreamedApi extends Construct {
   readonly api: RestApi;
   /** What CloudFront asks: the stage is no part of the paths the function sees. */
   readonly origin: { readonly domainName: string; readonly path: string };
 
-  constructor(scope: Construct, id: string, { settings, api, mcp }: ApiDoorProps) {
+  constructor(scope: Construct, id: string, props: StreamedApiProps) {
     super(scope, id);
-    this.api = this.addApi(settings);
+    const { api, mcp } = props;
+    this.api = this.addApi(props);
+    this.addExecutionLogs(props);
     this.api.root.addResource('api').addResource('{proxy+}').addMethod('ANY', streamed(api));
     // Which methods MCP has is for its function to say, in its own words.
     this.api.root.addResource('mcp').addMethod('ANY', streamed(mcp));
     this.addHealth();
-    this.addRefusals();
+    addRefusals(this.api);
     const { region, urlSuffix } = this.api.stack;
     this.origin = {
       domainName: `${this.api.restApiId}.execute-api.${region}.${urlSuffix}`,
@@ -60,7 +66,7 @@ export class ApiDoor extends Construct {
     acknowledge(
       this.api,
       'APIG3',
-      "A web firewall is the operator's choice: it costs money by the month. Rates are limited per stage and per token.",
+      'The web firewall of those who want one stands before CloudFront. Rates are limited per stage and per token.',
     );
     acknowledge(
       this.api,
@@ -70,28 +76,33 @@ export class ApiDoor extends Construct {
     acknowledge(this.api, 'COG4', "Tokens are the platform's own; there is no user pool.");
   }
 
-  private addApi({ deployment, requestsPerSecondMax, requestBurstMax }: Settings): RestApi {
+  private addApi(props: StreamedApiProps): RestApi {
+    const { deployment = 'sallyport', requestsPerSecondMax = 500, requestBurstMax = 1000 } = props;
     return new RestApi(this, 'Rest', {
+      // The API's metrics go by its name: two deployments of one region are told apart.
+      restApiName: `${deployment}-rest`,
       description: `${deployment}: REST`,
       endpointTypes: [EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
       cloudWatchRole: false,
       deployOptions: {
-        stageName: 'live',
+        stageName,
         tracingEnabled: true,
         throttlingRateLimit: requestsPerSecondMax,
         throttlingBurstLimit: requestBurstMax,
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,
-        accessLogDestination: new LogGroupLogDestination(
-          new LogGroup(this, 'AccessLogs', {
-            retention: RetentionDays.ONE_MONTH,
-            removalPolicy: RemovalPolicy.DESTROY,
-          }),
-        ),
+        accessLogDestination: new LogGroupLogDestination(keptLog(this, 'AccessLogs', props)),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLog)),
       },
     });
+  }
+
+  /** API Gateway would make this group itself, and keep it for ever (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html). */
+  private addExecutionLogs({ logRetention, encryptionKey }: LogKeeping): void {
+    const logGroupName = `API-Gateway-Execution-Logs_${this.api.restApiId}/${stageName}`;
+    const group = keptLog(this, 'ExecutionLogs', { logRetention, encryptionKey, logGroupName });
+    this.api.deploymentStage.node.addDependency(group);
   }
 
   /** Answered by API Gateway itself: it says that the door stands, and costs no function. */
@@ -109,16 +120,6 @@ export class ApiDoor extends Construct {
       { methodResponses: [{ statusCode: '200' }] },
     );
   }
-
-  private addRefusals(): void {
-    for (const [name, { type, status, code, message, headers }] of Object.entries(refusals))
-      this.api.addGatewayResponse(name, {
-        type,
-        statusCode: status,
-        ...(headers === undefined ? {} : { responseHeaders: headers }),
-        templates: { 'application/json': refusalBody(code, message) },
-      });
-  }
 }
 
 const streamed = (handler: IFunction): LambdaIntegration =>
@@ -126,55 +127,6 @@ const streamed = (handler: IFunction): LambdaIntegration =>
     responseTransferMode: ResponseTransferMode.STREAM,
     timeout: streamedTimeout,
     allowTestInvoke: false,
-  });
-
-type Refusal = {
-  readonly type: ResponseType;
-  readonly status: string;
-  readonly code: string;
-  readonly message: string;
-  readonly headers?: Record<string, string>;
-};
-
-/** What never reaches the function. The words are those of `shared/errors.ts`. */
-const refusals: Record<string, Refusal> = {
-  NoRoute: {
-    // API Gateway's name for a path without a method.
-    type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
-    status: '404',
-    code: 'not_found',
-    message: 'there is nothing at this path',
-  },
-  Throttled: {
-    type: ResponseType.THROTTLED,
-    status: '429',
-    code: 'rate_limited',
-    message: 'too many requests',
-    headers: { 'Retry-After': "'1'" },
-  },
-  TooLarge: {
-    type: ResponseType.REQUEST_TOO_LARGE,
-    status: '413',
-    code: 'payload_too_large',
-    message: 'the request is too large',
-  },
-  ClientFault: {
-    type: ResponseType.DEFAULT_4XX,
-    status: '400',
-    code: 'invalid_request',
-    message: 'the request is not valid',
-  },
-  OurFault: {
-    type: ResponseType.DEFAULT_5XX,
-    status: '500',
-    code: 'internal_error',
-    message: 'the request failed',
-  },
-};
-
-const refusalBody = (code: string, message: string): string =>
-  JSON.stringify({
-    error: { code, message, suggestions: [], recoveryActions: [], requestId: '$context.requestId' },
   });
 
 /** No query: it may hold a ticket. */

@@ -4,43 +4,46 @@
  * A WebSocket URL takes no path after its stage, so the stage is `ws` and stands behind `/ws` of the one
  * origin. Refusals are not cached: a revoked token fails at once.
  */
-import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroupLogDestination, WebSocketApi, WebSocketStage } from 'aws-cdk-lib/aws-apigatewayv2';
 import { WebSocketLambdaAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
+import { keptLog, type LogKeeping } from './kept-log.ts';
 import type { Need } from './need.ts';
 
 const stageName = 'ws';
 
 type SocketVariables = { readonly CONNECTIONS_URL: string };
 
+export type RealtimeApiProps = LogKeeping & {
+  /** Absent: `sallyport`. */
+  readonly deployment?: string;
+  /** Frames and connects of everybody together; each token has its own rate besides. Absent: 500, in bursts of 1000. */
+  readonly requestsPerSecondMax?: number;
+  readonly requestBurstMax?: number;
+};
+
 export type SocketRoutes = { readonly authorizer: IFunction; readonly socket: IFunction };
 
-export class SocketDoor extends Construct {
+export class RealtimeApi extends Construct {
   readonly api: WebSocketApi;
-  private readonly stage: WebSocketStage;
+  readonly stage: WebSocketStage;
 
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, props: RealtimeApiProps = {}) {
     super(scope, id);
-    this.api = new WebSocketApi(this, 'Api', { description: `${settings.deployment}: WebSocket` });
+    const { deployment = 'sallyport', requestsPerSecondMax = 500, requestBurstMax = 1000 } = props;
+    this.api = new WebSocketApi(this, 'Api', { description: `${deployment}: WebSocket` });
     this.stage = new WebSocketStage(this, 'Stage', {
       webSocketApi: this.api,
       stageName,
       autoDeploy: true,
-      throttle: { rateLimit: settings.requestsPerSecondMax, burstLimit: settings.requestBurstMax },
+      throttle: { rateLimit: requestsPerSecondMax, burstLimit: requestBurstMax },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(
-          new LogGroup(this, 'AccessLogs', {
-            retention: RetentionDays.ONE_MONTH,
-            removalPolicy: RemovalPolicy.DESTROY,
-          }),
-        ),
+        destination: new LogGroupLogDestination(keptLog(this, 'AccessLogs', props)),
         format: AccessLogFormat.custom(JSON.stringify(accessLog)),
       },
     });
@@ -54,6 +57,12 @@ export class SocketDoor extends Construct {
   /** To send frames, and to close a connection. */
   get closing(): Need<SocketVariables> {
     return this.managing('POST', 'DELETE');
+  }
+
+  /** What CloudFront asks. */
+  get domainName(): string {
+    const { region, urlSuffix } = Stack.of(this);
+    return `${this.api.apiId}.execute-api.${region}.${urlSuffix}`;
   }
 
   route({ authorizer, socket }: SocketRoutes): void {

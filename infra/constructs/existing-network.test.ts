@@ -1,0 +1,200 @@
+import { App, Stack } from 'aws-cdk-lib';
+import {
+  CfnEgressOnlyInternetGateway,
+  CfnInternetGateway,
+  CfnNatGateway,
+  CfnRoute,
+  CfnTransitGatewayAttachment,
+  CfnVPCGatewayAttachment,
+  CfnVPCPeeringConnection,
+  type IVpc,
+  SubnetType,
+  Vpc,
+  type VpcProps,
+} from 'aws-cdk-lib/aws-ec2';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { describe, expect, test } from 'vitest';
+import type { Settings } from '../settings.ts';
+import { ofType, synthesise } from '../synthesise.ts';
+import { SandboxNetwork, type SandboxNetworkProps } from './sandbox-network.ts';
+
+const vpcId = 'vpc-0a0a0a0a0a0a0a0a0';
+
+type Place = { readonly stack: Stack; readonly vpc: IVpc };
+type Case = Omit<SandboxNetworkProps, 'workspaces' | 'vpc'> & {
+  readonly vpc: (stack: Stack) => IVpc;
+  readonly alter?: (place: Place) => void;
+};
+
+const synth = ({ vpc: make, alter, ...props }: Case) => {
+  const app = new App();
+  const stack = new Stack(app, 'team');
+  const vpc = make(stack);
+  new SandboxNetwork(stack, 'Network', { ...props, vpc, workspaces: new Bucket(stack, 'Workspaces') });
+  alter?.({ stack, vpc });
+  return app.synth().getStackByName('team').template;
+};
+
+const subnets = (...types: readonly SubnetType[]): VpcProps => ({
+  natGateways: types.includes(SubnetType.PRIVATE_WITH_EGRESS) ? 1 : 0,
+  subnetConfiguration: types.map((subnetType) => ({ name: subnetType.toLowerCase(), subnetType })),
+});
+const isolated = (stack: Stack): Vpc => new Vpc(stack, 'Vpc', subnets(SubnetType.PRIVATE_ISOLATED));
+
+test('a VPC of the app with isolated subnets alone is taken as it is', () => {
+  const template = synth({ vpc: isolated });
+  expect(ofType(template, 'AWS::EC2::VPC')).toHaveLength(1);
+  expect(ofType(template, 'AWS::EC2::VPCEndpoint')).toHaveLength(3);
+  expect(ofType(template, 'AWS::Route53Resolver::FirewallConfig')).toHaveLength(1);
+});
+
+describe('refused at once', () => {
+  test('is a VPC with a public subnet', () => {
+    const vpc = (stack: Stack) =>
+      new Vpc(stack, 'Vpc', subnets(SubnetType.PUBLIC, SubnetType.PRIVATE_ISOLATED));
+    expect(() => synth({ vpc })).toThrow(
+      'the VPC team/Vpc can not hold sandboxes: its subnet publicSubnet1 is public; its subnet publicSubnet2 is public',
+    );
+  });
+
+  test('is a VPC with a NAT, and without an isolated subnet', () => {
+    const vpc = (stack: Stack) =>
+      new Vpc(stack, 'Vpc', { maxAzs: 1, ...subnets(SubnetType.PUBLIC, SubnetType.PRIVATE_WITH_EGRESS) });
+    expect(() => synth({ vpc })).toThrow(
+      'its subnet publicSubnet1 is public; its subnet privateSubnet1 has a way out; it has no isolated subnet',
+    );
+  });
+
+  const found = (stack: Stack): IVpc =>
+    Vpc.fromVpcAttributes(stack, 'Vpc', {
+      vpcId,
+      vpcCidrBlock: '10.1.0.0/16',
+      availabilityZones: ['a'],
+      isolatedSubnetIds: ['subnet-1'],
+      isolatedSubnetRouteTableIds: ['rtb-1'],
+    });
+
+  test('is a VPC that the app does not make, unless somebody vouches for it', () => {
+    expect(() => synth({ vpc: found })).toThrow(
+      'it is not made by this app, so its route tables, gateways and peerings can not be seen: look, then set vpcIsIsolated',
+    );
+    const template = synth({ vpc: found, vpcIsIsolated: true });
+    expect(ofType(template, 'AWS::EC2::VPC')).toEqual([]);
+    expect(ofType(template, 'AWS::EC2::SecurityGroup').map(({ Properties }) => Properties.VpcId)).toEqual([
+      vpcId,
+      vpcId,
+      vpcId,
+    ]);
+  });
+});
+
+describe('refused at synth, wherever in the app it stands, is', () => {
+  const gateway = (stack: Stack): string => new CfnInternetGateway(stack, 'Gateway').ref;
+  const first = ({ vpc }: Place) => vpc.isolatedSubnets[0] as NonNullable<IVpc['isolatedSubnets'][0]>;
+
+  test.each<[string, (place: Place) => void]>([
+    [
+      'an internet gateway',
+      ({ stack, vpc }) =>
+        void new CfnVPCGatewayAttachment(stack, 'Out', {
+          vpcId: vpc.vpcId,
+          internetGatewayId: gateway(stack),
+        }),
+    ],
+    [
+      'a route',
+      (place) =>
+        void new CfnRoute(place.stack, 'Out', {
+          routeTableId: first(place).routeTable.routeTableId,
+          destinationCidrBlock: '0.0.0.0/0',
+          gatewayId: gateway(place.stack),
+        }),
+    ],
+    ['a NAT', (place) => void new CfnNatGateway(place.stack, 'Out', { subnetId: first(place).subnetId })],
+    [
+      'a peering from it',
+      ({ stack, vpc }) =>
+        void new CfnVPCPeeringConnection(stack, 'Out', {
+          vpcId: vpc.vpcId,
+          peerVpcId: 'vpc-0b0b0b0b0b0b0b0b0',
+        }),
+    ],
+    [
+      'a peering to it',
+      ({ stack, vpc }) =>
+        void new CfnVPCPeeringConnection(stack, 'Out', {
+          vpcId: 'vpc-0b0b0b0b0b0b0b0b0',
+          peerVpcId: vpc.vpcId,
+        }),
+    ],
+    [
+      'an egress-only gateway',
+      ({ stack, vpc }) => void new CfnEgressOnlyInternetGateway(stack, 'Out', { vpcId: vpc.vpcId }),
+    ],
+    [
+      'a transit gateway',
+      (place) =>
+        void new CfnTransitGatewayAttachment(place.stack, 'Out', {
+          vpcId: place.vpc.vpcId,
+          subnetIds: [first(place).subnetId],
+          transitGatewayId: 'tgw-1',
+        }),
+    ],
+    [
+      'a gateway in another stack',
+      ({ stack, vpc }) =>
+        void new CfnVPCGatewayAttachment(new Stack(stack.node.root, 'other'), 'Out', {
+          vpcId: vpc.vpcId,
+          internetGatewayId: 'igw-1',
+        }),
+    ],
+  ])('%s', (_, alter) => {
+    expect(() => synth({ vpc: isolated, alter })).toThrow(/Out leads out of the sandboxes' VPC team\/Vpc/);
+  });
+
+  test('a way out of another VPC is nobody’s business here', () => {
+    const alter = ({ stack }: Place) => void new Vpc(stack, 'Other');
+    expect(() => synth({ vpc: isolated, alter })).not.toThrow();
+  });
+});
+
+describe('named in the settings', () => {
+  const existing = {
+    vpcId,
+    cidr: '10.1.0.0/16',
+    availabilityZones: ['eu-central-1a', 'eu-central-1b'],
+    subnetIds: ['subnet-1', 'subnet-2'],
+    routeTableIds: ['rtb-1', 'rtb-2'],
+    isIsolated: true,
+  } as const;
+  const network = { cidr: '10.77.0.0/16', zones: 1 };
+
+  test('it holds sandboxes, link and endpoints, and nothing of its own is made', () => {
+    const { network: made, compute } = synthesise({ settings: { network: { ...network, existing } } });
+    expect(ofType(made, 'AWS::EC2::VPC')).toEqual([]);
+    expect(
+      ofType(made, 'AWS::EC2::VPCEndpoint').map(
+        ({ Properties }) => Properties.SubnetIds ?? Properties.RouteTableIds,
+      ),
+    ).toEqual([existing.subnetIds, existing.subnetIds, existing.routeTableIds]);
+    const variables = ofType(compute, 'AWS::Lambda::Function').flatMap(
+      ({ Properties }) => Properties.Environment?.Variables.SANDBOX_ADDRESS_RANGE ?? [],
+    );
+    expect(variables).toEqual(['10.1.0.0/16']);
+    expect(JSON.stringify(compute)).toContain('"SANDBOX_SUBNETS":"subnet-1,subnet-2"');
+  });
+
+  test('it has a subnet and a route table for each zone', () => {
+    const half = { ...existing, routeTableIds: ['rtb-1'] };
+    expect(() => synthesise({ settings: { network: { ...network, existing: half } } })).toThrow(
+      'network.existing names 2 zones, 2 subnets and 1 route tables: one of each for every zone',
+    );
+  });
+
+  test('without the word of somebody who looked it does not compile', () => {
+    const { isIsolated: _, ...unseen } = existing;
+    // @ts-expect-error: isIsolated is missing
+    const settings: Partial<Settings> = { network: { ...network, existing: unseen } };
+    expect(() => synthesise({ settings })).toThrow('can not be seen');
+  });
+});

@@ -1,0 +1,71 @@
+import { App, Stack, Validations } from 'aws-cdk-lib';
+import { SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { describe, expect, test } from 'vitest';
+import { synthesise, type Template } from '../synthesise.ts';
+import { SandboxPlatform, type SandboxPlatformProps } from './sandbox-platform.ts';
+
+const inOneStack = (props: SandboxPlatformProps): Template => {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const stack = new Stack(app, 'team');
+  new SandboxPlatform(stack, 'Sandboxes', props);
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  return app.synth().getStackByName('team').template;
+};
+
+const countsByType = (...templates: readonly Template[]): Readonly<Record<string, number>> => {
+  const types = templates.flatMap(({ Resources }) => Object.values(Resources).map(({ Type }) => Type));
+  return Object.fromEntries(
+    [...new Set(types)].sort().map((type) => [type, types.filter((one) => one === type).length]),
+  );
+};
+
+describe('the platform in one stack of a team', () => {
+  const team = inOneStack({});
+
+  test('needs no setting, and passes the rules of cdk-nag', () => {
+    expect(Object.keys(team.Resources).length).toBeGreaterThan(100);
+  });
+
+  test('has what the default app has in its stacks, but alarms and dashboard', () => {
+    const { data, network, compute, edge } = synthesise();
+    expect(countsByType(team)).toEqual(countsByType(data, network, compute, edge));
+  });
+
+  test('imports nothing from elsewhere', () => {
+    expect(JSON.stringify(team)).not.toContain('Fn::ImportValue');
+  });
+
+  test('has logs of API Gateway only when the role for them stands', () => {
+    const stages = Object.values(team.Resources).filter(({ Type }) => /ApiGateway(V2)?::Stage$/.test(Type));
+    const account = Object.keys(team.Resources).find(
+      (id) => team.Resources[id]?.Type === 'AWS::ApiGateway::Account',
+    );
+    expect(stages).toHaveLength(2);
+    for (const stage of stages) expect(Reflect.get(stage, 'DependsOn')).toContain(account);
+  });
+
+  test('takes the hash of a token instead of a parameter', () => {
+    expect(Object.keys(team.Parameters ?? {}).filter((name) => name.includes('AdminToken'))).toHaveLength(1);
+    const told = inOneStack({ adminTokenHash: 'a'.repeat(64) });
+    expect(Object.keys(told.Parameters ?? {}).filter((name) => name.includes('AdminToken'))).toEqual([]);
+  });
+
+  test('does not stand beside a bad setting', () => {
+    expect(() => inOneStack({ variables: { MAX_STEPS_PER_TURN: '501' } })).toThrow(
+      'MAX_STEPS_PER_TURN="501" is not allowed',
+    );
+  });
+});
+
+test('in a VPC of the team, no other is made', () => {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const stack = new Stack(app, 'team');
+  const vpc = new Vpc(stack, 'TeamVpc', {
+    subnetConfiguration: [{ name: 'sandbox', subnetType: SubnetType.PRIVATE_ISOLATED }],
+  });
+  new SandboxPlatform(stack, 'Sandboxes', { vpc });
+  const { template } = app.synth().getStackByName('team');
+  expect(countsByType(template)['AWS::EC2::VPC']).toBe(1);
+  expect(countsByType(template)['AWS::EC2::VPCEndpoint']).toBe(3);
+});

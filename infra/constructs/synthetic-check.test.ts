@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { named, ofType, type Synthesised, synthesise } from '../synthesise.ts';
+
+const byDefault = synthesise();
+const off = synthesise({ settings: { variables: { SYNTHETIC_CHECK: 'false' } } });
+
+const functionOf = ({ compute }: Synthesised) =>
+  named(compute, 'AWS::Lambda::Function', 'FunctionssyntheticFunction').Properties;
+const rulesOf = ({ edge }: Synthesised) =>
+  ofType(edge, 'AWS::Events::Rule').map(({ Properties }) => ({
+    rate: Properties.ScheduleExpression,
+    input: JSON.stringify(Properties.Targets[0].InputTransformer ?? Properties.Targets[0].Input),
+    retry: Properties.Targets[0].RetryPolicy,
+  }));
+
+describe('the synthetic check', () => {
+  test('is on unless it is switched off', () => {
+    expect(readEnvironment('synthetic', { TABLE_NAME: 't', DEPLOYMENT: 'd' }).SYNTHETIC_CHECK).toBe(true);
+    expect(functionOf(byDefault).Environment.Variables.SYNTHETIC_CHECK ?? 'the default').not.toBe('false');
+    expect(functionOf(off).Environment.Variables.SYNTHETIC_CHECK).toBe('false');
+    expect(rulesOf(off)).toEqual([]);
+  });
+
+  test('comes every five minutes and with a sandbox every hour, and is never made again', () => {
+    const retry = { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 };
+    expect(rulesOf(byDefault)).toEqual([
+      { rate: 'rate(5 minutes)', input: expect.stringContaining('\\"check\\":\\"turn\\"'), retry },
+      { rate: 'rate(1 hour)', input: expect.stringContaining('\\"check\\":\\"sandbox\\"'), retry },
+    ]);
+    const [config] = ofType(byDefault.compute, 'AWS::Lambda::EventInvokeConfig').filter(({ Properties }) =>
+      JSON.stringify(Properties.FunctionName).includes('synthetic'),
+    );
+    expect(config?.Properties).toMatchObject({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
+  });
+
+  test('ends before the next of its kind comes', () => {
+    expect(functionOf(byDefault).Timeout).toBeLessThanOrEqual(5 * 60);
+  });
+
+  test('meets the platform where users do', () => {
+    for (const { input } of rulesOf(byDefault)) expect(input).toContain('https://');
+  });
+});

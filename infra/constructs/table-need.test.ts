@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { environments, type FunctionName } from '#shared/config/environment.ts';
+import { named, type Resource, synthesise } from '../synthesise.ts';
+import { inRepository } from './repository.ts';
+
+const { compute } = synthesise();
+
+type Statement = {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: { readonly 'ForAllValues:StringLike'?: { readonly 'dynamodb:LeadingKeys': unknown } };
+};
+const onTable = (name: FunctionName): readonly Statement[] => {
+  const policy: Resource = named(compute, 'AWS::IAM::Policy', `Functions${name.replaceAll('-', '')}Role`);
+  const statements: readonly Statement[] = policy.Properties.PolicyDocument.Statement;
+  return statements.filter(({ Action }) => [Action].flat().some((action) => action.startsWith('dynamodb:')));
+};
+const keysOf = ({ Condition }: Statement): readonly string[] =>
+  [Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []].flat() as string[];
+const reach = (name: FunctionName, action: string): readonly string[] => {
+  const keys = onTable(name).flatMap((statement) =>
+    [statement.Action].flat().includes(`dynamodb:${action}`) ? keysOf(statement) : [],
+  );
+  return [...new Set(keys.map((key) => key.replace('#*', '')))].sort();
+};
+
+const work = ['CONNECTION', 'HISTORY', 'PLACES', 'PROJECT', 'SESSION', 'WORKSPACE'];
+
+describe('the table is written', () => {
+  test.each<[FunctionName, readonly string[]]>([
+    ['authorizer', []],
+    ['greeter', []],
+    ['sandbox-link', []],
+    ['turn', work],
+    ['task-events', work],
+    ['janitor', ['AUDIT', ...work, 'SCHEDULE']],
+    ['socket', [...work, 'RATE']],
+    ['schedules', [...work, 'SCHEDULE']],
+    ['api', ['AUDIT', ...work, 'PREVIEW', 'RATE', 'SCHEDULE', 'TICKET', 'TOKEN', 'TOKENID']],
+    ['mcp', ['AUDIT', 'CALL', ...work, 'RATE', 'SCHEDULE', 'TOKEN', 'TOKENID']],
+  ])('by %s where its work lies', (name, partitions) => {
+    expect(reach(name, 'PutItem')).toEqual([...partitions].sort());
+    expect(reach(name, 'UpdateItem')).toEqual([...partitions].sort());
+  });
+
+  test('by those who run the words of models nowhere near a credential', () => {
+    for (const name of ['turn', 'sandbox-link', 'task-events', 'schedules'] as const)
+      for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
+        expect(reach(name, action).filter((key) => /TOKEN|TICKET|PREVIEW|AUDIT/.test(key))).toEqual([]);
+  });
+
+  test('by the janitor so that tokens of deleted projects end, and none begins', () => {
+    expect(reach('janitor', 'DeleteItem')).toEqual(expect.arrayContaining(['TOKEN', 'TOKENID']));
+    for (const action of ['PutItem', 'UpdateItem', 'BatchWriteItem'])
+      expect(reach('janitor', action).filter((key) => /TOKEN|TICKET|PREVIEW/.test(key))).toEqual([]);
+  });
+});
+
+describe('the table is read', () => {
+  test.each<[FunctionName, readonly string[]]>([
+    ['authorizer', ['TOKEN']],
+    ['greeter', work],
+    ['turn', work],
+    ['socket', [...work, 'RATE', 'TOKEN']],
+  ])('by %s where it must look', (name, partitions) => {
+    expect(reach(name, 'GetItem')).toEqual([...partitions].sort());
+  });
+
+  test('by the socket in one request for a session and the token that asks', () => {
+    const both = onTable('socket').filter((statement) => {
+      const keys = keysOf(statement);
+      return keys.includes('SESSION#*') && keys.includes('TOKEN#*');
+    });
+    expect(both.map(({ Action }) => Action)).toEqual([
+      ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'],
+    ]);
+  });
+});
+
+test('no right on the table or an index is without the start of its keys', () => {
+  for (const name of Object.keys(environments) as FunctionName[])
+    for (const statement of onTable(name)) expect([name, keysOf(statement)]).not.toEqual([name, []]);
+});
+
+test('an index is asked for its own partitions alone', () => {
+  const indexed = (name: FunctionName) =>
+    onTable(name).filter(({ Resource }) => JSON.stringify(Resource).includes('/index/'));
+  const asked = (['janitor', 'schedules', 'api', 'mcp'] as const).map((name) =>
+    indexed(name).map((statement) => [
+      /index\/(\w+)/.exec(JSON.stringify(statement))?.[1],
+      keysOf(statement),
+    ]),
+  );
+  expect(asked).toEqual([
+    [
+      ['due', ['DUE#*']],
+      ['owner', ['OWNER#*']],
+    ],
+    [['due', ['DUE#*']]],
+    [['owner', ['OWNER#*']]],
+    [['owner', ['OWNER#*']]],
+  ]);
+});
+
+test('every partition that the stores write is one that rights speak of', () => {
+  const stores = readFileSync(inRepository('shared/adapters/aws/dynamo/table.ts'), 'utf8');
+  const needs = readFileSync(inRepository('infra/constructs/table-need.ts'), 'utf8');
+  const written = new Set([...stores.matchAll(/pk: `([A-Z]+)#/g)].map(([, start]) => start));
+  const known = new Set([...needs.matchAll(/'([A-Z]+)#\*'/g)].map(([, start]) => start));
+  expect(written.size).toBeGreaterThan(10);
+  expect([...written].sort()).toEqual([...known].sort());
+});

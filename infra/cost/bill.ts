@@ -1,0 +1,48 @@
+/** A bill: amounts of what has a price, each under a word that says what for, and what an account has of it for nothing. */
+import { type FunctionMemory, functionAmounts } from './function-amounts.ts';
+import { freeAmounts, type PriceName, prices } from './prices.ts';
+import type { Work } from './work.ts';
+
+/** So much of what has a price, in a month. */
+export type Item = { readonly what: string; readonly price: PriceName; readonly amount: number };
+
+export type Line = { readonly what: string; readonly usd: number };
+
+export type Bill = {
+  /** The dearest first; what costs nothing is left out. */
+  readonly lines: readonly Line[];
+  /** What of it is free: in an account whose free tiers nobody else uses. */
+  readonly freeUsd: number;
+  /** What is paid then. */
+  readonly usd: number;
+};
+
+const bytesOfGb = 1024 ** 3;
+
+/** What work takes when it is done so many times. */
+export const itemsOf = (
+  what: string,
+  work: Work,
+  { times, memory }: { readonly times: number; readonly memory: FunctionMemory },
+): readonly Item[] => {
+  const amounts = [
+    ...work.runs.flatMap((run) => Object.entries(functionAmounts(run, memory))),
+    ...Object.entries({ ...work.amounts, logGb: work.logBytes / bytesOfGb }),
+  ];
+  return amounts.map(([price, amount]) => ({ what, price: price as PriceName, amount: amount * times }));
+};
+
+export const usdOf = (items: readonly Item[]): number =>
+  items.reduce((total, { price, amount }) => total + prices[price].usd * amount, 0);
+
+export const billOf = (items: readonly Item[]): Bill => {
+  const lines = [...Map.groupBy(items, ({ what }) => what)]
+    .map(([what, same]) => ({ what, usd: usdOf(same) }))
+    .filter(({ usd }) => usd > 0)
+    .toSorted((a, b) => b.usd - a.usd);
+  const freeUsd = [...Map.groupBy(items, ({ price }) => price)].reduce((total, [price, same]) => {
+    const amount = same.reduce((sum, item) => sum + item.amount, 0);
+    return total + prices[price].usd * Math.min(amount, freeAmounts[price] ?? 0);
+  }, 0);
+  return { lines, freeUsd, usd: usdOf(items) - freeUsd };
+};

@@ -1,0 +1,29 @@
+/**
+ * `npm run cost`: what the default app costs a month while nobody works, and the hardened one beside it.
+ *
+ * Needs neither Docker nor credentials: it reads the synthesised templates. `-- --stage <name>` asks for one stage.
+ */
+import { parseArgs } from 'node:util';
+import { settingsOf, stages } from '../settings.ts';
+import { synthesise } from '../synthesise.ts';
+import { idleBill } from './idle-bill.ts';
+import { reportOf, type StageBill } from './report.ts';
+
+const billOf = (stage: string): StageBill => {
+  const templates = synthesise({ settings: settingsOf(stage) });
+  return { stage, templates, bill: idleBill(templates) };
+};
+
+const run = (): void => {
+  const { stage } = parseArgs({ options: { stage: { type: 'string' } } }).values;
+  const beside = Object.keys(stages).filter((name) => name === 'hardened');
+  const [first, others] = stage === undefined ? ['production', beside] : [stage, []];
+  process.stdout.write(`${reportOf([billOf(first), ...others.map(billOf)])}\n`);
+};
+
+try {
+  run();
+} catch (cause) {
+  process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
+  process.exitCode = 1;
+}

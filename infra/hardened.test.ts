@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { stages } from './settings.ts';
+import { named, ofType, synthesise, type Template } from './synthesise.ts';
+
+const usual = synthesise();
+const hardened = synthesise({ settings: stages.hardened });
+const stacksOf = (all: typeof usual): readonly Template[] =>
+  Object.values(all).filter((template): template is Template => template !== undefined);
+const every = (all: typeof usual, type: string) =>
+  stacksOf(all).flatMap((template) => ofType(template, type));
+
+describe('two zones', () => {
+  test('have a subnet each, and the endpoints in both', () => {
+    expect(ofType(hardened.network, 'AWS::EC2::Subnet')).toHaveLength(2);
+    const interfaces = ofType(hardened.network, 'AWS::EC2::VPCEndpoint').map(
+      ({ Properties }) => Properties.SubnetIds?.length,
+    );
+    expect(interfaces).toEqual([2, 2, undefined]);
+    expect(ofType(hardened.network, 'AWS::EC2::Route')).toEqual([]);
+  });
+});
+
+test('every packet is on record, where the usual stage keeps what was refused', () => {
+  const kept = (all: typeof usual) =>
+    ofType(all.network, 'AWS::EC2::FlowLog').map(({ Properties }) => Properties.TrafficType);
+  expect(kept(usual)).toEqual(['REJECT']);
+  expect(kept(hardened)).toEqual(['ALL']);
+});
+
+describe('logs', () => {
+  test.each<[string, typeof usual, number]>([
+    ['a month', usual, 30],
+    ['a year', hardened, 365],
+  ])('of all groups are kept for %s', (_, all, days) => {
+    const groups = every(all, 'AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays);
+    expect(groups.length).toBeGreaterThan(12);
+    expect(new Set(groups)).toEqual(new Set([days]));
+  });
+
+  test('of every function have a group of ours, those that the CDK adds too', () => {
+    for (const { Properties } of [
+      ...every(usual, 'AWS::Lambda::Function'),
+      ...every(hardened, 'AWS::Lambda::Function'),
+    ])
+      expect(Properties.LoggingConfig?.LogGroup).toBeDefined();
+  });
+
+  test('of API Gateway itself are in a group that stands before it writes', () => {
+    const [id, group] =
+      Object.entries(usual.edge.Resources).find(([name]) => name.startsWith('ApiExecutionLogs')) ?? [];
+    const { 'Fn::Join': joined } = group?.Properties.LogGroupName ?? {};
+    expect(joined).toEqual([
+      '',
+      ['API-Gateway-Execution-Logs_', { Ref: expect.stringMatching(/^ApiRest/) }, '/live'],
+    ]);
+    expect(Reflect.get(named(usual.edge, 'AWS::ApiGateway::Stage', 'ApiRest'), 'DependsOn')).toContain(id);
+  });
+});
+
+describe('under a key of the account', () => {
+  const key = named(hardened.data, 'AWS::KMS::Key', 'Encryption');
+  const isKey = (value: unknown): boolean =>
+    /"Fn::GetAtt":\["EncryptionKey\w+","Arn"\]|"Fn::ImportValue":"sallyport-hardened-data:ExportsOutputFnGetAttEncryptionKey/.test(
+      JSON.stringify(value ?? ''),
+    );
+
+  test('that turns each year and outlives the stack', () => {
+    expect(key.Properties.EnableKeyRotation).toBe(true);
+    expect(key.DeletionPolicy).toBe('Retain');
+    expect(every(usual, 'AWS::KMS::Key')).toEqual([]);
+  });
+
+  test('that CloudWatch Logs may use for groups of this account', () => {
+    const statement = key.Properties.KeyPolicy.Statement.find(({ Principal }: { Principal: object }) =>
+      JSON.stringify(Principal).includes('logs.'),
+    );
+    expect(statement.Principal).toEqual({
+      Service: { 'Fn::Join': ['', ['logs.', { Ref: 'AWS::Region' }, '.amazonaws.com']] },
+    });
+    expect(Object.keys(statement.Condition)).toEqual(['ArnLike']);
+  });
+
+  test('the table, the checkpoints and the secret rest', () => {
+    const [replica] = named(hardened.data, 'AWS::DynamoDB::GlobalTable', 'Table').Properties.Replicas;
+    expect(isKey(replica.SSESpecification.KMSMasterKeyId)).toBe(true);
+    const [rule] = named(hardened.data, 'AWS::S3::Bucket', 'Workspaces').Properties.BucketEncryption
+      .ServerSideEncryptionConfiguration;
+    expect(rule.BucketKeyEnabled).toBe(true);
+    expect(rule.ServerSideEncryptionByDefault.SSEAlgorithm).toBe('aws:kms');
+    expect(isKey(rule.ServerSideEncryptionByDefault.KMSMasterKeyID)).toBe(true);
+    expect(
+      isKey(named(hardened.data, 'AWS::SecretsManager::Secret', 'SandboxSecret').Properties.KmsKeyId),
+    ).toBe(true);
+  });
+
+  test('every log group rests', () => {
+    const open = every(hardened, 'AWS::Logs::LogGroup').filter(
+      ({ Properties }) => !isKey(Properties.KmsKeyId),
+    );
+    expect(open).toEqual([]);
+  });
+
+  test('projects’ secrets rest, unless they have a key of their own', () => {
+    const keyOfSecrets = ({ compute }: typeof usual) =>
+      named(compute, 'AWS::Lambda::Function', 'Functionsapi').Properties.Environment.Variables
+        .PROJECT_SECRETS_KEY;
+    expect(keyOfSecrets(usual)).toBeUndefined();
+    expect(isKey(keyOfSecrets(hardened))).toBe(true);
+    const own = 'arn:aws:kms:eu-central-1:111122223333:key/0f3e4b6a-0000-4000-8000-000000000000';
+    const apart = synthesise({ settings: { ...stages.hardened, projectSecretsKeyArn: own } });
+    expect(keyOfSecrets(apart)).toBe(own);
+  });
+
+  type Statement = {
+    readonly Action: string | readonly string[];
+    readonly Resource: unknown;
+    readonly Condition?: object;
+  };
+  test('each function uses it through the services it asks, and in no other way', () => {
+    const used = ofType(hardened.compute, 'AWS::IAM::Policy').flatMap(({ Properties }) =>
+      Properties.PolicyDocument.Statement.flatMap((statement: Statement) =>
+        [statement.Action].flat().some((action) => action.startsWith('kms:'))
+          ? [{ role: Properties.Roles[0].Ref, ...statement }]
+          : [],
+      ),
+    );
+    const through = (start: string) =>
+      used
+        .filter(({ role }) => role.startsWith(`Functions${start}Role`))
+        .map(({ Condition }) => /(dynamodb|s3|secretsmanager)[.]/.exec(JSON.stringify(Condition))?.[1])
+        .sort();
+    expect(
+      used.filter(({ Condition }) => !JSON.stringify(Condition ?? '').includes('kms:ViaService')),
+    ).toEqual([]);
+    expect(through('sandboxlink')).toEqual(['s3']);
+    expect(through('greeter')).toEqual(['dynamodb']);
+    expect(through('turn')).toEqual(['dynamodb', 'secretsmanager', 'secretsmanager']);
+  });
+
+  test('that is there already, none is made', () => {
+    const keyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0a0a0a0a-0000-4000-8000-000000000000';
+    const { data } = synthesise({ settings: { encryption: { keyArn } } });
+    expect(ofType(data, 'AWS::KMS::Key')).toEqual([]);
+    expect(JSON.stringify(named(data, 'AWS::DynamoDB::GlobalTable', 'Table').Properties.Replicas)).toContain(
+      keyArn,
+    );
+  });
+});
+
+describe('the web firewall', () => {
+  const acl = named(hardened.firewall as Template, 'AWS::WAFv2::WebACL', 'Acl').Properties;
+
+  test('judges who asks by reputation and rate, and no body: what people send here is code', () => {
+    expect(acl.Scope).toBe('CLOUDFRONT');
+    expect(acl.DefaultAction).toEqual({ Allow: {} });
+    expect(acl.Rules.map(({ Statement }: { Statement: object }) => Statement)).toEqual([
+      { ManagedRuleGroupStatement: { VendorName: 'AWS', Name: 'AWSManagedRulesAmazonIpReputationList' } },
+      { RateBasedStatement: { AggregateKeyType: 'IP', EvaluationWindowSec: 300, Limit: 3000 } },
+    ]);
+    expect(acl.Rules[1].Action.Block.CustomResponse).toEqual({
+      CustomResponseBodyKey: 'rateLimited',
+      ResponseCode: 429,
+    });
+    expect(JSON.parse(acl.CustomResponseBodies.rateLimited.Content).error.code).toBe('rate_limited');
+  });
+
+  test('stands before CloudFront, found by the name under which its own stack put it', () => {
+    const { WebACLId } = named(hardened.edge, 'AWS::CloudFront::Distribution', 'Front').Properties
+      .DistributionConfig;
+    expect(WebACLId).toEqual({ 'Fn::GetAtt': [expect.stringMatching(/^Firewall/), 'Parameter.Value'] });
+    const parameter = named(hardened.firewall as Template, 'AWS::SSM::Parameter', 'Arn').Properties;
+    expect(parameter.Name).toBe('/sallyport/sallyport-hardened/front-firewall-arn');
+    const asked = JSON.stringify(ofType(hardened.edge, 'Custom::AWS'));
+    expect(asked).toContain('/sallyport/sallyport-hardened/front-firewall-arn');
+    expect(asked).toContain('us-east-1');
+  });
+
+  test('is nobody’s who did not ask for it', () => {
+    expect(usual.firewall).toBeUndefined();
+    const { WebACLId } = named(usual.edge, 'AWS::CloudFront::Distribution', 'Front').Properties
+      .DistributionConfig;
+    expect(WebACLId).toBeUndefined();
+  });
+});
+
+test('nothing that is wider opens a way out', () => {
+  expect(JSON.stringify(hardened.network)).not.toMatch(/0\.0\.0\.0\/0|::\/0/);
+  const gateways = Object.values(hardened.network.Resources).filter(({ Type }) =>
+    /NatGateway|InternetGateway|Peering|TransitGateway|EIP/.test(Type),
+  );
+  expect(gateways).toEqual([]);
+});

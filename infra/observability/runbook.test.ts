@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { errorRules } from '#shared/errors.ts';
+import { inRepository } from '../constructs/repository.ts';
+import { widgetsOf } from '../shown-metrics.ts';
+import { ofType, synthesise } from '../synthesise.ts';
+import { queries } from './queries.ts';
+
+const runbook = readFileSync(inRepository('docs/runbook.md'), 'utf8');
+const [, codes = '', alarms = ''] = runbook.split(/^## (?:Error codes|Alarms)$/m);
+const { observability } = synthesise();
+
+type Section = { readonly title: string; readonly anchor: string; readonly text: string };
+
+/** As GitHub names a heading's anchor. */
+const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 _-]/g, '')
+    .replaceAll(' ', '-');
+
+const sectionsOf = (chapter: string): readonly Section[] =>
+  chapter
+    .split(/^### /m)
+    .slice(1)
+    .map((part) => {
+      const [title = '', ...lines] = part.split('\n');
+      return { title, anchor: anchorOf(title), text: lines.join('\n') };
+    });
+
+const anchorsOf = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((text) =>
+    [...text.matchAll(/docs\/runbook\.md#([a-z0-9_-]+)/g)].map(([, anchor = '']) => anchor),
+  );
+
+const descriptions = ofType(observability, 'AWS::CloudWatch::Alarm').map(
+  ({ Properties }) => Properties.AlarmDescription as string,
+);
+const markdown = widgetsOf(observability).flatMap(({ properties }) => properties.markdown ?? []);
+
+test('every error code has its section, and every section its code', () => {
+  expect(sectionsOf(codes).map(({ title }) => title)).toHaveLength(Object.keys(errorRules).length);
+  expect(
+    sectionsOf(codes)
+      .map(({ title }) => title)
+      .sort(),
+  ).toEqual(
+    Object.keys(errorRules)
+      .map((code) => `\`${code}\``)
+      .sort(),
+  );
+});
+
+test('every section of a code says its status and whether a retry helps', () => {
+  for (const { title, text } of sectionsOf(codes)) {
+    const { status, retry } = errorRules[title.replaceAll('`', '') as keyof typeof errorRules];
+    const helps = retry === 'later' ? 'a retry can help later' : 'a retry does not help';
+    expect([title, text.trim().startsWith(`Status ${status}; ${helps}. `)]).toEqual([title, true]);
+  }
+});
+
+test('every alarm leads to a section, and every section is led to', () => {
+  const sections = sectionsOf(alarms).map(({ anchor }) => anchor);
+  expect(new Set(sections).size).toBe(sections.length);
+  expect(descriptions.map((text) => anchorsOf([text]).length)).toEqual(descriptions.map(() => 1));
+  const chapters = ['alarms', 'error-codes'];
+  const linked = anchorsOf([...descriptions, ...markdown]).filter((anchor) => !chapters.includes(anchor));
+  expect([...new Set(linked)].sort()).toEqual([...sections].sort());
+});
+
+test('the links follow the documents to where they are read', () => {
+  const runbookUrl = 'https://wiki.example.com/sallyport/runbook';
+  const moved = synthesise({ settings: { runbookUrl } }).observability;
+  const texts = [
+    ...ofType(moved, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmDescription as string),
+    ...widgetsOf(moved).flatMap(({ properties }) => properties.markdown ?? []),
+  ];
+  expect(texts.filter((text) => text.includes('docs/runbook.md'))).toEqual([]);
+  expect(texts.filter((text) => text.includes(`${runbookUrl}#`))).toHaveLength(
+    descriptions.length + markdown.length,
+  );
+});
+
+describe('a section', () => {
+  test.each([...sectionsOf(codes), ...sectionsOf(alarms)])(
+    '$anchor has something to look at and something to do',
+    ({ text }) => {
+      expect(text).toMatch(
+        /\n\*\*See\*\*\n\n```(?:bash)?\n(?:filter |fields |aws |api )[\s\S]+\n```\n\n\*\*Do\*\* \S/,
+      );
+    },
+  );
+});
+
+describe('the queries of the runbook and the saved ones', () => {
+  const texts = [...runbook.matchAll(/^(?:fields|filter) .+$/gm)].map(([text]) => text);
+  const all = [...texts, ...queries.map(({ lines }) => lines.join(' '))];
+  const quoted = (field: string): readonly string[] =>
+    all.flatMap((text) =>
+      [...text.matchAll(new RegExp(`\\b${field} (?:= |in \\[)((?:"[^"]+"(?:, )?)+)`, 'g'))].flatMap(
+        ([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, value = '']) => value),
+      ),
+    );
+  const programs = ['shared', 'functions'].flatMap((folder) =>
+    readdirSync(inRepository(folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .map((path) => readFileSync(inRepository(`${folder}/${path}`), 'utf8')),
+  );
+  const isSaid = (text: string): boolean => programs.some((program) => program.includes(`'${text}'`));
+
+  test('ask for events that are said', () => {
+    expect(quoted('event').length).toBeGreaterThan(20);
+    expect([...new Set(quoted('event'))].filter((event) => !isSaid(event))).toEqual([]);
+  });
+
+  test('ask for lines that are said, word by word', () => {
+    expect(quoted('message').length).toBeGreaterThan(5);
+    expect([...new Set(quoted('message'))].filter((message) => !isSaid(message))).toEqual([]);
+  });
+
+  test('ask for codes that there are', () => {
+    expect(quoted('code').filter((code) => !Object.hasOwn(errorRules, code))).toEqual([]);
+  });
+});

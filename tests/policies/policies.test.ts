@@ -1,0 +1,98 @@
+/**
+ * Each function's role against what the function did: every call that it made of the embedded cloud is allowed by the
+ * synthesised policies, and every right that no call used stands in `unseen-rights.ts` with a reason.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environments, type FunctionName } from '#shared/config/environment.ts';
+import type { Authorisation } from '../../local/recorder/authorisation.ts';
+import type { RecordedCall } from '../../local/recorder/start.ts';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { type Granted, grantedBy } from './granted.ts';
+import { isAllowed, type Statement } from './policy-evaluation.ts';
+import { rightsOf, unusedOf } from './rights.ts';
+import { useEverything } from './scenario.ts';
+import { defaultTemplates } from './templates.ts';
+import { unseenRights } from './unseen-rights.ts';
+
+const names = Object.keys(environments) as FunctionName[];
+
+let cloud: EmbeddedCloud;
+let granted: Granted;
+const calls: RecordedCall[] = [];
+
+const scenarioMsMax = 300_000;
+
+beforeAll(async () => {
+  granted = grantedBy(await defaultTemplates());
+  cloud = await openEmbeddedCloud({
+    variables: {
+      SYNTHETIC_CHECK: 'true',
+      MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
+      POOL_SIZE: '1',
+    },
+    mode: { kind: 'strict' },
+    recordCall: (call) => calls.push(call),
+  });
+  await useEverything(cloud);
+}, scenarioMsMax);
+afterAll(() => cloud?.stop());
+
+/** With the start of each partition that is asked for: an id says nothing. */
+const wordsOf = ({ action, resource, context }: Authorisation): string => {
+  const keys = (context['dynamodb:LeadingKeys'] ?? []).map((key) => `${key.split('#')[0]}#`);
+  return [`${action} on ${resource}`, ...new Set(keys)].join(' ');
+};
+
+/** What the function asked for, each once. */
+const askedBy = (name: FunctionName): readonly Authorisation[] => {
+  const own = calls.filter(({ caller }) => caller === `sallyport-${name}`);
+  const asked = own.flatMap(({ authorisations }) => authorisations.map(granted.onAws));
+  return [...new Map(asked.map((one) => [JSON.stringify(one), one])).values()];
+};
+
+const refused = (name: FunctionName, statements: readonly Statement[]): readonly string[] => {
+  const all = askedBy(name).filter((asked) => !isAllowed(statements, asked));
+  return [...new Set(all.map(wordsOf))];
+};
+
+describe('the role of', () => {
+  test.each(names)('%s allows every call that the function made', (name) => {
+    expect(askedBy(name).length).toBeGreaterThan(0);
+    expect(refused(name, granted.statementsOf(name))).toEqual([]);
+  });
+
+  test.each(names)('%s allows nothing else but what is listed with a reason', (name) => {
+    const unused = unusedOf(granted.statementsOf(name), askedBy(name));
+    const listed = unseenRights.filter(({ functions }) => functions === 'all' || functions.includes(name));
+    const unlisted = unused.filter((right) => !listed.some(({ right: known }) => known.test(right)));
+    expect(unlisted).toEqual([]);
+  });
+
+  test.each(names)('%s is not sufficient without any one of the rights that were used', (name) => {
+    const statements = granted.statementsOf(name);
+    const used = rightsOf(statements).filter(
+      (right) => !unusedOf(statements, askedBy(name)).includes(right.text),
+    );
+    const needless = used
+      .filter(({ without }) => refused(name, without).length === 0)
+      .map(({ text }) => text);
+    expect(needless).toEqual([]);
+  });
+});
+
+test('no reason stands in the list for a right that nobody has, or that is used', () => {
+  const unused = names.flatMap((name) =>
+    unusedOf(granted.statementsOf(name), askedBy(name)).map((right) => ({ name, right })),
+  );
+  const stale = unseenRights.filter(
+    ({ functions, right, mayBeUsed = false }) =>
+      !mayBeUsed &&
+      !unused.some((one) => (functions === 'all' || functions.includes(one.name)) && right.test(one.right)),
+  );
+  expect(stale).toEqual([]);
+});
+
+test('a role that allows anything would be noticed', () => {
+  const anything: Statement = { Effect: 'Allow', Action: '*', Resource: '*' };
+  expect(unusedOf([anything], askedBy('turn'))).toEqual(['* on *']);
+});

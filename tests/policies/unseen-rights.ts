@@ -1,0 +1,118 @@
+/**
+ * Rights that no call of the scenario used, each with the reason why the function has it all the same. A right that is
+ * neither used nor listed fails the test, and so does a reason that no right needs any more.
+ */
+import type { FunctionName } from '#shared/config/environment.ts';
+
+export type UnseenRight = {
+  readonly functions: 'all' | readonly FunctionName[];
+  /** `<action> on <resource>`, as `rights.ts` writes them. */
+  readonly right: RegExp;
+  readonly because: string;
+  /** Some runs do use it: it hangs on who is quicker. */
+  readonly mayBeUsed?: true;
+};
+
+export const unseenRights: readonly UnseenRight[] = [
+  {
+    functions: 'all',
+    right: /^logs:(?:CreateLogStream|PutLogEvents) on /,
+    because: 'The runtime writes what a function prints; here a file does.',
+  },
+  {
+    functions: 'all',
+    right: /^xray:(?:PutTraceSegments|PutTelemetryRecords) on \*$/,
+    because: 'The runtime records traces; here nobody does.',
+  },
+  {
+    functions: 'all',
+    right: /^sqs:(?:GetQueueAttributes|GetQueueUrl|SendMessage) on /,
+    because:
+      'Lambda sends what failed for good in the name of the function, and nothing did; the CDK grants these three together.',
+  },
+  {
+    functions: ['sandbox-link'],
+    right: /^ec2:\w+ on \*$/,
+    because: 'Lambda makes the interfaces in its VPC in its name; its own code is denied all of it.',
+  },
+  {
+    functions: ['sandbox-link'],
+    right: /^s3:\w+ on s3 sallyport-workspaces\/shared\/\*$|^s3:ListBucket on /,
+    because:
+      'One machine mounts its shared volume; shared-volume.test.ts beside the function uses the bucket.',
+  },
+  {
+    functions: ['sandbox-link'],
+    right: /^s3:AbortMultipartUpload on s3 sallyport-workspaces\/workspaces\/\*$/,
+    because: 'An upload is given up when it breaks; checkpoint.test.ts beside the function breaks one.',
+  },
+  {
+    functions: ['turn', 'janitor', 'api', 'mcp'],
+    right: /^secretsmanager:GetSecretValue on secretsmanager secret:SandboxSecret/,
+    because: 'On AWS the variable is the ARN of the secret, on one machine the secret itself.',
+  },
+  {
+    functions: ['turn'],
+    right: /^secretsmanager:GetSecretValue on secretsmanager secret:sallyport\//,
+    because:
+      'Headers of registered servers name secrets; the demo model calls none of their tools, real ones do.',
+  },
+  {
+    functions: ['socket', 'turn', 'task-events', 'schedules', 'api', 'mcp'],
+    right: /^dynamodb:ConditionCheckItem on /,
+    because:
+      'It goes with the writes of a transaction; so far only the janitor checks an item that it does not write.',
+  },
+  {
+    functions: ['turn', 'api', 'mcp'],
+    right: /^ecs:DescribeTasks on /,
+    because: 'Asked only when the event of a task is late.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['turn', 'janitor'],
+    right: /^(?:ecs:RunTask|iam:PassRole) on .*node/i,
+    because: 'Agents and the pool start either template; the scenario has them in Python.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['turn', 'schedules'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-janitor$/,
+    because:
+      'The janitor is woken when a sandbox that was found dead, or one that nobody uses any more, is to be stopped.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['turn', 'janitor'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-turn$/,
+    because:
+      'A turn hands over near the end of its fifteen minutes, and the janitor drives on one whose function died.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['janitor', 'schedules', 'api'],
+    right: /^execute-api:ManageConnections on execute-api socket\/ws\/POST\//,
+    because: 'Whoever watches a session is told what becomes of it; nobody watched just then.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['socket', 'greeter'],
+    right: /^execute-api:ManageConnections on execute-api socket\/ws\/DELETE\//,
+    because:
+      'A socket is closed when its token is revoked while it is open (access.test.ts of the whole does that).',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['task-events', 'schedules', 'greeter'],
+    right: /^dynamodb:(?:BatchGetItem|DeleteItem) on /,
+    because:
+      'Watchers are read together, and one that has gone is deleted; nobody watched or went just then.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['janitor'],
+    right: /^dynamodb:BatchWriteItem on /,
+    because: 'What is left of a session is deleted a day after its end.',
+    mayBeUsed: true,
+  },
+];
