@@ -1,3 +1,4 @@
+import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 
 /** `isolate: false` loads a large library once for all files of a project. */
@@ -42,7 +43,7 @@ export default defineConfig({
         ],
         { seconds: 30 },
       ),
-      project('web', ['web/**/*.test.ts'], { seconds: 30 }),
+      { plugins: [vue()], ...project('web', ['web/**/*.test.ts'], { seconds: 30 }) },
       project('synth', ['infra/**/*.test.ts'], { seconds: 120, isolate: false }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
       project('conformance', ['tests/conformance/**/*.test.ts'], { seconds: 60 }),
@@ -55,6 +56,14 @@ export default defineConfig({
       project('mcp', ['tests/mcp-conformance/**/*.test.ts'], {
         seconds: 120,
         globalSetup: ['tests/setup.ts'],
+      }),
+      project('policies', ['tests/policies/**/*.test.ts'], {
+        seconds: 120,
+        globalSetup: ['tests/setup.ts'],
+      }),
+      project('browser', ['tests/browser/**/*.test.ts'], {
+        seconds: 120,
+        globalSetup: ['tests/setup.ts', 'tests/browser/setup.ts'],
       }),
       project('e2e', ['tests/e2e/**/*.test.ts'], { seconds: 180, globalSetup: ['tests/setup.ts'] }),
     ],

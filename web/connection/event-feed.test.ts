@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type EventPage, openEventFeed } from './event-feed.js';
-import type { LoggedFrame } from './event-order.js';
+import { type EventPage, openEventFeed } from './event-feed.ts';
+import type { LoggedFrame } from './event-order.ts';
 
 const frame = (seq: number) => ({ seq, type: 'system', at: '', data: { kind: 'x' } }) satisfies LoggedFrame;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acceptFrames, emptyOrder, expectUpTo, hasGap, type LoggedFrame, skipTo } from './event-order.js';
+import { acceptFrames, emptyOrder, expectUpTo, hasGap, type LoggedFrame, skipTo } from './event-order.ts';
 
 const frame = (seq: number) => ({ seq, type: 'system', at: '', data: { kind: 'x' } }) satisfies LoggedFrame;
 

@@ -1,0 +1,111 @@
+/**
+ * A real Chromium, and pages of it that tell on themselves: a console error, a broken policy, a failed script or a
+ * request to another origin makes the test that opened the page fail.
+ */
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, expect } from 'vitest';
+
+// biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
+const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+export const desktop = { width: 1280, height: 800 };
+export const phone = { width: 390, height: 844 };
+
+export type PageOptions = {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
+  /** Of what the page says, that which this test is about. */
+  readonly expects?: RegExp;
+};
+
+type Watched = { readonly context: BrowserContext; readonly complaints: string[] };
+
+let browser: Promise<Browser> | undefined;
+const watched: Watched[] = [];
+
+const launch = (): Promise<Browser> => {
+  browser ??= chromium.launch({
+    executablePath,
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  return browser;
+};
+
+/** A page of a profile of its own, not yet anywhere. */
+export const newPage = async (
+  origin: string,
+  { viewport = desktop, colorScheme = 'light', expects }: PageOptions = {},
+): Promise<Page> => {
+  const context = await (await launch()).newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  const complaints: string[] = [];
+  watched.push({ context, complaints });
+  const complain = (text: string): void => {
+    if (expects?.test(text) !== true) complaints.push(text);
+  };
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complain(message.text());
+  });
+  context.on('weberror', (error) => complain(String(error.error())));
+  context.on('request', (request) => {
+    const url = new URL(request.url());
+    if (['http:', 'https:'].includes(url.protocol) && url.origin !== origin)
+      complain(`a request to ${url.origin}`);
+  });
+  return context.newPage();
+};
+
+/** A page that the link of `npm start` has opened. */
+export const openApp = async (
+  { url, token }: { readonly url: string; readonly token: string },
+  options: PageOptions = {},
+): Promise<Page> => {
+  const page = await newPage(url, options);
+  await page.goto(`${url}/#token=${token}`);
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .or(page.getByRole('button', { name: 'Menu' }))
+    .filter({ visible: true })
+    .first()
+    .waitFor();
+  return page;
+};
+
+type Finding = { readonly rule: string; readonly nodes: readonly string[] };
+
+/** What axe finds against WCAG 2.2 AA on the page as it is now. */
+export const axe = async (page: Page): Promise<readonly Finding[]> => {
+  // The policy forbids added scripts, and the browser itself may still add one.
+  await page.evaluate(await import('node:fs/promises').then(({ readFile }) => readFile(axePath, 'utf8')));
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      readonly axe: {
+        run: (options: object) => Promise<{
+          violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
+        }>;
+      };
+    };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const { violations } = await axe.run({ runOnly: { type: 'tag', values: tags } });
+    return violations.map(({ id, nodes }) => ({
+      rule: id,
+      nodes: nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`),
+    }));
+  });
+};
+
+/** Where a test leaves what a person may want to look at. */
+export const screenshot = (page: Page, name: string): Promise<Buffer> =>
+  page.screenshot({ path: `coverage/browser/${name}.png` });
+
+afterEach(async () => {
+  const pages = watched.splice(0);
+  await Promise.all(pages.map(({ context }) => context.close()));
+  expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
+});
+
+afterAll(async () => {
+  await (await browser)?.close();
+  browser = undefined;
+});

@@ -1,0 +1,176 @@
+/** The chat: messages, calls decided one after the other, live output, reloads. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
+import { approve, ended, place, say } from './chat.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+/** A project has ten places; each test leaves its own. */
+afterEach(async () => {
+  const { sessions } = await cloud.ask<{ readonly sessions: readonly { readonly id: string }[] }>(
+    '/api/sessions?status=active',
+  );
+  await Promise.all(sessions.map(({ id }) => cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' })));
+});
+
+test('an answer comes, and the demo provider says that it is none', async () => {
+  const page = await openApp(cloud);
+  await page.getByText('The demo provider is no language model').waitFor();
+  await screenshot(page, 'new-session');
+  await say(page, 'hello');
+  await ended(page);
+  await page.locator('[data-kind="answer"]').waitFor();
+  await page.getByText('Demo: no language model').first().waitFor();
+});
+
+test('two calls are approved one after the other', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo first > a.txt && cat a.txt\n$ echo second');
+  await place(page, '1 of 2');
+  expect(await page.title()).toBe('(1) Chat · Sallyport');
+  await screenshot(page, 'gate');
+  await approve(page);
+  await place(page, '2 of 2');
+  await approve(page);
+  await ended(page);
+  expect(await page.locator('.call .terminal').allInnerTexts()).toEqual([
+    expect.stringContaining('first'),
+    expect.stringContaining('second'),
+  ]);
+  await screenshot(page, 'chat');
+});
+
+test('a rejected call is not run, and the answer says so', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ touch never');
+  await page.getByRole('button', { name: 'Reject' }).click();
+  await ended(page);
+  await page
+    .getByLabel(/^Tool call/)
+    .getByText('rejected')
+    .waitFor();
+});
+
+test('a tool that is always approved in a session is not asked for again', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo one');
+  await page.getByRole('button', { name: 'Always for this session' }).click();
+  await ended(page);
+  await say(page, '$ echo two');
+  await ended(page, 2);
+});
+
+test('output is seen while the program runs, and a running turn is cancelled', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo begun; sleep 60; echo finished');
+  await approve(page);
+  await page.locator('.terminal').getByText('begun').waitFor();
+  expect(
+    await page
+      .getByLabel(/^Tool call/)
+      .getByText('running')
+      .count(),
+  ).toBe(1);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.locator('[data-kind="end"]').getByText('Cancelled').waitFor();
+});
+
+test('a reload in the middle loses nothing', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ for i in 1 2 3 4 5 6; do echo line $i; sleep 0.5; done');
+  await approve(page);
+  await page.locator('.terminal').getByText('line 2').waitFor();
+  await page.reload();
+  await ended(page);
+  expect(await page.locator('.terminal').innerText()).toMatch(
+    /line 1\nline 2\nline 3\nline 4\nline 5\nline 6/,
+  );
+  expect(await page.locator('[data-kind="question"]').count()).toBe(1);
+});
+
+test('messages that wait for their turn say so', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ sleep 2');
+  await approve(page);
+  await say(page, 'and then this');
+  await page.getByText('queued: it is taken up').waitFor();
+  await ended(page, 2);
+  expect(await page.getByText('queued: it is taken up').count()).toBe(0);
+});
+
+test('a file that would be written is shown as what changes in it', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ printf "one\\ntwo\\nthree\\n" > list.txt');
+  await approve(page);
+  await ended(page);
+  await say(page, 'write list.txt one\nwrite other.txt hello');
+  const gate = page.getByLabel('Waiting for your approval');
+  await gate.getByText('Compared with the present file').waitFor();
+  await gate.locator('.removed').first().waitFor();
+  await screenshot(page, 'gate-diff');
+  await approve(page);
+  await gate.getByText('A new file').waitFor();
+  await approve(page);
+  await ended(page, 2);
+}, 30_000);
+
+describe('by keyboard alone', () => {
+  test('a call is approved, and keys do nothing while somebody types', async () => {
+    const page = await openApp(cloud);
+    await page.getByLabel('Message').focus();
+    await page.keyboard.type('$ echo by keys');
+    await page.keyboard.press('Enter');
+    await place(page, '1 of 1');
+    await page.getByLabel('Message').focus();
+    await page.keyboard.type('a');
+    expect(await page.getByLabel('Message').inputValue()).toBe('a');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('a');
+    await page.keyboard.press('Escape');
+    await place(page, '1 of 1');
+    await page.keyboard.press('a');
+    await ended(page);
+  });
+
+  test('the way leads from the link that skips, over the pages, to the message and its buttons', async () => {
+    const page = await openApp(cloud);
+    await page.getByRole('heading', { name: 'What shall be done?' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the page');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+  });
+});
+
+describe.each([
+  ['desktop', {}],
+  ['phone', { viewport: phone }],
+] as const)('on a %s', (name, options) => {
+  test.each(['light', 'dark'] as const)('axe finds no barrier (%s)', async (colorScheme) => {
+    const page = await openApp(cloud, { ...options, colorScheme });
+    await page.getByLabel('Message').waitFor();
+    await page.getByRole('list', { name: 'Examples' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await screenshot(page, `${name}-new-${colorScheme}`);
+    await say(
+      page,
+      '$ printf "\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m\\n"; ls -la /\n```python\nprint(sum(range(10)))\n```',
+    );
+    await place(page, '1 of 2');
+    await approve(page);
+    await place(page, '2 of 2');
+    expect(await axe(page)).toEqual([]);
+    await screenshot(page, `${name}-gate-${colorScheme}`);
+    await approve(page);
+    await ended(page);
+    expect(await axe(page)).toEqual([]);
+    await screenshot(page, `${name}-chat-${colorScheme}`);
+  });
+});

@@ -1,0 +1,95 @@
+/** Output that wants to be more than text: it stays text, nothing of it runs, and the page goes on answering. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { openApp } from './browser.ts';
+import { approve, ended, say } from './chat.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const attacks = [
+  '<img src=x onerror="window.hurt=1">',
+  '<script>window.hurt=2</script>',
+  '<svg onload="window.hurt=3">',
+  '<a href="javascript:window.hurt=4">click</a>',
+  '[click](javascript:window.hurt=5)',
+  '[data](data:text/html,<script>window.hurt=6</script>)',
+  '![picture](http://elsewhere.example/x.png)',
+  '<iframe srcdoc="<script>parent.hurt=7</script>"></iframe>',
+  '<style>body{display:none}</style>',
+  '<form action="http://elsewhere.example"><input name=token></form>',
+];
+
+const elements = (page: Page) =>
+  page.evaluate(() => ({
+    hurt: (globalThis as { hurt?: number }).hurt,
+    forbidden: Array.from(
+      document.querySelectorAll(
+        '.column img, .column script, .column svg[onload], .column iframe, .column style, .column form, .column input',
+      ),
+      ({ outerHTML }) => outerHTML,
+    ),
+    links: Array.from(document.querySelectorAll<HTMLAnchorElement>('.column a'), ({ href }) => href),
+  }));
+
+test('markup in a message, in arguments, in output and in an answer is shown as it is written', async () => {
+  const page = await openApp(cloud);
+  await say(page, `$ cat <<'END'\n${attacks.join('\n')}\nEND\n`);
+  // The demo provider takes one line as one command: the rest of it is text of the message.
+  await approve(page);
+  await ended(page);
+  for (const [index, attack] of attacks.entries()) {
+    await say(page, `$ printf '%s\\n' '${attack}'`);
+    await approve(page);
+    await ended(page, index + 2);
+  }
+  const text = await page.locator('.column').innerText();
+  for (const attack of attacks) expect(text).toContain(attack);
+  expect(await elements(page)).toEqual({
+    hurt: undefined,
+    forbidden: [],
+    links: [expect.stringMatching(/^http:\/\/elsewhere\.example\//)],
+  });
+}, 120_000);
+
+test('a program cannot draw over the page with escape sequences', async () => {
+  const page = await openApp(cloud);
+  await say(
+    page,
+    String.raw`$ printf '\033[31mred\033[0m \033]8;;javascript:alert(1)\007link\033]8;;\007 \033]0;title\007\033[2J\033[Hhome \033[8mhidden\033[0m \xe2\x80\xaeturned\n50%%\r100%%\n'`,
+  );
+  await approve(page);
+  await ended(page);
+  const terminal = page.locator('.terminal').first();
+  expect((await terminal.innerText()).trim()).toBe('red link home hidden turned\n100%');
+  expect(await terminal.locator('.ansi-red').innerText()).toBe('red');
+  expect(await page.title()).toBe('Chat · Sallyport');
+});
+
+test('a line of 5 MB does not freeze the page', async () => {
+  const page = await openApp(cloud);
+  await say(page, "$ head -c 5000000 /dev/zero | tr '\\0' 'x'; echo; echo done");
+  await page.evaluate(() => {
+    const state = globalThis as { longestMs?: number };
+    state.longestMs = 0;
+    let last = performance.now();
+    const look = () => {
+      const now = performance.now();
+      state.longestMs = Math.max(state.longestMs ?? 0, now - last);
+      last = now;
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await approve(page);
+  await ended(page);
+  await page.getByText('Shortened').first().waitFor();
+  const longestMs = await page.evaluate(() => (globalThis as { longestMs?: number }).longestMs ?? 0);
+  expect(longestMs).toBeLessThan(1500);
+  await say(page, 'hello');
+  await ended(page, 2);
+}, 60_000);

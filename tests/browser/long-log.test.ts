@@ -1,0 +1,116 @@
+/** A log of ten thousand events: it is there soon, and scrolling through it keeps its frames short. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { newPage } from './browser.ts';
+
+const events = 10_000;
+/** Of frames while scrolling: the machine that tests may be busy. */
+const frameMsMedianMax = 40;
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const entry = (seq: number): readonly [type: string, data: object] => {
+  const turn = Math.floor(seq / 5);
+  const callId = `call_${turn}`;
+  const call = { callId, name: 'execute_command' };
+  switch (seq % 5) {
+    case 0:
+      return ['message', { messageId: `q${turn}`, role: 'user', text: `question ${turn}` }];
+    case 1:
+      return ['tool:call', { ...call, args: { command: `echo ${turn} | sort` } }];
+    case 2:
+      return [
+        'tool:output',
+        { ...call, content: [{ type: 'text', text: `output ${turn}\n`.repeat(4) }], durationMs: 12 },
+      ];
+    case 3:
+      return [
+        'message',
+        { messageId: `a${turn}`, role: 'assistant', text: `**Answer** \`${turn}\`\n\n- one\n- two` },
+      ];
+    default:
+      return [
+        'completion',
+        { turnId: `t${turn}`, stopReason: 'end_turn', text: '', usage: { inputTokens: 1, outputTokens: 1 } },
+      ];
+  }
+};
+
+/** A socket in the page itself, which has a long log to tell. */
+const serveLog = async (page: Page, sessionId: string): Promise<void> => {
+  const at = '2026-11-21T00:00:00.000Z';
+  const ready = { provider: 'demo', model: 'demo', sessionId, status: 'idle', lastSeq: events - 1 };
+  const frames = [
+    { type: 'system:ready', sessionId, seq: null, at, data: ready },
+    ...Array.from({ length: events }, (_, seq) => {
+      const [type, data] = entry(seq);
+      return { type, sessionId, seq, at, data };
+    }),
+  ].map((frame) => JSON.stringify(frame));
+  await page.addInitScript((texts: readonly string[]) => {
+    class LongLog extends EventTarget {
+      constructor() {
+        super();
+        const deliver = (from: number): void => {
+          for (const data of texts.slice(from, from + 20))
+            this.dispatchEvent(new MessageEvent('message', { data }));
+          if (from + 20 < texts.length) setTimeout(() => deliver(from + 20), 0);
+        };
+        setTimeout(() => deliver(0), 0);
+      }
+      send(): void {}
+      close(): void {}
+    }
+    globalThis.WebSocket = LongLog as unknown as typeof WebSocket;
+  }, frames);
+};
+
+type Frames = { readonly medianMs: number; readonly shownAtTop: string };
+
+/** Goes up page by page, a little every frame, until the first event is drawn. */
+const scrollToTop = (page: Page): Promise<Frames> =>
+  page.evaluate(async () => {
+    const scroller = document.querySelector('[aria-label="Conversation"]');
+    if (scroller === null) throw new Error('there is no conversation');
+    const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
+    const times: number[] = [];
+    let last = await frame();
+    for (let step = 0; step < 200; step += 1) {
+      scroller.scrollTop -= 400;
+      const now = await frame();
+      times.push(now - last);
+      last = now;
+    }
+    for (let jump = 0; jump < 400 && scroller.querySelector('.top button') !== null; jump += 1) {
+      scroller.scrollTop = 0;
+      await frame();
+      await frame();
+    }
+    scroller.scrollTop = 0;
+    for (let settled = 0; settled < 5; settled += 1) await frame();
+    times.sort((a, b) => a - b);
+    return {
+      medianMs: times[Math.floor(times.length / 2)] ?? 0,
+      shownAtTop: (scroller as HTMLElement).innerText.slice(0, 200),
+    };
+  });
+
+test('ten thousand events are there soon and scroll smoothly to the first', async () => {
+  const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body: '{}' });
+  const page = await newPage(cloud.url);
+  await serveLog(page, id);
+  await page.goto(`${cloud.url}/#token=${cloud.token}`);
+  await page.getByRole('link', { name: 'Chat' }).waitFor();
+  const begun = Date.now();
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await page.getByText(`question ${events / 5 - 1}`, { exact: true }).waitFor({ timeout: 20_000 });
+  expect(Date.now() - begun).toBeLessThan(10_000);
+  const { medianMs, shownAtTop } = await scrollToTop(page);
+  expect(medianMs).toBeLessThan(frameMsMedianMax);
+  expect(shownAtTop).toContain('question 0');
+}, 90_000);

@@ -1,0 +1,58 @@
+/** One page in every look it has: large and small, light and dark. In each axe must find nothing; each leaves a picture. */
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { axe, desktop, openApp, phone, screenshot } from './browser.ts';
+
+const looks = [
+  { name: 'light', viewport: desktop, colorScheme: 'light' },
+  { name: 'dark', viewport: desktop, colorScheme: 'dark' },
+  { name: 'phone-light', viewport: phone, colorScheme: 'light' },
+  { name: 'phone-dark', viewport: phone, colorScheme: 'dark' },
+] as const;
+
+/** A page of the app, once its first one has been found: before that a change of the address is not heard. */
+export const goTo = async (page: Page, { url }: Pick<Cloud, 'url'>, path: string): Promise<void> => {
+  await page.waitForURL(/#\/(?!token)./);
+  await page.goto(`${url}/#${path}`);
+};
+
+type Cloud = { readonly url: string; readonly token: string };
+
+export const inEveryLook = async (
+  cloud: Cloud,
+  shot: string,
+  visit: (page: Page) => Promise<unknown>,
+): Promise<void> => {
+  const found = [];
+  for (const { name, ...look } of looks) {
+    const page = await openApp(cloud, look);
+    await visit(page);
+    found.push(...(await axe(page)).map((finding) => ({ look: name, ...finding })));
+    await screenshot(page, `${shot}-${name}`);
+    const overflow = await page.evaluate(
+      'document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth',
+    );
+    if (overflow !== 0) found.push({ look: name, rule: 'no sideways scrolling', nodes: [`${overflow} px`] });
+  }
+  expect(found).toEqual([]);
+};
+
+/** Presses Tab until what has the focus is called so: what cannot be reached by it never is. */
+export const tabTo = async (page: Page, name: string | RegExp): Promise<void> => {
+  const pressesMax = 80;
+  for (let press = 0; press < pressesMax; press += 1) {
+    const focused = page.locator(':focus');
+    const label = (await focused.count()) === 0 ? '' : await nameOf(page);
+    if (typeof name === 'string' ? label === name : name.test(label)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not reach ${name}`);
+};
+
+/** What a person hears of the element that has the focus: its label, else its text. */
+const nameOf = (page: Page): Promise<string> =>
+  page.evaluate(`(() => {
+    const at = document.activeElement;
+    const label = at.labels?.[0]?.innerText.split(' · ')[0];
+    return (at.getAttribute('aria-label') ?? label ?? at.innerText ?? '').trim();
+  })()`);

@@ -1,0 +1,68 @@
+/** Models: the demo named as what it is, providers without a key said to have none. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listen } from '../../shared/adapters/mcp/fixtures/loopback-servers.ts';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
+
+const models = ['gpt-6.1-sol', 'gpt-6.1-terra', 'gpt-6-nano', 'a', 'b', 'c', 'd'];
+/** A provider with a list of models. */
+const answer = (path: string): object => {
+  const data = models.map((id) => ({ id, object: 'model', created: 1, owned_by: 'x' }));
+  return path.endsWith('/models')
+    ? { object: 'list', data }
+    : { ...data.find(({ id }) => path.endsWith(id)) };
+};
+
+let cloud: EmbeddedCloud;
+let provider: Awaited<ReturnType<typeof listen>>;
+beforeAll(async () => {
+  provider = await listen((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answer(request.url ?? '')));
+  });
+  cloud = await openEmbeddedCloud({
+    variables: {
+      LLM_PROVIDER: 'demo',
+      OPENAI_API_KEY: 'sk-of-a-test',
+      OPENAI_BASE_URL: new URL('/v1', provider.url).href,
+      MODEL_PRICES: '{"openai/gpt-6-nano": {"input": 0.25, "output": 1.5}}',
+    },
+  });
+});
+afterAll(async () => {
+  await cloud.stop();
+  await provider.stop();
+});
+
+test('a provider is there or not, with what it offers and what that costs', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/models`);
+  const demo = page.getByRole('region', { name: 'Demo' });
+  await demo.getByText('for new sessions').waitFor();
+  await demo.getByText('No language model').waitFor();
+  const openai = page.getByRole('region', { name: 'OpenAI' });
+  await openai.getByText('available', { exact: true }).waitFor();
+  expect(await openai.getByRole('row', { name: /gpt-6-nano/ }).innerText()).toMatch(/\$0\.25\s+\$1\.5/);
+  await openai
+    .getByRole('row', { name: /gpt-6\.1-sol/ })
+    .getByText('default')
+    .waitFor();
+  await openai.getByText('price not known').first().waitFor();
+  await openai.getByRole('button', { name: 'Show all 7' }).press('Enter');
+  await openai.getByRole('row', { name: /^d/ }).waitFor();
+  const anthropic = page.getByRole('region', { name: 'Anthropic' });
+  await anthropic.getByText('no key').waitFor();
+  await anthropic.getByText('ANTHROPIC_API_KEY').waitFor();
+});
+
+test.each([
+  ['light', undefined],
+  ['dark', undefined],
+  ['light', phone],
+] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
+  const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
+  await page.goto(`${cloud.url}/#/models`);
+  await page.getByText('for new sessions').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, `models-${colorScheme}${viewport ? '-phone' : ''}`);
+});

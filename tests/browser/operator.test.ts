@@ -1,0 +1,120 @@
+/** The operator's view: real numbers after some turns, as charts, as words and as tables. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeSession, type Shown } from '../e2e/agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
+
+let cloud: EmbeddedCloud;
+type Waiting = Shown & { readonly pendingApprovals: readonly { readonly callId: string }[] };
+
+const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+
+/** An agent that has come to a call and waits. */
+const untilItAsks = async (): Promise<Waiting> => {
+  const { id } = await makeSession(cloud, {});
+  await cloud.ask(`/api/sessions/${id}/messages`, post({ text: '$ echo hello' }));
+  return eventually(
+    () => cloud.ask<Waiting>(`/api/sessions/${id}`),
+    ({ pendingApprovals }) => pendingApprovals.length > 0,
+    30_000,
+  );
+};
+
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '2' } });
+  const { id, pendingApprovals } = await untilItAsks();
+  await cloud.ask(`/api/sessions/${id}/approvals/${pendingApprovals[0]?.callId}`, post({ approved: true }));
+  await eventually(
+    () => cloud.ask<Shown>(`/api/sessions/${id}`),
+    ({ status }) => status === 'idle',
+    60_000,
+  );
+  await untilItAsks();
+  for (const expected of [201, 201, 429]) {
+    const { status } = await cloud.request('/api/sessions', post({ kind: 'execution' }));
+    expect(status).toBe(expected);
+  }
+  await cloud.janitor({ sweep: 'orphans' });
+});
+afterAll(() => cloud.stop());
+
+test('what happened is drawn, said, and told as a table', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/operator`);
+  const starts = page.getByRole('figure', { name: 'Sandbox starts' });
+  await starts.getByText(/^1 cold \(half within .+, 95 % within .+\), 0 warm, 0 failed\.$/).waitFor();
+  await starts.locator('canvas').waitFor();
+  await page
+    .getByRole('figure', { name: 'Approvals decided' })
+    .getByText(/^1 decided/)
+    .waitFor();
+  await page.getByRole('figure', { name: 'Active' }).getByText('Sandboxes running 1 now').waitFor();
+  const errors = page.getByRole('figure', { name: 'Errors' });
+  await errors.getByText('1 error, most often resource_limit_exceeded (1).').waitFor();
+  await page
+    .getByRole('region', { name: 'Errors by code' })
+    .getByRole('row', { name: /resource_limit_exceeded\s+1/ })
+    .waitFor();
+
+  const waiting = page.getByRole('region', { name: 'Waiting for a person' });
+  await waiting.getByText('execute_command').waitFor();
+  await waiting.getByRole('link', { name: /^Open/ }).waitFor();
+  const limits = page.getByRole('region', { name: 'Limits in use' });
+  expect((await limits.innerText()).replaceAll(/\s+/g, ' ')).toContain(
+    'Execution sessions 2 of 2 · nearly full',
+  );
+  expect(await limits.getByRole('meter', { name: 'Execution sessions' }).getAttribute('value')).toBe('2');
+
+  await starts.getByText('As a table').click();
+  const row = starts.getByRole('row').nth(1);
+  expect((await row.getByRole('cell').allInnerTexts()).map((text) => text.trim())).toEqual(['1', '0', '0']);
+  await screenshot(page, 'operator');
+});
+
+test('the time is chosen by the keyboard alone, and what lies under the pointer is told', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/operator`);
+  await page.getByText('in steps of 5 minutes').waitFor();
+  await page.getByRole('radio', { name: 'The last hour' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.getByText('in steps of 3 hours').waitFor();
+  expect(await page.getByRole('radio', { name: 'The last week' }).isChecked()).toBe(true);
+  const drawing = page.getByRole('figure', { name: 'Sandbox starts' }).locator('.u-over');
+  const box = await drawing.boundingBox();
+  if (box === null) throw new Error('nothing is drawn');
+  await page.mouse.move(box.x + box.width - 30, box.y + box.height / 2);
+  await page.mouse.move(box.x + box.width - 1, box.y + box.height / 2);
+  await screenshot(page, 'operator-pointed');
+  await page.getByText(/Cold 1 · Warm 0 · Failed 0/).waitFor();
+});
+
+test('a token of a project sees its project, and it is said when there is nothing', async () => {
+  const { id } = await cloud.ask<{ id: string }>('/api/projects', post({ name: 'quiet' }));
+  const { token } = await cloud.ask<{ token: string }>(
+    '/api/tokens',
+    post({ name: 't', scope: `project:${id}:ro` }),
+  );
+  const page = await openApp({ url: cloud.url, token });
+  await page.goto(`${cloud.url}/#/operator`);
+  await page.getByText('What runs, waits and fails in your project.').waitFor();
+  await page.getByText('0 cold, 0 warm, 0 failed.').waitFor();
+  expect(await page.getByText('Nothing in this time.').count()).toBe(5);
+  await page.getByText('Nothing waits').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'operator-empty');
+});
+
+test.each([
+  ['light', undefined],
+  ['dark', undefined],
+  ['light', phone],
+  ['dark', phone],
+] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
+  const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
+  await page.goto(`${cloud.url}/#/operator`);
+  await page.locator('canvas').first().waitFor();
+  await page.getByText('As a table').first().click();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, `operator-${colorScheme}${viewport ? '-phone' : ''}`);
+});

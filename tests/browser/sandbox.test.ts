@@ -1,0 +1,216 @@
+/** The sandbox of a session: started, its files edited and read back, its log, its ports, its end. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { makeSession, openAgent } from '../e2e/agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { openApp } from './browser.ts';
+import { goTo, inEveryLook, tabTo } from './looks.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const open = async (): Promise<string> => {
+  const { id } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro' });
+  onTestFinished(async () => void (await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' })));
+  return id;
+};
+const put = (id: string, path: string, body: string | Uint8Array<ArrayBuffer>): Promise<Response> =>
+  cloud.request(`/api/sessions/${id}/files/${path}`, {
+    method: 'PUT',
+    body,
+    headers: { 'content-type': 'application/octet-stream' },
+  });
+const read = async (id: string, path: string): Promise<string> =>
+  (await cloud.request(`/api/sessions/${id}/files/${path}`)).text();
+const visit = (page: Page, id: string): Promise<void> => goTo(page, cloud, `/sessions/${id}/sandbox`);
+const item = (page: Page, name: string) => page.getByRole('treeitem', { name });
+
+test('nothing runs until somebody starts it; then a file is made, edited, saved and read back', async () => {
+  const id = await open();
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await page.getByText('Nothing runs yet').waitFor();
+  await page.getByRole('button', { name: 'Start the sandbox' }).click();
+  await page.getByText('The workspace is empty').waitFor({ timeout: 60_000 });
+  await page.getByRole('list', { name: 'Phases of the sandbox' }).getByText('cold, a new one').waitFor();
+
+  await page.getByRole('button', { name: 'New file' }).click();
+  await page.getByLabel('Path').fill('src/main.py');
+  await page.getByRole('button', { name: 'Make the file' }).click();
+  const editor = page.getByRole('textbox', { name: 'Text of src/main.py' });
+  await editor.fill('print("grüße")\n');
+  await page.keyboard.press('Control+s');
+  await page.getByText('src/main.py is saved').waitFor();
+  expect(await read(id, 'src/main.py')).toBe('print("grüße")\n');
+  await page.locator('.code-block').getByText('print').waitFor();
+});
+
+test('a change that somebody made meanwhile is not overwritten unasked', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'one\r\ntwo\r\n');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'notes.txt').click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('textbox', { name: 'Text of notes.txt' }).fill('mine\nstays\n');
+  await put(id, 'notes.txt', 'theirs, and longer\n');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The file was changed meanwhile').waitFor();
+  await page.getByRole('button', { name: 'Keep' }).click();
+  expect(await read(id, 'notes.txt')).toBe('theirs, and longer\n');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save mine' }).click();
+  await page.getByText('notes.txt is saved').waitFor();
+  expect(await read(id, 'notes.txt')).toBe('mine\r\nstays\r\n');
+});
+
+test('files are uploaded, by the button and in parts, downloaded, and deleted', async () => {
+  const id = await open();
+  await put(id, 'keep.txt', 'kept');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'keep.txt').waitFor();
+  const large = Buffer.alloc(5 * 1024 * 1024, 'sallyport ');
+  await page.getByLabel('Files to upload').setInputFiles([
+    { name: 'large.bin', mimeType: 'application/octet-stream', buffer: large },
+    { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
+  ]);
+  await page.getByText('2 of 2 uploaded').waitFor({ timeout: 60_000 });
+  expect(await read(id, 'large.bin')).toBe(large.toString());
+
+  await item(page, 'large.bin').click();
+  await page.getByText('Too large to show').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  expect((await download).suggestedFilename()).toBe('large.bin');
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await item(page, 'large.bin').waitFor({ state: 'detached' });
+  expect((await cloud.request(`/api/sessions/${id}/files/large.bin`)).status).toBe(404);
+});
+
+test('a picture is shown, bytes that are no text are said to be none', async () => {
+  const id = await open();
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  await put(id, 'dot.png', new Uint8Array(Buffer.from(png, 'base64')));
+  await put(id, 'bytes.dat', new Uint8Array([1, 0, 255]));
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'dot.png').click();
+  const picture = page.getByRole('img', { name: 'dot.png' });
+  await picture.waitFor();
+  await eventually(
+    () => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+    (width) => width === 1,
+  );
+  await item(page, 'bytes.dat').click();
+  await page.getByText('Not a text').waitFor();
+});
+
+test('a leased port opens what listens on it, in a page of its own', async () => {
+  const agent = await openAgent(cloud);
+  onTestFinished(agent.close);
+  await agent.run('$ mkdir site; echo "<h1>shown</h1>" > site/index.html');
+  const page = await openApp(cloud, { expects: /status of 50[0-9]|[Ss]andbox/ });
+  await visit(page, agent.id);
+  await page.getByRole('tab', { name: 'Preview' }).click();
+  await page.getByRole('spinbutton', { name: 'Port' }).fill('7');
+  await page.getByText('A whole number from 8000 to 8999.').waitFor();
+  await page.getByRole('spinbutton', { name: 'Port' }).fill('8123');
+  await page.getByRole('button', { name: 'Start a preview' }).click();
+  await page.getByRole('button', { name: 'Check 8123' }).click();
+  await page.getByText('nothing listens yet').waitFor();
+  await agent.run('$ cd site; (python3 -m http.server 8123 >/dev/null 2>&1 &)');
+  await eventually(
+    () => cloud.request(`/api/sessions/${agent.id}/ports/8123/`),
+    ({ status }) => status === 200,
+  );
+  await page.getByRole('button', { name: 'Check 8123' }).click();
+  await page.getByText('a server answers').waitFor();
+  const opened = page.context().waitForEvent('page');
+  await page.getByRole('button', { name: 'Open 8123' }).click();
+  const preview = await opened;
+  await preview.getByRole('heading', { name: 'shown' }).waitFor();
+  expect(preview.url()).not.toContain('ticket');
+});
+
+test('the log tells what the sandbox did, and the session is stopped', async () => {
+  const id = await open();
+  await put(id, 'a.txt', 'a');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await page.getByRole('tab', { name: 'Logs' }).click();
+  await page.getByText(/sandbox 1 ready after \d+ ms/).waitFor();
+  await page.getByLabel('Show').selectOption('What programs said (stderr)');
+  await page.getByText('Nothing was logged yet').waitFor();
+  await page.getByLabel('Show').selectOption('Everything');
+  await page.getByRole('button', { name: 'Stop the session' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stop the session' }).click();
+  await page.getByText(/sandbox 1 stopped/).waitFor({ timeout: 30_000 });
+  await page.getByRole('tab', { name: 'Files' }).click();
+  await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
+});
+
+test('the keyboard alone finds a file in a folder, edits and saves it', async () => {
+  const id = await open();
+  await put(id, 'docs/guide.md', '# Guide\n');
+  await put(id, 'zebra.txt', 'z');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'docs').waitFor();
+  await tabTo(page, /^docs/);
+  await page.keyboard.press('ArrowRight');
+  await item(page, 'guide.md').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
+  await tabTo(page, 'Edit');
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Text of docs/guide.md' }).waitFor();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('More.');
+  await page.keyboard.press('Control+s');
+  await page.getByText('docs/guide.md is saved').waitFor();
+  expect(await read(id, 'docs/guide.md')).toBe('# Guide\nMore.');
+});
+
+test('every look of the page is free of barriers', async () => {
+  const id = await open();
+  const idle = await open();
+  const code =
+    'import json\n\n\ndef load(path: str) -> dict:\n    """Reads one invoice."""\n    with open(path) as file:\n        return json.load(file)\n';
+  await put(id, 'src/invoice.py', code);
+  await put(id, 'src/test_invoice.py', 'assert True\n');
+  await put(id, 'README.md', '# Billing\n');
+  await put(id, 'invoices.json', '[]\n');
+  await inEveryLook(cloud, 'sandbox-none', async (page) => {
+    await visit(page, idle);
+    await page.getByText('Nothing runs yet').waitFor();
+  });
+  await inEveryLook(cloud, 'sandbox-files', async (page) => {
+    await visit(page, id);
+    await item(page, 'src').click();
+    await item(page, 'invoice.py').first().click();
+    await page.getByText('Reads one invoice').waitFor();
+  });
+  await inEveryLook(cloud, 'sandbox-logs', async (page) => {
+    await visit(page, id);
+    await page.getByRole('tab', { name: 'Logs' }).click();
+    await page.getByText(/ready after/).waitFor();
+  });
+  await cloud.ask(`/api/sessions/${id}/ports`, { method: 'POST', body: '{}' });
+  await inEveryLook(cloud, 'sandbox-preview', async (page) => {
+    await visit(page, id);
+    await page.getByRole('tab', { name: 'Preview' }).click();
+    await page.getByText('not asked').waitFor();
+  });
+  await inEveryLook(cloud, 'sandbox-facts', async (page) => {
+    await visit(page, id);
+    await page.getByRole('tab', { name: 'Facts' }).click();
+    await page.getByText('half a CPU').waitFor();
+  });
+});

@@ -1,0 +1,117 @@
+/** Schedules: made with a cron expression that explains itself, run by hand, read about, changed, deleted. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { openApp } from './browser.ts';
+import { goTo, inEveryLook, tabTo } from './looks.ts';
+
+let cloud: EmbeddedCloud;
+let project: { readonly id: string };
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+  const body = JSON.stringify({ name: 'night watch', approvals: 'auto', flavor: 'micro' });
+  project = await cloud.ask('/api/projects', { method: 'POST', body });
+});
+afterAll(() => cloud.stop());
+
+const makeSchedule = (wish: object): Promise<{ readonly id: string }> =>
+  cloud.ask('/api/schedules', {
+    method: 'POST',
+    body: JSON.stringify({
+      name: 'report',
+      cronExpr: '30 6 * * 1-5',
+      prompt: '$ echo it went well',
+      targets: [{ projectId: project.id }],
+      ...wish,
+    }),
+  });
+
+const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/schedules${path}`);
+
+test('a schedule is made, explains itself, is run by hand, and its history tells what it answered', async () => {
+  const page = await openApp(cloud);
+  await visit(page);
+  await page.getByRole('button', { name: 'Make the first one' }).click();
+  await page.getByLabel('Name').fill('nightly');
+  const cron = page.getByLabel('When, as five fields');
+  await cron.fill('15 3 * * 6');
+  await page.getByText('At 03:15 UTC, on Saturday.').waitFor();
+  expect(await page.getByRole('list', { name: 'Next runs' }).getByRole('listitem').count()).toBe(5);
+  await cron.fill('61 3 * * 6');
+  await page.getByText('minute: from 0 to 59, not "61"').waitFor();
+  await page.getByRole('button', { name: 'Weekdays at 9' }).click();
+  await page.getByText('At 09:00 UTC, Monday to Friday.').waitFor();
+  await page.getByLabel('What is said to the agent').fill('$ echo all is quiet');
+  await page.getByLabel('Project').selectOption('night watch');
+  await page.getByRole('radio', { name: /A new session for each/ }).check();
+  await page.getByRole('button', { name: 'Make the schedule' }).click();
+
+  await page.getByRole('heading', { level: 1, name: 'nightly' }).waitFor();
+  await page.getByText('It has not run yet').waitFor();
+  await page.getByRole('button', { name: 'Run now' }).click();
+  const history = page.getByRole('region', { name: 'History' });
+  await history.getByText('by hand').waitFor();
+  await history.getByText('success').waitFor({ timeout: 60_000 });
+  await history.getByText('What it answered').click();
+  await history.getByText('all is quiet').waitFor();
+  await history.getByRole('link', { name: 'Open the session' }).waitFor();
+});
+
+test('one is disabled and enabled in the list, changed, and deleted', async () => {
+  const { id } = await makeSchedule({ name: 'weekly' });
+  const page = await openApp(cloud);
+  await visit(page);
+  const row = page.getByRole('row', { name: /weekly/ });
+  await row.getByText('At 06:30 UTC, Monday to Friday.').waitFor();
+  await row.getByRole('switch', { name: 'weekly is enabled' }).click();
+  await row.getByText('disabled', { exact: true }).waitFor();
+  expect(await cloud.ask(`/api/schedules/${id}`)).toMatchObject({ enabled: false, nextRunAt: null });
+
+  await row.getByRole('link', { name: 'weekly' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Name').fill('fortnightly');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'fortnightly' }).waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Delete the schedule' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor();
+  expect((await cloud.request(`/api/schedules/${id}`)).status).toBe(404);
+});
+
+test('the keyboard alone makes a schedule', async () => {
+  const page = await openApp(cloud);
+  await visit(page, '/new');
+  await page.getByLabel('Name').waitFor();
+  await tabTo(page, 'Name');
+  await page.keyboard.type('by keyboard');
+  await tabTo(page, 'Hourly');
+  await page.keyboard.press('Enter');
+  await page.getByText('Every hour, on the hour.').waitFor();
+  await tabTo(page, 'What is said to the agent');
+  await page.keyboard.type('hello');
+  await tabTo(page, 'Make the schedule');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'by keyboard' }).waitFor();
+});
+
+test('every look of the pages is free of barriers', async () => {
+  const { id } = await makeSchedule({});
+  await makeSchedule({ name: 'look at the logs', cronExpr: '*/20 8-18 * * *', enabled: false });
+  const { runs } = await cloud.ask<{ runs: readonly object[] }>(`/api/schedules/${id}/trigger`, {
+    method: 'POST',
+  });
+  expect(runs).toHaveLength(1);
+  await inEveryLook(cloud, 'schedules', async (page) => {
+    await visit(page);
+    await page.getByRole('link', { name: 'look at the logs' }).waitFor();
+  });
+  await inEveryLook(cloud, 'schedule', async (page) => {
+    await visit(page, `/${id}`);
+    await page.getByText('success').waitFor({ timeout: 60_000 });
+  });
+  await inEveryLook(cloud, 'schedule-new', async (page) => {
+    await visit(page, '/new');
+    await page.getByText('At 09:00 UTC').waitFor();
+    await page.getByRole('combobox', { name: 'Workspace' }).waitFor();
+  });
+});

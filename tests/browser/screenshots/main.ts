@@ -1,0 +1,90 @@
+/**
+ * `npm run screenshots`: the pictures of the README, in docs/screenshots, of an embedded cloud with the demo provider.
+ *
+ * Each is made in light, in dark and on a phone, under a name that stays.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { buildWebWhenStale } from '../../../local/web-build.ts';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../../e2e/embedded-cloud.ts';
+import { type Scenes, setScenes } from './scenes.ts';
+
+// biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
+const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+const repository = resolve(import.meta.dirname, '..', '..', '..');
+const folder = join(repository, 'docs', 'screenshots');
+const settleMs = 700;
+
+const looks = [
+  { name: 'light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  { name: 'dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  { name: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+] as const;
+
+type Picture = {
+  readonly name: string;
+  readonly path: (scenes: Scenes) => string;
+  readonly pose: (page: Page) => Promise<unknown>;
+};
+
+const pictures: readonly Picture[] = [
+  {
+    name: 'chat',
+    path: ({ waiting }) => `/chat/${waiting}`,
+    pose: (page) => page.getByRole('button', { name: 'Approve', exact: true }).waitFor(),
+  },
+  {
+    name: 'sandbox',
+    path: ({ working }) => `/sessions/${working}/sandbox`,
+    pose: (page) => page.getByRole('treeitem', { name: 'report.py' }).click(),
+  },
+  {
+    name: 'operator',
+    path: () => '/operator',
+    pose: async (page) => {
+      await page.getByText('in steps of 5 minutes').waitFor();
+      await page.getByText('24 h').click();
+      await page.getByText('in steps of 30 minutes').waitFor();
+      await page.locator('canvas').first().waitFor();
+    },
+  },
+];
+
+const take = async (browser: Browser, { url, token }: EmbeddedCloud, scenes: Scenes): Promise<void> => {
+  for (const { name: look, ...options } of looks) {
+    const context = await browser.newContext({ ...options, reducedMotion: 'reduce', locale: 'en' });
+    const page = await context.newPage();
+    await page.goto(`${url}/#token=${token}`);
+    await page.getByRole('main').waitFor();
+    for (const { name, path, pose } of pictures) {
+      await page.goto(`${url}/#${path(scenes)}`);
+      await pose(page);
+      await page.mouse.move(0, 0);
+      await page.waitForTimeout(settleMs);
+      await page.screenshot({ path: join(folder, `${name}-${look}.png`) });
+      process.stdout.write(`docs/screenshots/${name}-${look}.png\n`);
+    }
+    await context.close();
+  }
+};
+
+const run = async (): Promise<void> => {
+  await using cleaning = new AsyncDisposableStack();
+  await buildWebWhenStale({ repository, progress: () => undefined });
+  await mkdir(folder, { recursive: true });
+  const cloud = await openEmbeddedCloud({ variables: { LLM_PROVIDER: 'demo', POOL_SIZE: '2' } });
+  cleaning.defer(cloud.stop);
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser = await chromium.launch({ executablePath, args });
+  cleaning.defer(() => browser.close());
+  await take(browser, cloud, await setScenes(cloud));
+};
+
+run().then(
+  () => process.exit(0),
+  (cause: unknown) => {
+    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
+    process.exit(1);
+  },
+);

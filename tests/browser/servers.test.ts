@@ -1,0 +1,160 @@
+/** MCP servers: added, seen to be well and ill while looked at, switched, tested, changed, removed. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Loopback, listen, modernServer } from '../../shared/adapters/mcp/fixtures/loopback-servers.ts';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
+
+let cloud: EmbeddedCloud;
+let well: Loopback;
+let ill: Loopback;
+const tools = [
+  {
+    name: 'search_issues',
+    description: 'Finds issues by words, labels and authors.',
+    inputSchema: { type: 'object' },
+  },
+  { name: 'read_issue', inputSchema: { type: 'object' } },
+];
+
+beforeAll(async () => {
+  well = await modernServer({ list: tools });
+  ill = await listen((_, response) => response.writeHead(401).end());
+  cloud = await openEmbeddedCloud({
+    variables: { MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1', MCP_CHECK_SECONDS: '1' },
+    sweepMs: 500,
+  });
+});
+afterAll(async () => {
+  await cloud.stop();
+  await well.stop();
+  await ill.stop();
+});
+
+const add = (name: string, config: object): Promise<unknown> =>
+  cloud.ask('/api/mcp/add', { method: 'POST', body: JSON.stringify({ name, config }) });
+
+test('what is wrong with a server is said at its field', async () => {
+  const page = await openApp(cloud, { expects: /status of 4/ });
+  await page.goto(`${cloud.url}/#/servers`);
+  await page.getByRole('heading', { name: 'No MCP servers in this project' }).waitFor();
+  await page.getByRole('button', { name: 'Add server' }).first().click();
+  const dialog = page.getByRole('dialog');
+  const problem = async (label: string): Promise<string> => {
+    const field = dialog.getByLabel(label, { exact: false }).first();
+    await dialog.locator('[aria-invalid=true]').first().waitFor();
+    return dialog.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).innerText();
+  };
+  const save = () => dialog.getByRole('button', { name: 'Add server' }).click();
+  await save();
+  expect(await problem('Name')).toBe('Name is required and must be a string');
+  await dialog.getByLabel('Name').fill('issues');
+  await dialog.getByLabel('URL').fill('ws://x');
+  await save();
+  await dialog.getByText('URL must start with http:// or https://').waitFor();
+  expect(await problem('URL')).toBe('URL must start with http:// or https://');
+  await dialog.getByLabel('URL').fill('http://10.0.0.1/');
+  await save();
+  await dialog.getByText('private, loopback or link-local').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole('radio', { name: /stdio/ }).check();
+  await save();
+  await dialog.getByText('Command is required for stdio transport').waitFor();
+  await screenshot(page, 'servers-refused');
+});
+
+test('a server is added by the keyboard alone, and its tools are seen', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/servers`);
+  await page.getByRole('button', { name: 'Add server' }).first().focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').focus();
+  await page.keyboard.type('issues');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(well.url);
+  await page.keyboard.press('Enter');
+  const card = page.getByRole('article', { name: 'issues' });
+  await card.getByText('healthy', { exact: true }).waitFor();
+  await card.getByText('2 tools').focus();
+  await page.keyboard.press('Enter');
+  await card.getByText('Finds issues by words').waitFor();
+  await card.getByText('It says nothing about it.').waitFor();
+  await screenshot(page, 'servers-one');
+});
+
+test('an ill server is told with its error and what to do; it is changed, tested, switched off and removed', async () => {
+  await add('tickets', { transport: 'http', url: ill.url, headers: { Authorization: 'Bearer of-old' } });
+  const page = await openApp(cloud, { expects: /status of 4/ });
+  await page.goto(`${cloud.url}/#/servers`);
+  const card = page.getByRole('article', { name: 'tickets' });
+  await card.getByText('The server refuses the credentials').waitFor();
+  const summary = page.locator('dl').first();
+  expect((await summary.innerText()).replaceAll(/\s+/g, ' ')).toContain('With issues 1');
+  await screenshot(page, 'servers-ill');
+  await card.getByRole('button', { name: 'Test tickets' }).click();
+  await card.locator('.tested').waitFor();
+
+  await card.getByRole('button', { name: 'More for tickets' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.getByLabel('Header 1, value').inputValue()).toBe('***');
+  await dialog.getByRole('button', { name: 'Add header' }).click();
+  await dialog.getByLabel('Header 2, name').fill('X-Team');
+  await dialog.getByLabel('Header 2, value').fill('a');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('What is shown as *** is not known here').waitFor();
+  await dialog.getByRole('button', { name: 'Remove header 1' }).click();
+  await dialog.getByLabel('URL').fill(well.url);
+  await screenshot(page, 'servers-edit');
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await card.getByText('healthy', { exact: true }).waitFor();
+  await card.getByRole('button', { name: 'Test tickets' }).click();
+  await card.getByText('It answers, with 2 tools.').waitFor();
+
+  await card.getByRole('switch', { name: 'Offer the tools of tickets' }).click();
+  await card.getByText('Off: its tools are not offered.').waitFor();
+  await card.getByRole('button', { name: 'More for tickets' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  await page
+    .getByRole('alertdialog', { name: 'Remove tickets?' })
+    .getByRole('button', { name: 'Remove' })
+    .click();
+  await card.waitFor({ state: 'detached' });
+});
+
+test('a server that falls ill is seen to, without a reload', async () => {
+  const passing = await modernServer({ list: tools });
+  await add('passing', { transport: 'http', url: passing.url });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/servers`);
+  const card = page.getByRole('article', { name: 'passing' });
+  await card.getByText('healthy', { exact: true }).waitFor();
+  await passing.stop();
+  await card.getByText(/Last answered .* failures since/).waitFor();
+  await cloud.ask('/api/mcp/passing', { method: 'DELETE' });
+  await card.waitFor({ state: 'detached' });
+});
+
+test.each([
+  ['light', undefined],
+  ['dark', undefined],
+  ['light', phone],
+  ['dark', phone],
+] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
+  const name = `down-${colorScheme}${viewport ? '-phone' : ''}`;
+  await add(name, { transport: 'http', url: ill.url, description: 'Tickets of the support desk' });
+  await add(`${name}-program`, {
+    transport: 'stdio',
+    command: 'python3',
+    args: ['-m', 'server'],
+    enabled: false,
+  });
+  const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
+  await page.goto(`${cloud.url}/#/servers`);
+  await page.getByRole('article', { name, exact: true }).getByText('The server refuses').waitFor({ timeout: 90_000 });
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, `servers-${colorScheme}${viewport ? '-phone' : ''}`);
+  for (const one of [name, `${name}-program`]) await cloud.ask(`/api/mcp/${one}`, { method: 'DELETE' });
+});

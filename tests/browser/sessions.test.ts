@@ -1,0 +1,164 @@
+/** Sessions: children under their parent, a tree that is stopped, what waits for a person first, old ones cleaned up. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { makeSession, type Shown, showSession } from '../e2e/agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { openApp } from './browser.ts';
+import { goTo, inEveryLook, tabTo } from './looks.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+type Listed = Shown & { readonly parent?: string; readonly root?: string };
+
+const say = (id: string, text: string): Promise<unknown> =>
+  cloud.ask(`/api/sessions/${id}/messages`, { method: 'POST', body: JSON.stringify({ text }) });
+const end = (id: string): Promise<unknown> => cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+const list = async (): Promise<readonly Listed[]> =>
+  (await cloud.ask<{ sessions: readonly Listed[] }>('/api/sessions')).sessions;
+
+const spawn = (prompt: string): string => `call session ${JSON.stringify({ action: 'spawn', prompt })}`;
+
+/** A parent whose agent has started another. */
+const makeFamily = async (prompt: string, wish: object = {}): Promise<{ parent: string; child: string }> => {
+  const { id: parent } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro', ...wish });
+  await say(parent, spawn(prompt));
+  const found = await eventually(
+    async () => (await list()).find((session) => session.parent === parent),
+    (child) => child !== undefined,
+    60_000,
+  );
+  return { parent, child: found?.id ?? '' };
+};
+
+/** One whose first call waits for a person. */
+const makeWaiting = async (): Promise<string> => {
+  const { id } = await makeSession(cloud, { flavor: 'micro' });
+  await say(id, '$ rm -rf build');
+  await eventually(
+    () => cloud.ask<{ pendingApprovals: readonly unknown[] }>(`/api/sessions/${id}`),
+    ({ pendingApprovals }) => pendingApprovals.length === 1,
+    60_000,
+  );
+  return id;
+};
+
+const visit = (page: Page): Promise<void> => goTo(page, cloud, '/sessions');
+const rowOf = (page: Page, id: string) =>
+  page.getByRole('row').filter({ has: page.locator(`a[href*="${id}"]`) });
+
+test('children stand under their parent, and stopping the parent stops them', async () => {
+  const { parent, child } = await makeFamily('$ sleep 60');
+  const page = await openApp(cloud);
+  await visit(page);
+  await rowOf(page, child)
+    .getByText(`under ${parent.slice(0, 8)}`)
+    .waitFor();
+  const ids = await page
+    .locator('tbody tr a.title')
+    .evaluateAll((links) => links.map((a) => a.getAttribute('href')));
+  expect(ids.indexOf(`#/chat/${child}`)).toBe(ids.indexOf(`#/chat/${parent}`) + 1);
+
+  await page.getByRole('button', { name: `1 session below ${parent.slice(0, 8)}` }).click();
+  await rowOf(page, child).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: `Actions of session ${parent.slice(0, 8)}` }).click();
+  await page.getByRole('menuitem', { name: 'Stop' }).click();
+  await page.getByText('1 active session below it will end too.').waitFor();
+  await page.getByRole('button', { name: 'Stop all 2' }).click();
+  await rowOf(page, parent).getByText('completed').waitFor();
+  await eventually(
+    () => showSession(cloud, child),
+    ({ status }) => status === 'completed',
+    20_000,
+  );
+});
+
+test('what waits for a person comes first and leads there', async () => {
+  const waiting = await makeWaiting();
+  const { id: newer } = await makeSession(cloud, {});
+  onTestFinished(async () => {
+    await end(waiting);
+    await end(newer);
+  });
+  const page = await openApp(cloud);
+  await visit(page);
+  await page.getByText('1 call waits').waitFor();
+  await page.locator('tbody tr').first().getByRole('link', { name: '1 waiting' }).click();
+  await page.waitForURL(new RegExp(`/chat/${waiting}`));
+});
+
+test('sessions are searched and filtered', async () => {
+  const { id: agent } = await makeSession(cloud, {});
+  const { id: execution } = await makeSession(cloud, { kind: 'execution', template: 'node' });
+  onTestFinished(async () => {
+    await end(agent);
+    await end(execution);
+  });
+  const page = await openApp(cloud);
+  await visit(page);
+  await rowOf(page, agent).waitFor();
+  await page.getByRole('searchbox', { name: 'Search' }).fill(execution.slice(0, 13));
+  await rowOf(page, agent).waitFor({ state: 'detached' });
+  await rowOf(page, execution).waitFor();
+  await page.getByLabel('Kind').selectOption('Agents');
+  await page.getByText('No session is like that').waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await rowOf(page, agent).waitFor();
+});
+
+test('ended sessions are cleaned up, and active ones stay', async () => {
+  const { id: old } = await makeSession(cloud, {});
+  const { id: active } = await makeSession(cloud, {});
+  onTestFinished(async () => void (await end(active)));
+  await end(old);
+  const page = await openApp(cloud);
+  await visit(page);
+  await page.getByRole('button', { name: 'Clean up' }).click();
+  await page.getByLabel('Which').selectOption('All that have ended');
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await rowOf(page, old).waitFor({ state: 'detached' });
+  await rowOf(page, active).waitFor();
+  expect((await cloud.request(`/api/sessions/${old}`)).status).toBe(404);
+});
+
+test('the keyboard alone stops a session', async () => {
+  const { id } = await makeSession(cloud, {});
+  const page = await openApp(cloud);
+  await visit(page);
+  await rowOf(page, id).waitFor();
+  await tabTo(page, `Actions of session ${id.slice(0, 8)}`);
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Stop' }).waitFor();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alertdialog').waitFor();
+  await tabTo(page, 'Stop the session');
+  await page.keyboard.press('Enter');
+  await rowOf(page, id).getByText('completed').waitFor();
+});
+
+test('every look of the page is free of barriers', async () => {
+  const project = await cloud.ask<{ id: string }>('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'payments' }),
+  });
+  const { parent } = await makeFamily('$ echo hi', { project: project.id });
+  const waiting = await makeWaiting();
+  const { id: execution } = await makeSession(cloud, { kind: 'execution' });
+  onTestFinished(async () => {
+    for (const id of [parent, waiting, execution]) await end(id);
+  });
+  await eventually(
+    () => showSession(cloud, parent),
+    ({ status }) => status === 'idle',
+    60_000,
+  );
+  await inEveryLook(cloud, 'sessions', async (page) => {
+    await visit(page);
+    await rowOf(page, waiting).first().waitFor();
+    await page.getByRole('cell', { name: 'payments' }).first().waitFor();
+  });
+});

@@ -1,0 +1,98 @@
+/** Tokens: made, shown once, used, revoked; by keyboard alone; and by whom they are not seen. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+  await cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify({ name: 'Website' }) });
+});
+afterAll(() => cloud.stop());
+
+const statusWith = async (token: string, path: string): Promise<number> =>
+  (await fetch(`${cloud.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+test('a token is made, shown once, opens what it says, and nothing once it is revoked', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/tokens`);
+  await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
+  await screenshot(page, 'tokens-empty');
+  await page.getByRole('button', { name: 'New token' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await dialog.getByText('Give it a name.').waitFor();
+  await dialog.getByLabel('Name').fill('ci');
+  await dialog.getByLabel('Project', { exact: true }).selectOption({ label: 'Website' });
+  await dialog.getByText('Works in this one project').waitFor();
+  await screenshot(page, 'tokens-new');
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await dialog.getByText('This is the only time it is shown').waitFor();
+  const token = await dialog.getByRole('textbox', { name: 'Token' }).inputValue();
+  expect(token).toMatch(/^sp_[0-9a-f]{64}$/);
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'tokens-made');
+  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  expect(await page.content()).not.toContain(token);
+  expect([await statusWith(token, '/api/projects'), await statusWith(token, '/api/tokens')]).toEqual([
+    200, 403,
+  ]);
+
+  const row = page.getByRole('row', { name: /ci/ });
+  await row.getByText(`${token.slice(0, 8)}...${token.slice(-4)}`).waitFor();
+  await row.getByText('Website').waitFor();
+  await row.getByText(/^\d{4}-\d\d-\d\d$/).waitFor();
+  await row.getByRole('button', { name: 'Revoke ci' }).click();
+  await page.getByRole('alertdialog', { name: 'Revoke ci?' }).getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('opens nothing any more').first().waitFor();
+  expect(await statusWith(token, '/api/projects')).toBe(401);
+  await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
+});
+
+test('a token is made by the keyboard alone', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/tokens`);
+  await page.getByRole('button', { name: 'New token' }).first().focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').waitFor();
+  while (!(await dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))))
+    await page.keyboard.press('Tab');
+  await page.keyboard.type('operations');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await dialog.getByText('admin:ro').waitFor();
+  await page.keyboard.press('Enter');
+  await dialog.getByText('This is the only time it is shown').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('Everything, to read').waitFor();
+  expect(
+    await page.getByRole('button', { name: 'New token' }).evaluate((button) => button.matches(':focus')),
+  ).toBe(true);
+});
+
+test('who may not make tokens is told so', async () => {
+  const { token } = await cloud.ask<{ token: string }>('/api/tokens', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'reader', scope: 'admin:ro', expiresInSeconds: 86_400 }),
+  });
+  const page = await openApp({ url: cloud.url, token });
+  await page.goto(`${cloud.url}/#/tokens`);
+  await page.getByText('The scope of your token, admin:ro, does not allow this.').last().waitFor();
+});
+
+test.each([
+  ['light', undefined],
+  ['dark', undefined],
+  ['light', phone],
+  ['dark', phone],
+] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
+  const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
+  await page.goto(`${cloud.url}/#/tokens`);
+  await page.getByText('reader').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, `tokens-${colorScheme}${viewport ? '-phone' : ''}`);
+});

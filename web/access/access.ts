@@ -1,0 +1,81 @@
+/**
+ * Who is signed in, and what they may do: one state for the whole app.
+ *
+ * The server is the judge; what is asked here only decides what is offered. A token that the server refuses leads back
+ * to the sign-in, with the reason.
+ */
+import { computed, type ShallowRef, shallowRef } from 'vue';
+import type * as z from 'zod';
+import type { accessAnswer } from '#shared/contracts/access-view.ts';
+import { RequestError, request, useCredentials } from '../api/request.ts';
+import { api } from '../api/routes.ts';
+import { rememberedToken, rememberSession, rememberToken, takeGivenToken } from './remembered.ts';
+
+type Access = z.output<typeof accessAnswer>;
+export type Need = Access['may'][number];
+
+export type SignIn =
+  | { readonly kind: 'signed-out'; readonly reason: string | null }
+  | { readonly kind: 'checking'; readonly problem: string | null }
+  | { readonly kind: 'signed-in'; readonly access: Access };
+
+const checkAgainMs = 2000;
+const refusedReason = 'The server does not accept this token, or no longer does.';
+
+const state = shallowRef<SignIn>({ kind: 'signed-out', reason: null });
+let token: string | null = null;
+
+export const signIn: Readonly<ShallowRef<SignIn>> = state;
+export const currentToken = (): string | null => token;
+
+/** Whether something that needs this may be offered. */
+export const may = (need: Need): boolean =>
+  state.value.kind === 'signed-in' && state.value.access.may.includes(need);
+
+/** The project that a project token is bound to. */
+export const ownProject = computed(() =>
+  state.value.kind === 'signed-in' ? state.value.access.project : undefined,
+);
+
+/** Why a thing is not offered, in words for a tooltip or a note. */
+export const reasonAgainst = (need: Need): string | undefined => {
+  if (may(need) || state.value.kind !== 'signed-in') return undefined;
+  return `The scope of your token, ${state.value.access.scope}, does not allow this.`;
+};
+
+export const signInWith = async (given: string): Promise<void> => {
+  token = given;
+  rememberToken(given);
+  state.value = { kind: 'checking', problem: null };
+  await check(given);
+};
+
+export const signOut = (reason: string | null = null): void => {
+  token = null;
+  rememberToken(null);
+  rememberSession(null);
+  state.value = { kind: 'signed-out', reason };
+};
+
+/** The token of the link, if it is one with a token; else the one this tab remembers. */
+export const startAccess = (): void => {
+  useCredentials({ token: currentToken, onRefused: refused });
+  const given = takeGivenToken() ?? rememberedToken();
+  if (given !== null) void signInWith(given);
+};
+
+const refused = (which: string): void => {
+  if (which === token) signOut(refusedReason);
+};
+
+const check = async (which: string): Promise<void> => {
+  try {
+    const access = await request(api.access);
+    if (which === token) state.value = { kind: 'signed-in', access };
+  } catch (error) {
+    if (which !== token) return;
+    const problem = error instanceof RequestError ? error.message : String(error);
+    state.value = { kind: 'checking', problem };
+    setTimeout(() => which === token && void check(which), checkAgainMs);
+  }
+};

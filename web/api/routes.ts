@@ -1,0 +1,179 @@
+/**
+ * Every route of the REST API that this app uses, with the types of its contract.
+ *
+ * Types only are taken from the contracts: the schemas stay on the server, which checks what it gets and gives
+ * what it says.
+ */
+import type * as z from 'zod';
+import type { accessAnswer } from '#shared/contracts/access-view.ts';
+import type * as conversation from '#shared/contracts/conversation-view.ts';
+import type * as deployment from '#shared/contracts/deployment-view.ts';
+import type * as history from '#shared/contracts/history-view.ts';
+import type * as mcp from '#shared/contracts/mcp-server.ts';
+import type { putSecretBody, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
+import type * as projects from '#shared/contracts/project-view.ts';
+import type * as rest from '#shared/contracts/rest.ts';
+import type * as sandbox from '#shared/contracts/sandbox-view.ts';
+import type * as bodies from '#shared/contracts/schedule-bodies.ts';
+import type * as schedules from '#shared/contracts/schedule-view.ts';
+import type * as sessions from '#shared/contracts/session-view.ts';
+import type { approval, userMessage } from '#shared/contracts/socket-actions.ts';
+import type * as tokens from '#shared/contracts/token-view.ts';
+import type * as workspaces from '#shared/contracts/workspace-view.ts';
+import type { Route } from './request.ts';
+
+type Out<Schema extends z.ZodType> = z.output<Schema>;
+type In<Schema extends z.ZodType> = z.input<Schema>;
+
+export type Session = Out<typeof sessions.sessionAnswer>;
+export type Project = Out<typeof projects.projectAnswer>;
+export type Workspace = Out<typeof workspaces.workspaceAnswer>;
+export type Schedule = Out<typeof schedules.scheduleAnswer>;
+export type ScheduleRun = Out<typeof schedules.runAnswer>;
+export type McpServer = Out<typeof mcp.serverAnswer>;
+export type AccessToken = Out<typeof tokens.tokenAnswer>;
+export type Stats = Out<typeof deployment.statsAnswer>;
+export type StatsHistory = Out<typeof history.statsHistoryAnswer>;
+export type ModelList = Out<typeof deployment.modelsAnswer>;
+export type ServerConfig = In<typeof mcp.addServerBody>['config'];
+export type ProviderName = Session['provider'];
+export type FileEntry = Out<typeof sandbox.filesAnswer>['files'][number];
+export type LogLine = Out<typeof sandbox.logsAnswer>['lines'][number];
+
+const route =
+  <S>() =>
+  <Path extends string>(method: Route<Path, S>['method'], path: Path): Route<Path, S> => ({ method, path });
+
+type Page = { readonly query: In<typeof rest.pageQuery> };
+type Of<Schema extends z.ZodType> = { readonly answer: Out<Schema> };
+type With<Schema extends z.ZodType> = { readonly body: In<Schema> };
+type InProject = { readonly query: In<typeof mcp.projectQuery> };
+
+export const api = {
+  access: route<Of<typeof accessAnswer>>()('GET', '/api/access'),
+  makeTicket: route<Of<typeof tokens.ticketAnswer>>()('POST', '/api/tickets'),
+
+  listSessions: route<{ query: In<typeof rest.listQuery> } & Of<typeof sessions.sessionsAnswer>>()(
+    'GET',
+    '/api/sessions',
+  ),
+  makeSession: route<With<typeof rest.createSessionBody> & Of<typeof sessions.sessionAnswer>>()(
+    'POST',
+    '/api/sessions',
+  ),
+  showSession: route<Of<typeof sessions.sessionAnswer>>()('GET', '/api/sessions/{id}'),
+  endSession: route<Of<typeof sessions.sessionAnswer>>()('DELETE', '/api/sessions/{id}'),
+  cleanUpSessions: route<With<typeof rest.cleanupBody> & Of<typeof sessions.cleanedAnswer>>()(
+    'POST',
+    '/api/sessions/cleanup',
+  ),
+  sendMessage: route<With<typeof userMessage> & Of<typeof conversation.acceptedAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/messages',
+  ),
+  readEvents: route<{ query: In<typeof rest.eventsQuery> } & Of<typeof conversation.eventsAnswer>>()(
+    'GET',
+    '/api/sessions/{id}/events',
+  ),
+  decideCall: route<With<typeof approval> & Of<typeof conversation.decidedAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/approvals/{callId}',
+  ),
+  cancelTurn: route<Of<typeof conversation.cancelledAnswer>>()('POST', '/api/sessions/{id}/cancel'),
+  readLogs: route<Of<typeof sandbox.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),
+  listFiles: route<{ query: In<typeof rest.filesQuery> } & Of<typeof sandbox.filesAnswer>>()(
+    'GET',
+    '/api/sessions/{id}/files',
+  ),
+  listPorts: route<Of<typeof sandbox.portsAnswer>>()('GET', '/api/sessions/{id}/ports'),
+  leasePort: route<With<typeof rest.leaseBody> & Of<typeof sandbox.portAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/ports',
+  ),
+
+  listProjects: route<Page & Of<typeof projects.projectsAnswer>>()('GET', '/api/projects'),
+  makeProject: route<With<typeof rest.createProjectBody> & Of<typeof projects.projectAnswer>>()(
+    'POST',
+    '/api/projects',
+  ),
+  showProject: route<Of<typeof projects.projectAnswer>>()('GET', '/api/projects/{id}'),
+  changeProject: route<With<typeof rest.updateProjectBody> & Of<typeof projects.projectAnswer>>()(
+    'PATCH',
+    '/api/projects/{id}',
+  ),
+  deleteProject: route<Of<typeof projects.deletedAnswer>>()('DELETE', '/api/projects/{id}'),
+  listWorkspaces: route<Page & Of<typeof workspaces.workspacesAnswer>>()(
+    'GET',
+    '/api/projects/{id}/workspaces',
+  ),
+  makeWorkspace: route<With<typeof rest.createWorkspaceBody> & Of<typeof workspaces.workspaceAnswer>>()(
+    'POST',
+    '/api/projects/{id}/workspaces',
+  ),
+  deleteWorkspace: route<Of<typeof projects.deletedAnswer>>()(
+    'DELETE',
+    '/api/projects/{id}/workspaces/{workspace}',
+  ),
+  listSecrets: route<Of<typeof secretsView>>()('GET', '/api/projects/{id}/secrets'),
+  putSecret: route<With<typeof putSecretBody> & Of<typeof secretView>>()(
+    'PUT',
+    '/api/projects/{id}/secrets/{name}',
+  ),
+  deleteSecret: route<{ answer: { message: string } }>()('DELETE', '/api/projects/{id}/secrets/{name}'),
+
+  listSchedules: route<{ query: In<typeof bodies.scheduleQuery> } & Of<typeof schedules.schedulesAnswer>>()(
+    'GET',
+    '/api/schedules',
+  ),
+  makeSchedule: route<With<typeof bodies.createScheduleBody> & Of<typeof schedules.scheduleAnswer>>()(
+    'POST',
+    '/api/schedules',
+  ),
+  showSchedule: route<Of<typeof schedules.scheduleAnswer>>()('GET', '/api/schedules/{id}'),
+  changeSchedule: route<With<typeof bodies.changeScheduleBody> & Of<typeof schedules.scheduleAnswer>>()(
+    'PATCH',
+    '/api/schedules/{id}',
+  ),
+  deleteSchedule: route<Of<typeof schedules.scheduleAnswer>>()('DELETE', '/api/schedules/{id}'),
+  triggerSchedule: route<Of<typeof schedules.triggerAnswer>>()('POST', '/api/schedules/{id}/trigger'),
+  scheduleHistory: route<{ query: In<typeof bodies.historyQuery> } & Of<typeof schedules.historyAnswer>>()(
+    'GET',
+    '/api/schedules/{id}/history',
+  ),
+
+  listServers: route<InProject & Of<typeof mcp.serversAnswer>>()('GET', '/api/mcp'),
+  serverHealth: route<InProject & Of<typeof mcp.healthAnswer>>()('GET', '/api/mcp/health'),
+  addServer: route<InProject & With<typeof mcp.addServerBody> & Of<typeof mcp.messageAnswer>>()(
+    'POST',
+    '/api/mcp/add',
+  ),
+  changeServer: route<InProject & With<typeof mcp.changeServerBody> & Of<typeof mcp.messageAnswer>>()(
+    'PATCH',
+    '/api/mcp/{name}',
+  ),
+  deleteServer: route<InProject & Of<typeof mcp.removedAnswer>>()('DELETE', '/api/mcp/{name}'),
+  enableServer: route<InProject & Of<typeof mcp.messageAnswer>>()('POST', '/api/mcp/{name}/enable'),
+  disableServer: route<InProject & Of<typeof mcp.messageAnswer>>()('POST', '/api/mcp/{name}/disable'),
+  testServer: route<InProject & Of<typeof mcp.testAnswer>>()('POST', '/api/mcp/{name}/test'),
+
+  listTokens: route<Page & Of<typeof tokens.tokensAnswer>>()('GET', '/api/tokens'),
+  makeToken: route<With<typeof rest.createTokenBody> & Of<typeof tokens.newTokenAnswer>>()(
+    'POST',
+    '/api/tokens',
+  ),
+  revokeToken: route<Of<typeof tokens.tokenAnswer>>()('DELETE', '/api/tokens/{id}'),
+
+  listModels: route<{ query: In<typeof rest.modelsQuery> } & Of<typeof deployment.modelsAnswer>>()(
+    'GET',
+    '/api/models/available',
+  ),
+  checkModels: route<{ query: In<typeof rest.modelChecksQuery> } & Of<typeof deployment.modelChecksAnswer>>()(
+    'GET',
+    '/api/models/check',
+  ),
+  stats: route<Of<typeof deployment.statsAnswer>>()('GET', '/api/stats'),
+  statsHistory: route<{ query: { readonly minutes?: number } } & Of<typeof history.statsHistoryAnswer>>()(
+    'GET',
+    '/api/stats/history',
+  ),
+} as const;

@@ -1,0 +1,2 @@
+/** What the build tool puts into this program. */
+declare module '*.css';

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { showHidden } from '../../parts/hidden-characters.ts';
+import { summarizeCall } from './call-summary.ts';
+
+const code = (language: string, text: string) => ({ kind: 'code', language, code: text });
+
+test.each([
+  ['execute_command', { command: 'ls -l' }, 'Run a command', code('bash', 'ls -l')],
+  ['execute_code', { language: 'node', code: '1' }, 'Run Node.js code', code('node', '1')],
+  [
+    'write_file',
+    { path: 'a.txt', content: 'x' },
+    'Write a.txt',
+    { kind: 'file', path: 'a.txt', content: 'x' },
+  ],
+  ['read_file', { path: 'a.txt' }, 'Read a.txt', { kind: 'none' }],
+  ['list_files', {}, 'List the workspace', { kind: 'none' }],
+  ['other', { a: 1 }, 'Call other', code('json', '{\n  "a": 1\n}')],
+])('%s is told in words', (name, args, ...[title, form]) => {
+  expect(summarizeCall(name, args)).toMatchObject({ title, form });
+});
+
+test('an argument that a form would hide makes all of them visible', () => {
+  expect(summarizeCall('execute_command', { command: 'ls', args: ['-l', '/'] })).toMatchObject({
+    title: 'Call execute_command',
+    form: code('json', '{\n  "command": "ls",\n  "args": [\n    "-l",\n    "/"\n  ]\n}'),
+  });
+  expect(summarizeCall('execute_command', { command: 'ls', path: '/etc' }).title).toBe(
+    'Call execute_command',
+  );
+  expect(summarizeCall('read_file', { path: 'a', encoding: 'x' }).title).toBe('Call read_file');
+});
+
+test('a time limit is told beside', () => {
+  expect(summarizeCall('execute_command', { command: 'ls', timeout: 9 })).toMatchObject({
+    title: 'Run a command, 9 s at most',
+    form: code('bash', 'ls'),
+  });
+});
+
+test('what cannot be seen is shown by its number', () => {
+  expect(showHidden('a\u202Eb\u200Bc\u001Bd\re\tf\n')).toBe('a⟦U+202E⟧b⟦U+200B⟧c⟦U+001B⟧d⟦U+000D⟧e\tf\n');
+  expect(showHidden('grüße 世界 👋')).toBe('grüße 世界 👋');
+});

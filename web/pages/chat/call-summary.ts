@@ -1,0 +1,59 @@
+/**
+ * What a tool call would do, as a person must see it before saying yes: a title, and the arguments in the form in which
+ * they can be read. Pure. An argument that a form would not show makes all of them visible.
+ */
+import type { JsonObject } from '#shared/domain/json.ts';
+import { showHidden } from '../../parts/hidden-characters.ts';
+import type { IconName } from '../../parts/icon-paths.ts';
+
+export type CallForm =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'code'; readonly language: string; readonly code: string }
+  | { readonly kind: 'file'; readonly path: string; readonly content: string };
+
+export type CallSummary = { readonly title: string; readonly icon: IconName; readonly form: CallForm };
+
+export const summarizeCall = (name: string, args: JsonObject): CallSummary => {
+  const { timeout, ...acts } = args;
+  const isTimed = typeof timeout === 'number';
+  const { title, icon, form } = describe(name, isTimed ? acts : args, args);
+  return { title: showHidden(isTimed ? `${title}, ${timeout} s at most` : title), icon, form };
+};
+
+const describe = (name: string, args: JsonObject, all: JsonObject): CallSummary => {
+  const { command, code, language, path, content, ...others } = args;
+  const isBare = Object.keys(others).length === 0;
+  const only = (...names: readonly string[]): boolean =>
+    isBare && Object.keys(args).every((key) => names.includes(key));
+  if (name === 'execute_command' && isText(command) && only('command'))
+    return {
+      title: 'Run a command',
+      icon: 'terminal',
+      form: { kind: 'code', language: 'bash', code: command },
+    };
+  if (name === 'execute_code' && isText(code) && isText(language) && only('code', 'language'))
+    return {
+      title: `Run ${languageNames[language] ?? language} code`,
+      icon: 'code',
+      form: { kind: 'code', language, code },
+    };
+  if (name === 'write_file' && isText(path) && isText(content) && only('path', 'content'))
+    return { title: `Write ${path}`, icon: 'file', form: { kind: 'file', path, content } };
+  if (name === 'read_file' && isText(path) && only('path'))
+    return { title: `Read ${path}`, icon: 'file', form: { kind: 'none' } };
+  if (name === 'list_files' && only('path') && (path === undefined || isText(path)))
+    return {
+      title: `List ${isText(path) ? path : 'the workspace'}`,
+      icon: 'folder',
+      form: { kind: 'none' },
+    };
+  return {
+    title: `Call ${name}`,
+    icon: 'plug',
+    form: { kind: 'code', language: 'json', code: JSON.stringify(all, null, 2) },
+  };
+};
+
+const languageNames: Readonly<Record<string, string>> = { python: 'Python', node: 'Node.js' };
+
+const isText = (value: unknown): value is string => typeof value === 'string';

@@ -1,0 +1,26 @@
+/**
+ * Which items of a long conversation are drawn: the newest, in groups that the browser may skip when they are out of
+ * view; more when a reader goes up. Pure.
+ *
+ * A group whose items are the same is the same array, so that what draws it has nothing to do.
+ */
+import type { Item, Items } from '../../session/items.ts';
+
+export const groupItems = 40;
+export const groupsShownMin = 4;
+
+export type Group = { readonly key: string; readonly items: readonly Item[] };
+
+/** Groups begin at fixed numbers, counted from the first item: adding one changes the last group alone. */
+export const groupsOf = (items: Items, before: readonly Group[]): readonly Group[] =>
+  Array.from({ length: Math.ceil(items.length / groupItems) }, (_, index) => {
+    const start = index * groupItems;
+    const old = before[index];
+    return old !== undefined && isSame(old.items, items, start)
+      ? old
+      : { key: `group-${index}`, items: items.slice(start, start + groupItems) };
+  });
+
+const isSame = (group: readonly Item[], items: Items, start: number): boolean =>
+  group.length === Math.min(groupItems, items.length - start) &&
+  group.every((item, index) => item === items[start + index]);

@@ -1,0 +1,53 @@
+/**
+ * What is known of one provider: whether there is a key for it, its default, and the models it lists.
+ *
+ * A provider without a key, or one that does not answer, is a fact to show and no failure of the page.
+ */
+import { RequestError, request } from '../../api/request.ts';
+import { api, type ModelList, type ProviderName } from '../../api/routes.ts';
+
+export type ProviderFacts = {
+  readonly provider: ProviderName;
+  readonly state: 'available' | 'no-key' | 'failing';
+  /** Why it is not there. */
+  readonly problem?: string;
+  readonly models: ModelList['models'];
+  /** By id: what the provider says of the models that new sessions get. */
+  readonly defaults: Readonly<Record<string, string>>;
+};
+
+export const providerNames: Readonly<Record<ProviderName, string>> = {
+  anthropic: 'Anthropic',
+  openai: 'OpenAI',
+  gemini: 'Google Gemini',
+  demo: 'Demo',
+};
+export const providers = Object.keys(providerNames) as ProviderName[];
+
+export const keyVariables: Readonly<Record<ProviderName, string | undefined>> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  openai: 'OPENAI_API_KEY',
+  gemini: 'GEMINI_API_KEY',
+  demo: undefined,
+};
+
+/** Nothing is asked of a provider that there is no key for. */
+export const withoutKey = (provider: ProviderName): ProviderFacts => ({
+  provider,
+  state: 'no-key',
+  models: [],
+  defaults: {},
+});
+
+export const askProvider = async (provider: ProviderName, signal: AbortSignal): Promise<ProviderFacts> => {
+  try {
+    const [{ models }, { models: defaults }] = await Promise.all([
+      request(api.listModels, { query: { provider } }, { signal }),
+      request(api.checkModels, { query: { provider } }, { signal }),
+    ]);
+    return { provider, state: 'available', models, defaults };
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.code === 'unreachable' || error.status === 401) throw error;
+    return { provider, state: 'failing', problem: error.message, models: [], defaults: {} };
+  }
+};

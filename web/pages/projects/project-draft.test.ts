@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { Project } from '../../api/routes.ts';
+import { bodyOf, draftOf, problemsOf } from './project-draft.ts';
+
+const project: Project = {
+  id: '7b0c5f0e-5a53-4f7e-9a0e-0d6f1e3f7a11',
+  name: 'payments',
+  description: 'of the shop',
+  provider: 'demo',
+  flavor: 'small',
+  flavorsAllowed: ['micro', 'small'],
+  approvals: 'medium',
+  limits: { maxRecursionDepth: 0, maxCostUsd: 2.5 },
+  disabledTools: ['write_file', 'session'],
+  mcpNamespacing: 'prefix',
+  createdAt: '2026-01-01T00:00:00.000Z',
+};
+
+test('a form that nobody touched asks for what is there, and empty fields for the words of the operator', () => {
+  expect(bodyOf(draftOf(project))).toEqual({
+    name: 'payments',
+    description: 'of the shop',
+    provider: 'demo',
+    model: null,
+    flavor: 'small',
+    template: null,
+    approvals: 'medium',
+    flavorsAllowed: ['micro', 'small'],
+    limits: { maxRecursionDepth: 0, maxAgentsPerSession: null, maxCostUsd: 2.5 },
+    disabledTools: ['write_file', 'session'],
+    mcpNamespacing: 'prefix',
+  });
+});
+
+test('a new project allows every size and says nothing of the rest', () => {
+  expect(bodyOf({ ...draftOf(), name: ' a ' })).toMatchObject({
+    name: 'a',
+    flavorsAllowed: null,
+    disabledTools: null,
+  });
+});
+
+test('tools are told apart by spaces, commas and lines, and named once', () => {
+  expect(bodyOf({ ...draftOf(), disabledTools: 'a, b\nb  c' }).disabledTools).toEqual(['a', 'b', 'c']);
+});
+
+test('what the server would refuse is said beside its field', () => {
+  expect(problemsOf(draftOf(project))).toEqual({});
+  expect(
+    problemsOf({
+      ...draftOf(project),
+      name: ' ',
+      flavor: 'large',
+      maxRecursionDepth: '11',
+      maxAgentsPerSession: '1.5',
+      maxCostUsd: 'x',
+    }),
+  ).toEqual({
+    name: 'A project needs a name.',
+    flavor: 'This size is not among the allowed ones below.',
+    maxRecursionDepth: 'A whole number from 0 to 10.',
+    maxAgentsPerSession: 'A whole number from 1 to 1000.',
+    maxCostUsd: 'A number from 0 to 100000.',
+  });
+  expect(problemsOf({ ...draftOf(project), flavor: '', flavorsAllowed: [] })).toEqual({
+    flavorsAllowed: 'Allow at least one size.',
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * The form of a project and what it asks the server for. Pure.
+ *
+ * A form holds texts; an empty one means that the operator's word counts, and takes away what was there.
+ */
+import type { flavors } from '#shared/domain/flavor.ts';
+import type { Project } from '../../api/routes.ts';
+
+type Flavor = keyof typeof flavors;
+export const flavorNames = ['micro', 'small', 'medium', 'large'] as const satisfies readonly Flavor[];
+
+export type ProjectDraft = {
+  name: string;
+  description: string;
+  provider: string;
+  model: string;
+  flavor: string;
+  template: string;
+  approvals: string;
+  flavorsAllowed: readonly Flavor[];
+  maxRecursionDepth: string;
+  maxAgentsPerSession: string;
+  maxCostUsd: string;
+  disabledTools: string;
+  mcpNamespacing: string;
+};
+
+export const draftOf = (project?: Project): ProjectDraft => ({
+  name: project?.name ?? '',
+  description: project?.description ?? '',
+  provider: project?.provider ?? '',
+  model: project?.model ?? '',
+  flavor: project?.flavor ?? '',
+  template: project?.template ?? '',
+  approvals: project?.approvals ?? '',
+  flavorsAllowed: project?.flavorsAllowed ?? flavorNames,
+  maxRecursionDepth: textOf(project?.limits?.maxRecursionDepth),
+  maxAgentsPerSession: textOf(project?.limits?.maxAgentsPerSession),
+  maxCostUsd: textOf(project?.limits?.maxCostUsd),
+  disabledTools: (project?.disabledTools ?? []).join('\n'),
+  mcpNamespacing: project?.mcpNamespacing ?? '',
+});
+
+const textOf = (value: number | undefined): string => (value === undefined ? '' : String(value));
+
+export type DraftProblems = Partial<Record<keyof ProjectDraft, string>>;
+
+type Bound = { readonly min: number; readonly max: number; readonly isWhole: boolean };
+export const limitBounds = {
+  maxRecursionDepth: { min: 0, max: 10, isWhole: true },
+  maxAgentsPerSession: { min: 1, max: 1000, isWhole: true },
+  maxCostUsd: { min: 0, max: 100_000, isWhole: false },
+} as const satisfies Partial<Record<keyof ProjectDraft, Bound>>;
+
+export const problemsOf = (draft: ProjectDraft): DraftProblems => {
+  const limits = (['maxRecursionDepth', 'maxAgentsPerSession', 'maxCostUsd'] as const).flatMap((limit) => {
+    const problem = limitProblem(draft[limit], limitBounds[limit]);
+    return problem === undefined ? [] : [[limit, problem] as const];
+  });
+  return {
+    ...(draft.name.trim() === '' ? { name: 'A project needs a name.' } : {}),
+    ...(draft.flavorsAllowed.length === 0 ? { flavorsAllowed: 'Allow at least one size.' } : {}),
+    ...(draft.flavor !== '' && !draft.flavorsAllowed.some((flavor) => flavor === draft.flavor)
+      ? { flavor: 'This size is not among the allowed ones below.' }
+      : {}),
+    ...Object.fromEntries(limits),
+  };
+};
+
+const limitProblem = (text: string, { min, max, isWhole }: Bound): string | undefined => {
+  if (text.trim() === '') return undefined;
+  const value = Number(text);
+  const isFine = value >= min && value <= max && (!isWhole || Number.isInteger(value));
+  return isFine ? undefined : `${isWhole ? 'A whole number' : 'A number'} from ${min} to ${max}.`;
+};
+
+export const bodyOf = (draft: ProjectDraft) => ({
+  name: draft.name.trim(),
+  description: orNull(draft.description),
+  provider: orNull(draft.provider),
+  model: orNull(draft.model),
+  flavor: orNull(draft.flavor),
+  template: orNull(draft.template),
+  approvals: orNull(draft.approvals) as Project['approvals'] | null,
+  flavorsAllowed: draft.flavorsAllowed.length === flavorNames.length ? null : [...draft.flavorsAllowed],
+  limits: {
+    maxRecursionDepth: numberOrNull(draft.maxRecursionDepth),
+    maxAgentsPerSession: numberOrNull(draft.maxAgentsPerSession),
+    maxCostUsd: numberOrNull(draft.maxCostUsd),
+  },
+  disabledTools: listOrNull(draft.disabledTools),
+  mcpNamespacing: orNull(draft.mcpNamespacing) as Project['mcpNamespacing'] | null,
+});
+
+const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
+const numberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+const listOrNull = (text: string): string[] | null => {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '');
+  return names.length === 0 ? null : [...new Set(names)];
+};

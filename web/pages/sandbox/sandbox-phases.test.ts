@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import type { Session } from '../../api/routes.ts';
+import { stepsOf } from './sandbox-phases.ts';
+
+type Sandbox = NonNullable<Session['sandbox']>;
+const requestedAt = '2026-01-01T00:00:00.000Z';
+const readyAt = '2026-01-01T00:00:02.500Z';
+const stoppedAt = '2026-01-01T01:00:00.000Z';
+
+const stages = (sandbox: Sandbox | null) => stepsOf(sandbox).map(({ name, state }) => `${name} ${state}`);
+const notes = (sandbox: Sandbox) => stepsOf(sandbox).map(({ note }) => note);
+
+test('nothing has begun where no sandbox was asked for', () => {
+  expect(stages(null)).toEqual([
+    'Requested ahead',
+    'Starting ahead',
+    'Restoring ahead',
+    'Ready ahead',
+    'Stopped ahead',
+  ]);
+});
+
+test.each([
+  ['requested', 'a machine is asked for'],
+  ['placed', 'the machine boots'],
+  ['booting', 'its server comes up'],
+] as const)('a start in phase %s says what it waits for', (phase, note) => {
+  const sandbox: Sandbox = { state: 'starting', source: 'cold', requestedAt, phase };
+  expect(stages(sandbox)[1]).toBe('Starting current');
+  expect(notes(sandbox)).toEqual(['cold, a new one', note, '', '', '']);
+});
+
+test('files come back before it is ready', () => {
+  const sandbox: Sandbox = { state: 'starting', source: 'pool', requestedAt, phase: 'restoring' };
+  expect(stages(sandbox).slice(1, 4)).toEqual(['Starting done', 'Restoring current', 'Ready ahead']);
+  expect(notes(sandbox)).toEqual(['warm, from the pool', '', 'its files come back', '', '']);
+});
+
+test('a ready one tells how long it took, and when', () => {
+  const steps = stepsOf({ state: 'ready', source: 'cold', requestedAt, readyAt, startMs: 2500 });
+  expect(steps[3]).toEqual({ name: 'Ready', state: 'current', at: readyAt, note: 'after 2.5 s' });
+  expect(steps[4]).toEqual({ name: 'Stopped', state: 'ahead', at: null, note: '' });
+});
+
+test('a stop has its reason, and is on its way before it is done', () => {
+  const lived = { source: 'cold', requestedAt, readyAt, startMs: 2500, reason: 'idle' } as const;
+  expect(stepsOf({ ...lived, state: 'stopping' })[4]).toEqual({
+    name: 'Stopping',
+    state: 'current',
+    at: null,
+    note: 'idle; its files are saved first',
+  });
+  expect(stepsOf({ ...lived, state: 'stopped', stoppedAt })[4]).toEqual({
+    name: 'Stopped',
+    state: 'current',
+    at: stoppedAt,
+    note: 'idle',
+  });
+});
+
+test('one that never was ready has failed', () => {
+  const sandbox: Sandbox = {
+    state: 'stopped',
+    source: 'cold',
+    requestedAt,
+    stoppedAt,
+    reason: 'no capacity',
+  };
+  expect(stages(sandbox)).toEqual([
+    'Requested done',
+    'Starting ahead',
+    'Restoring ahead',
+    'Ready ahead',
+    'Stopped failed',
+  ]);
+});

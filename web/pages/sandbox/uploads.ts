@@ -1,0 +1,67 @@
+/**
+ * Files on their way into a workspace: one after the other, each with its progress; a failed one does not stop the rest.
+ *
+ * What is over the limit is refused before a byte is sent.
+ */
+import { type ShallowRef, shallowRef } from 'vue';
+import { byteSize } from '../../parts/durations.ts';
+import { type Incoming, incomingFilesMax } from './dropped-files.ts';
+import { joined } from './folder-rows.ts';
+import { uploadBytesMax, writeFile } from './workspace-files.ts';
+
+export type UploadRow = {
+  readonly path: string;
+  readonly size: number;
+  readonly sent: number;
+  readonly state: 'waiting' | 'sending' | 'done' | 'failed';
+  readonly problem: string;
+};
+
+export type Uploads = {
+  readonly rows: ShallowRef<readonly UploadRow[]>;
+  readonly add: (sessionId: string, folder: string, files: readonly Incoming[]) => Promise<void>;
+  readonly clear: () => void;
+};
+
+export const useUploads = (): Uploads => {
+  const rows = shallowRef<readonly UploadRow[]>([]);
+  const change = (path: string, changed: Partial<UploadRow>): void => {
+    rows.value = rows.value.map((row) => (row.path === path ? { ...row, ...changed } : row));
+  };
+  const sendOne = async (sessionId: string, path: string, file: File): Promise<void> => {
+    change(path, { state: 'sending' });
+    try {
+      await writeFile(sessionId, { path, content: file, onProgress: (sent) => change(path, { sent }) });
+      change(path, { state: 'done' });
+    } catch (error) {
+      change(path, { state: 'failed', problem: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const add: Uploads['add'] = async (sessionId, folder, files) => {
+    const wanted = files
+      .slice(0, incomingFilesMax)
+      .map(({ path, file }) => ({ path: joined(folder, path), file }));
+    const fresh = wanted.map(({ path, file }) => newRow(path, file));
+    rows.value = [...rows.value.filter(({ path }) => !wanted.some((one) => one.path === path)), ...fresh];
+    for (const { path, file } of wanted)
+      if (file.size <= uploadBytesMax) await sendOne(sessionId, path, file);
+  };
+  return {
+    rows,
+    add,
+    clear: () => {
+      rows.value = rows.value.filter(({ state }) => state === 'waiting' || state === 'sending');
+    },
+  };
+};
+
+const newRow = (path: string, { size }: File): UploadRow => {
+  const isTooLarge = size > uploadBytesMax;
+  return {
+    path,
+    size,
+    sent: 0,
+    state: isTooLarge ? 'failed' : 'waiting',
+    problem: isTooLarge ? `A workspace holds at most ${byteSize(uploadBytesMax)}.` : '',
+  };
+};

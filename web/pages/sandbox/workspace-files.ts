@@ -1,0 +1,115 @@
+/**
+ * The files of a session's workspace over the REST API: listed, read, written whole or in parts, removed.
+ *
+ * The API has no versions: before a write that must not lose another's, the file is looked at again, and one that is
+ * not as it was read is not overwritten.
+ */
+import { RequestError, send } from '../../api/request.ts';
+import type { FileEntry } from '../../api/routes.ts';
+
+/** A cold start comes before the first answer. */
+const firstAnswerMs = 150_000;
+/** Of one request; also how often progress is told. */
+const partBytesMax = 2 * 1024 * 1024;
+export const uploadBytesMax = 2 * 1024 ** 3;
+
+/** What was there when it was read. */
+export type Version = Pick<FileEntry, 'size' | 'modifiedAt'>;
+
+const addressOf = (sessionId: string, path: string): string =>
+  `/api/sessions/${sessionId}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
+
+const signalOf = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
+
+/** `''` is the workspace itself. Starts the sandbox when none runs. */
+export const listFolder = async (
+  sessionId: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<readonly FileEntry[]> => {
+  const query = new URLSearchParams({ path: path === '' ? '.' : path });
+  const init = { timeoutMs: firstAnswerMs, ...signalOf(signal) };
+  const response = await send(`/api/sessions/${sessionId}/files?${query}`, init);
+  const { files } = (await response.json()) as { readonly files: readonly FileEntry[] };
+  return files;
+};
+
+export const readFile = async (
+  sessionId: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const init = { timeoutMs: firstAnswerMs, ...signalOf(signal) };
+  return new Uint8Array(await (await send(addressOf(sessionId, path), init)).arrayBuffer());
+};
+
+export const removeFile = async (sessionId: string, path: string): Promise<void> => {
+  await send(addressOf(sessionId, path), { method: 'DELETE', timeoutMs: firstAnswerMs });
+};
+
+/** Undefined when it is not there. */
+export const versionOf = async (sessionId: string, path: string): Promise<Version | undefined> => {
+  const cut = path.lastIndexOf('/');
+  try {
+    const entries = await listFolder(sessionId, path.slice(0, Math.max(cut, 0)));
+    return entries.find(({ name }) => name === path.slice(cut + 1));
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'file_not_found') return undefined;
+    throw error;
+  }
+};
+
+/** From the workspace down, so that nobody asks for a folder that is not there. */
+export const isThere = async (sessionId: string, path: string): Promise<boolean> => {
+  let folder = '';
+  for (const name of path.split('/')) {
+    const entries = await listFolder(sessionId, folder);
+    if (!entries.some((entry) => entry.name === name)) return false;
+    folder = folder === '' ? name : `${folder}/${name}`;
+  }
+  return true;
+};
+
+export const isSameVersion = (one: Version | undefined, other: Version | undefined): boolean =>
+  one?.modifiedAt === other?.modifiedAt && one?.size === other?.size;
+
+export type Upload = {
+  readonly path: string;
+  readonly content: Blob;
+  readonly onProgress?: (sentBytes: number) => void;
+  readonly signal?: AbortSignal;
+};
+
+export const writeFile = async (
+  sessionId: string,
+  { path, content, onProgress = () => {}, signal }: Upload,
+): Promise<void> => {
+  const put = (body: Blob, headers: Record<string, string> = {}) =>
+    send(addressOf(sessionId, path), {
+      method: 'PUT',
+      body,
+      headers: { 'content-type': 'application/octet-stream', ...headers },
+      timeoutMs: firstAnswerMs,
+      ...signalOf(signal),
+    });
+  if (content.size <= partBytesMax) {
+    await put(content);
+    return onProgress(content.size);
+  }
+  for (let from = 0; from < content.size; from += partBytesMax) {
+    const to = Math.min(from + partBytesMax, content.size);
+    await put(content.slice(from, to), { 'content-range': `bytes ${from}-${to - 1}/${content.size}` });
+    onProgress(to);
+  }
+};
+
+/** Through the page, since a link could not carry the token. */
+export const downloadFile = async (sessionId: string, path: string): Promise<void> => {
+  const url = URL.createObjectURL(new Blob([await readFile(sessionId, path)]));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = path.slice(path.lastIndexOf('/') + 1);
+  link.click();
+  // The browser takes what is behind the address when it gets to it.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+};

@@ -1,0 +1,69 @@
+/** The folders of a workspace as far as they were opened: read when they are, read again when something may have changed. */
+import { type Ref, type ShallowRef, shallowRef } from 'vue';
+import type { FileEntry } from '../../api/routes.ts';
+import { type Folders, parentOf } from './folder-rows.ts';
+import { listFolder } from './workspace-files.ts';
+
+export type WorkspaceTree = {
+  readonly folders: ShallowRef<Folders>;
+  readonly open: ShallowRef<ReadonlySet<string>>;
+  readonly error: ShallowRef<unknown>;
+  readonly isReading: Ref<boolean>;
+  readonly toggle: (path: string, isOpen?: boolean) => Promise<void>;
+  /** Reads every open folder again; one that is gone closes. */
+  readonly refresh: () => Promise<void>;
+  /** Opens the folders above a file and reads them. */
+  readonly reveal: (path: string) => Promise<void>;
+};
+
+export const useWorkspaceTree = (sessionId: () => string): WorkspaceTree => {
+  const folders = shallowRef<Folders>(new Map());
+  const open = shallowRef<ReadonlySet<string>>(new Set());
+  const error = shallowRef<unknown>();
+  const isReading = shallowRef(false);
+
+  const read = async (paths: readonly string[]): Promise<void> => {
+    const id = sessionId();
+    isReading.value = true;
+    try {
+      const lists = await Promise.all(paths.map(async (path) => [path, await listed(id, path)] as const));
+      if (id !== sessionId()) return;
+      const next = new Map(folders.value);
+      for (const [path, entries] of lists) {
+        if (entries === undefined) next.delete(path);
+        else next.set(path, entries);
+      }
+      folders.value = next;
+      error.value = undefined;
+    } catch (problem) {
+      error.value = problem;
+    } finally {
+      isReading.value = false;
+    }
+  };
+
+  const toggle = async (path: string, isOpen = !open.value.has(path)): Promise<void> => {
+    const next = new Set(open.value);
+    if (isOpen) next.add(path);
+    else next.delete(path);
+    open.value = next;
+    if (isOpen) await read([path]);
+  };
+  const reveal = async (path: string): Promise<void> => {
+    const above: string[] = [];
+    for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) above.push(folder);
+    open.value = new Set([...open.value, ...above]);
+    await read(['', ...open.value]);
+  };
+  return { folders, open, error, isReading, toggle, refresh: () => read(['', ...open.value]), reveal };
+};
+
+/** Of a folder below; that the workspace itself cannot be read is a failure. */
+const listed = async (id: string, path: string): Promise<readonly FileEntry[] | undefined> => {
+  try {
+    return await listFolder(id, path);
+  } catch (problem) {
+    if (path === '') throw problem;
+    return undefined;
+  }
+};

@@ -1,0 +1,110 @@
+/**
+ * What a cron expression means, in a sentence; and when it comes true next. Pure.
+ *
+ * The expression is read by the server's own parser, so what is said here is what will happen there.
+ */
+import { type Cron, decodeCron, nextRun } from '#shared/domain/schedule/cron.ts';
+
+export type CronReading =
+  | { readonly ok: true; readonly cron: Cron; readonly words: string }
+  | { readonly ok: false; readonly problem: string };
+
+export const readCron = (expression: string): CronReading => {
+  const decoded = decodeCron(expression.trim());
+  if (!decoded.ok) return decoded;
+  return { ok: true, cron: decoded.cron, words: wordsOf(decoded.cron) };
+};
+
+/** Epoch milliseconds, in order; fewer when there are fewer. */
+export const nextRuns = (cron: Cron, afterMs: number, runsMax: number): readonly number[] => {
+  const runs: number[] = [];
+  for (let at: number | undefined = nextRun(cron, afterMs); at !== undefined && runs.length < runsMax; ) {
+    runs.push(at);
+    at = nextRun(cron, at);
+  }
+  return runs;
+};
+
+const weekdayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+const monthNames = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+const timesShownMax = 6;
+
+const wordsOf = (cron: Cron): string => {
+  const days = dayWords(cron);
+  const months =
+    cron.months.length === 12 ? '' : `in ${listed(cron.months.map((month) => monthNames[month - 1] ?? ''))}`;
+  const time = timeWords(cron);
+  const everyDay = days === '' && !isWithinHour(cron) ? 'every day' : days;
+  const sentence = [time, everyDay, months].filter((part) => part !== '').join(', ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+};
+
+/** It comes every hour, so that a word about days would say nothing. */
+const isWithinHour = ({ hours }: Cron): boolean => hours.length === 24;
+
+const timeWords = ({ minutes, hours }: Cron): string => {
+  const [minute = 0] = minutes;
+  const times = hours.flatMap((hour) => minutes.map((at) => `${twoDigits(hour)}:${twoDigits(at)}`));
+  if (times.length <= timesShownMax) return `at ${listed(times)} UTC`;
+  const within = hourWords(hours);
+  const minuteStep = stepOf(minutes, 60);
+  if (minuteStep !== undefined)
+    return joined(minuteStep === 1 ? 'every minute' : `every ${minuteStep} minutes`, within);
+  if (minutes.length > 1)
+    return joined(`at minutes ${listed(minutes)}`, within === '' ? 'of every hour' : within);
+  const hourStep = stepOf(hours, 24);
+  const place = minute === 0 ? 'on the hour' : `at minute ${minute}`;
+  if (hourStep === 1) return `every hour, ${place}`;
+  if (hourStep !== undefined) return `every ${hourStep} hours from midnight UTC, ${place}`;
+  return joined(`hourly, ${place}`, within);
+};
+
+const hourWords = (hours: readonly number[]): string => {
+  if (hours.length === 24) return '';
+  const [first = 0] = hours;
+  const last = hours.at(-1) ?? 0;
+  if (hours.length > 2 && last - first === hours.length - 1)
+    return `from ${twoDigits(first)}:00 to ${twoDigits(last)}:59 UTC`;
+  return `in the ${hours.length === 1 ? 'hour' : 'hours'} from ${listed(hours.map((hour) => `${twoDigits(hour)}:00`))} UTC`;
+};
+
+const dayWords = ({ days, weekdays, restricts }: Cron): string => {
+  const ofMonth =
+    days.length === 31 ? '' : `on ${days.length === 1 ? 'day' : 'days'} ${listed(days)} of the month`;
+  const ofWeek = weekdays.length === 7 ? '' : weekdayWords(weekdays);
+  if (ofMonth === '' || ofWeek === '') return `${ofMonth}${ofWeek}`;
+  return restricts.days && restricts.weekdays ? `${ofMonth} or ${ofWeek}` : `${ofMonth}, only ${ofWeek}`;
+};
+
+const weekdayWords = (weekdays: readonly number[]): string => {
+  if (weekdays.join() === '1,2,3,4,5') return 'Monday to Friday';
+  if (weekdays.join() === '0,6') return 'Saturday and Sunday';
+  return `on ${listed(weekdays.map((day) => `${weekdayNames[day]}`))}`;
+};
+
+/** The step of values that cover a whole round from 0 on; undefined for any others. */
+const stepOf = (values: readonly number[], round: number): number | undefined => {
+  const step = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : undefined;
+  if (step === undefined || round % step !== 0 || values.length !== round / step) return undefined;
+  return values.every((value, index) => value === index * step) ? step : undefined;
+};
+
+const listed = (values: readonly (string | number)[]): string =>
+  values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} and ${values.at(-1)}`;
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
+
+const twoDigits = (value: number): string => String(value).padStart(2, '0');

@@ -1,0 +1,93 @@
+/** The form of a schedule and what it asks the server for. Pure. */
+import type { Schedule } from '../../api/routes.ts';
+import { readCron } from './cron-words.ts';
+
+export type TargetDraft = { projectId: string; workspaceId: string };
+
+export type ScheduleDraft = {
+  name: string;
+  cronExpr: string;
+  prompt: string;
+  targets: readonly TargetDraft[];
+  enabled: boolean;
+  overlapBehavior: Schedule['overlapBehavior'];
+  sessionBehavior: Schedule['sessionBehavior'];
+};
+
+export const targetsMax = 10;
+const promptBytesMax = 100 * 1024;
+
+export const draftOf = (schedule: Schedule | undefined, project: string): ScheduleDraft => ({
+  name: schedule?.name ?? '',
+  cronExpr: schedule?.cronExpr ?? '0 9 * * 1-5',
+  prompt: schedule?.prompt ?? '',
+  targets: schedule?.targets.map(({ projectId, workspaceId = '' }) => ({ projectId, workspaceId })) ?? [
+    { projectId: project, workspaceId: '' },
+  ],
+  enabled: schedule?.enabled ?? true,
+  overlapBehavior: schedule?.overlapBehavior ?? 'skip',
+  sessionBehavior: schedule?.sessionBehavior ?? 'resume',
+});
+
+export type DraftProblems = Partial<Record<keyof ScheduleDraft, string>>;
+
+export const problemsOf = (draft: ScheduleDraft): DraftProblems => {
+  const reading = readCron(draft.cronExpr);
+  const keys = draft.targets.map(({ projectId, workspaceId }) => `${projectId}/${workspaceId}`);
+  return {
+    ...(draft.name.trim() === '' ? { name: 'A schedule needs a name.' } : {}),
+    ...(reading.ok ? {} : { cronExpr: reading.problem }),
+    ...promptProblem(draft.prompt),
+    ...(new Set(keys).size < keys.length ? { targets: 'Two of the targets are the same.' } : {}),
+  };
+};
+
+const promptProblem = (prompt: string): DraftProblems => {
+  if (prompt.trim() === '') return { prompt: 'Say what shall be done.' };
+  const bytes = new TextEncoder().encode(prompt).length;
+  return bytes > promptBytesMax ? { prompt: 'A prompt has at most 100 KB.' } : {};
+};
+
+export const bodyOf = ({ targets, cronExpr, ...draft }: ScheduleDraft) => ({
+  ...draft,
+  name: draft.name.trim(),
+  cronExpr: cronExpr.trim(),
+  targets: targets.map(({ projectId, workspaceId }) => ({
+    projectId,
+    ...(workspaceId === '' ? {} : { workspaceId }),
+  })),
+});
+
+/** What each choice does, for a person who has to choose. */
+export const overlapChoices = [
+  { value: 'skip', label: 'Skip the new run', about: 'The history says that it was skipped, and why.' },
+  {
+    value: 'queue',
+    label: 'Let the new run wait',
+    about: 'It begins when the former one has ended, a day later at most.',
+  },
+  { value: 'parallel', label: 'Run both at once', about: 'The new run gets a session of its own.' },
+] as const;
+
+export const sessionChoices = [
+  {
+    value: 'resume',
+    label: 'Go on in one session',
+    about:
+      'Each run is the next message of one conversation: the agent knows what it did before, and its files are there.',
+  },
+  {
+    value: 'new',
+    label: 'A new session for each',
+    about: 'Each run begins with an empty conversation, in the same workspace.',
+  },
+] as const;
+
+export const presets = [
+  { label: 'Every 15 minutes', cronExpr: '*/15 * * * *' },
+  { label: 'Hourly', cronExpr: '0 * * * *' },
+  { label: 'Weekdays at 9', cronExpr: '0 9 * * 1-5' },
+  { label: 'Daily at midnight', cronExpr: '0 0 * * *' },
+  { label: 'Mondays', cronExpr: '0 9 * * 1' },
+  { label: 'Monthly', cronExpr: '0 9 1 * *' },
+] as const;

@@ -1,0 +1,127 @@
+/**
+ * A server as its form holds it, and what is sent of it: the whole when it is new, what differs when it is changed.
+ *
+ * Values of headers and variables that the API shows masked are never sent back; a field that holds one can only be
+ * changed with the value given anew. What may be registered the API decides, and `fieldOf` finds where its words belong.
+ */
+import type { McpServer, ServerConfig } from '../../api/routes.ts';
+
+export type Entry = { readonly name: string; readonly value: string };
+export type Transport = ServerConfig['transport'];
+
+export type ServerDraft = {
+  readonly name: string;
+  readonly transport: Transport;
+  readonly url: string;
+  readonly headers: readonly Entry[];
+  readonly command: string;
+  readonly args: string;
+  readonly env: readonly Entry[];
+  readonly cwd: string;
+  readonly description: string;
+  readonly toolPrefix: string;
+  readonly timeoutSeconds: string;
+};
+
+export const emptyDraft: ServerDraft = {
+  name: '',
+  transport: 'http',
+  url: '',
+  headers: [],
+  command: '',
+  args: '',
+  env: [],
+  cwd: '',
+  description: '',
+  toolPrefix: '',
+  timeoutSeconds: '',
+};
+
+const masked = '***';
+export const isMasked = (value: string): boolean => value.includes(masked);
+
+const entriesOf = (texts: Readonly<Record<string, string>> = {}): Entry[] =>
+  Object.entries(texts).map(([name, value]) => ({ name, value }));
+
+export const draftOf = ({ name, config }: McpServer): ServerDraft => ({
+  name,
+  transport: config.transport,
+  url: config.url ?? '',
+  headers: entriesOf(config.headers),
+  command: config.command ?? '',
+  args: (config.args ?? []).join('\n'),
+  env: entriesOf(config.env),
+  cwd: config.cwd ?? '',
+  description: config.description ?? '',
+  toolPrefix: config.toolPrefix ?? '',
+  timeoutSeconds: config.timeout === undefined ? '' : String(config.timeout / 1000),
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const textsOf = (entries: readonly Entry[]): Fields | undefined => {
+  const given = entries.filter(({ name, value }) => name.trim() !== '' || value !== '');
+  return given.length === 0
+    ? undefined
+    : Object.fromEntries(given.map(({ name, value }) => [name.trim(), value]));
+};
+const textOf = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim());
+
+/** What is not given is undefined. */
+const fieldsOf = (draft: ServerDraft): Fields => ({
+  transport: draft.transport,
+  ...(draft.transport === 'stdio'
+    ? {
+        command: draft.command.trim(),
+        args: textOf(draft.args) && draft.args.split('\n').filter((line) => line !== ''),
+        env: textsOf(draft.env),
+        cwd: textOf(draft.cwd),
+      }
+    : { url: draft.url.trim(), headers: textsOf(draft.headers) }),
+  description: textOf(draft.description),
+  toolPrefix: textOf(draft.toolPrefix),
+  timeout: textOf(draft.timeoutSeconds) && Math.round(Number(draft.timeoutSeconds) * 1000),
+});
+
+export const configOf = (draft: ServerDraft): ServerConfig =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(draft)).filter(([, value]) => value !== undefined),
+  ) as unknown as ServerConfig;
+
+/** Fields that differ; null takes one away. */
+export const changeOf = (before: ServerDraft, after: ServerDraft): Fields => {
+  const [was, is] = [fieldsOf(before), fieldsOf(after)];
+  const names = new Set([...Object.keys(was), ...Object.keys(is)]);
+  return Object.fromEntries(
+    [...names].flatMap((name) =>
+      JSON.stringify(was[name]) === JSON.stringify(is[name]) ? [] : [[name, is[name] ?? null]],
+    ),
+  );
+};
+
+/** Why a change cannot be sent: it would store the mask. */
+export const maskProblem = (
+  change: Fields,
+): { field: 'headers' | 'env' | 'url'; words: string } | undefined => {
+  for (const field of ['headers', 'env', 'url'] as const) {
+    const value = change[field];
+    const texts = typeof value === 'string' ? [value] : Object.values(value ?? {}).map(String);
+    if (texts.some(isMasked))
+      return { field, words: 'What is shown as *** is not known here: give it anew, or name a secret.' };
+  }
+  return undefined;
+};
+
+export type DraftField = 'name' | 'url' | 'command' | 'headers' | 'env' | 'timeout' | 'args' | 'other';
+
+/** Which field the API's refusal is about, by its words. */
+export const fieldOf = (message: string): DraftField => {
+  if (/^(Name|MCP server ')/.test(message)) return 'name';
+  if (/header/i.test(message) && !message.startsWith('URL')) return 'headers';
+  if (/^URL|private, loopback|does not resolve|no address/i.test(message)) return 'url';
+  if (/^Command/.test(message)) return 'command';
+  if (/\benv\b/i.test(message)) return 'env';
+  if (/timeout/i.test(message)) return 'timeout';
+  if (/\bargs\b/i.test(message)) return 'args';
+  return 'other';
+};

@@ -1,0 +1,53 @@
+/** What of all sessions is shown: by words, by state, by kind, by project. Pure. */
+import type { Session } from '../../api/routes.ts';
+import { hasEnded } from './session-tree.ts';
+
+export type Filters = {
+  readonly words: string;
+  readonly state: string;
+  readonly kind: string;
+  readonly project: string;
+};
+
+export const noFilters: Filters = { words: '', state: '', kind: '', project: '' };
+
+export const stateOptions = [
+  { value: '', label: 'All' },
+  { value: 'active', label: 'Active' },
+  { value: 'waiting', label: 'Waiting for a person' },
+  { value: 'running', label: 'Running' },
+  { value: 'ended', label: 'Ended' },
+  { value: 'failed', label: 'Failed' },
+] as const;
+
+export const kindOptions = [
+  { value: '', label: 'All' },
+  { value: 'agent', label: 'Agents' },
+  { value: 'execution', label: 'Executions' },
+] as const;
+
+const states: Readonly<Record<string, (session: Session) => boolean>> = {
+  active: (session) => !hasEnded(session),
+  waiting: ({ pendingApprovals }) => pendingApprovals.length > 0,
+  running: ({ status }) => status === 'running' || status === 'creating',
+  ended: hasEnded,
+  failed: ({ status }) => status === 'failed' || status === 'error',
+};
+
+/** `about`: further words by which a session is known, such as its title and the name of its project. */
+export const matcherOf =
+  ({ words, state, kind, project }: Filters, about: (session: Session) => string) =>
+  (session: Session): boolean => {
+    const { id, model, provider, flavor, status, workspace } = session;
+    const text =
+      `${id} ${workspace} ${model} ${provider} ${flavor} ${status} ${about(session)}`.toLowerCase();
+    return (
+      (states[state]?.(session) ?? true) &&
+      (kind === '' || session.kind === kind) &&
+      (project === '' || session.project === project) &&
+      words
+        .toLowerCase()
+        .split(/\s+/)
+        .every((word) => text.includes(word))
+    );
+  };

@@ -1,0 +1,30 @@
+/** The sessions that may be seen, read again while somebody looks; older ones page by page, when they are asked for. */
+import { computed, shallowRef } from 'vue';
+import { useLoad } from '../../api/load.ts';
+import { request } from '../../api/request.ts';
+import { api, type Session } from '../../api/routes.ts';
+
+const refreshMs = 4000;
+
+export const useSessionList = () => {
+  const pagesWanted = shallowRef(1);
+  const loaded = useLoad(
+    async (signal) => {
+      const sessions: Session[] = [];
+      let after: string | undefined;
+      for (let page = 0; page < pagesWanted.value; page += 1) {
+        const answer = await request(api.listSessions, { query: { after } }, { signal });
+        sessions.push(...answer.sessions);
+        after = answer.next;
+        if (after === undefined) break;
+      }
+      return { sessions, hasMore: after !== undefined };
+    },
+    { everyMs: refreshMs },
+  );
+  const more = (): Promise<void> => {
+    pagesWanted.value += 1;
+    return loaded.reload();
+  };
+  return { ...loaded, sessions: computed(() => loaded.value.value?.sessions), more };
+};

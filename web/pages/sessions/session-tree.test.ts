@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { Session } from '../../api/routes.ts';
+import { activeBelow, rowsOf, type Shown, treeCost, treeOf } from './session-tree.ts';
+
+const session = (id: string, facts: Partial<Session> = {}): Session => ({
+  id,
+  kind: 'agent',
+  status: 'idle',
+  project: 'p',
+  workspace: 'w',
+  flavor: 'small',
+  template: 'python',
+  provider: 'demo',
+  model: 'demo',
+  approvals: 'ask',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  lastActiveAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-01-01T00:15:00.000Z',
+  uptimeSeconds: 0,
+  depth: 0,
+  sandbox: null,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  costUsd: 1,
+  pendingApprovals: [],
+  ...facts,
+});
+const at = (hour: number): string => `2026-01-01T0${hour}:00:00.000Z`;
+const call = { callId: 'c', name: 'execute_command', args: {}, queuePosition: 1, totalInQueue: 1 };
+
+const family = [
+  session('old', { lastActiveAt: at(1) }),
+  session('new', { lastActiveAt: at(5) }),
+  session('root', { lastActiveAt: at(2) }),
+  session('child', { parent: 'root', status: 'completed', lastActiveAt: at(3) }),
+  session('grandchild', { parent: 'child', pendingApprovals: [call], lastActiveAt: at(2) }),
+  session('sibling', { parent: 'root', lastActiveAt: at(4) }),
+  session('stray', { parent: 'on another page', lastActiveAt: at(3) }),
+];
+const everything: Shown = { matches: () => true, closed: new Set<string>() };
+const shown = (options: Partial<Shown>) =>
+  rowsOf(treeOf(family), { ...everything, ...options }).map(
+    ({ node, level, isContext }) => `${'>'.repeat(level)} ${node.session.id}${isContext ? ' (context)' : ''}`,
+  );
+
+test('children stand under their parent, what waits for a person comes first, then what was active last', () => {
+  expect(shown({})).toEqual([
+    '> root',
+    '>> child',
+    '>>> grandchild',
+    '>> sibling',
+    '> new',
+    '> stray',
+    '> old',
+  ]);
+});
+
+test('what is below a folded session is hidden', () => {
+  expect(shown({ closed: new Set(['child']) }).slice(0, 3)).toEqual(['> root', '>> child', '>> sibling']);
+});
+
+test('a match keeps what is above it', () => {
+  expect(shown({ matches: ({ id }: Session) => id === 'grandchild' })).toEqual([
+    '> root (context)',
+    '>> child (context)',
+    '>>> grandchild',
+  ]);
+});
+
+test('a tree counts what waits, what it costs and what a stop takes along', () => {
+  const [root] = treeOf(family);
+  if (root === undefined) throw new Error('no tree');
+  expect([root.waiting, root.activeAt, treeCost(root), activeBelow(root)]).toEqual([1, at(4), 4, 2]);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { scopeOf, scopeWords } from './scope-words.ts';
+
+const id = '11111111-1111-4111-8111-111111111111';
+
+test('a choice is a scope as the API takes it', () => {
+  expect(scopeOf({ reach: 'deployment', isReadOnly: false }, '')).toBe('admin');
+  expect(scopeOf({ reach: 'deployment', isReadOnly: true }, id)).toBe('admin:ro');
+  expect(scopeOf({ reach: 'project', isReadOnly: false }, id)).toBe(`project:${id}`);
+  expect(scopeOf({ reach: 'project', isReadOnly: true }, id)).toBe(`project:${id}:ro`);
+  expect(scopeOf({ reach: 'project', isReadOnly: false }, '')).toBeUndefined();
+});
+
+test('a scope is told in words, its project by name when that is known', () => {
+  const title = (scope: string, name?: string) => scopeWords(scope, () => name).title;
+  expect(title('admin')).toBe('Everything');
+  expect(title('admin:ro')).toBe('Everything, to read');
+  expect(title(`project:${id}`, 'Website')).toBe('Website');
+  expect(title(`project:${id}:ro`, 'Website')).toBe('Website, to read');
+  expect(title(`project:${id}`)).toBe('project 11111111…');
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { byteSize, duration, money, relativeTime } from './durations.ts';
+
+test.each([
+  [-5_000, 'just now'],
+  [-45_000, '45 s ago'],
+  [-125_000, '2 min ago'],
+  [-7_300_000, '2 h ago'],
+  [-3 * 86_400_000, '3 d ago'],
+  [90_000, 'in 1 min'],
+  [2_000, 'now'],
+])('what is %d ms away is %s', (away, words) => {
+  expect(relativeTime(1_000_000_000_000 + away, 1_000_000_000_000)).toBe(words);
+});
+
+test('spans, sizes and amounts keep the digits that say something', () => {
+  expect([412, 4120, 41_200, 412_000, 41_200_000].map(duration)).toEqual([
+    '412 ms',
+    '4.1 s',
+    '41 s',
+    '6 min 52 s',
+    '11 h 27 min',
+  ]);
+  expect([0, 1023, 1536, 5_000_000, 3_000_000_000].map(byteSize)).toEqual([
+    '0 B',
+    '1023 B',
+    '1.5 KB',
+    '4.8 MB',
+    '2.8 GB',
+  ]);
+  expect([0, 0.0042, 1.234].map(money)).toEqual(['$0.00', '$0.0042', '$1.23']);
+});

@@ -1,0 +1,47 @@
+/** Times, spans, sizes and amounts in words. Pure. */
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** `3 min ago`, `in 2 h`, `just now`; what is older than a month is a date. */
+export const relativeTime = (atMs: number, nowMs: number): string => {
+  const span = Math.abs(nowMs - atMs);
+  if (span < 10_000) return atMs > nowMs ? 'now' : 'just now';
+  if (span > 30 * dayMs) return new Date(atMs).toISOString().slice(0, 10);
+  const words = spanOf(span);
+  return atMs > nowMs ? `in ${words}` : `${words} ago`;
+};
+
+const spanOf = (ms: number): string => {
+  if (ms < minuteMs) return `${Math.floor(ms / 1000)} s`;
+  if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min`;
+  if (ms < dayMs) return `${Math.floor(ms / hourMs)} h`;
+  return `${Math.floor(ms / dayMs)} d`;
+};
+
+/** `0.4 s`, `12 s`, `3 min 20 s`. */
+export const duration = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < minuteMs) return `${Math.round(ms / 1000)} s`;
+  if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min ${Math.round((ms % minuteMs) / 1000)} s`;
+  return `${Math.floor(ms / hourMs)} h ${Math.round((ms % hourMs) / minuteMs)} min`;
+};
+
+const sizes = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+export const byteSize = (bytes: number): string => {
+  const step = Math.min(Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(1024)), sizes.length - 1);
+  const value = bytes / 1024 ** step;
+  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${sizes[step]}`;
+};
+
+/** Small amounts keep the digits that say something. */
+export const money = (usd: number): string => {
+  if (usd === 0) return '$0.00';
+  if (usd < 0.01) return `$${usd.toFixed(4)}`;
+  return `$${usd.toFixed(2)}`;
+};
+
+export const count = (value: number): string => value.toLocaleString('en');

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { VNode } from 'vue';
+import { markdownBlocks } from './markdown-blocks.ts';
+
+type Plain = string | readonly [tag: string, ...rest: unknown[]];
+
+/** An element as its name, what of its attributes matters, and its children. */
+const plain = (node: VNode | string): Plain => {
+  if (typeof node === 'string') return node;
+  const children = Array.isArray(node.children)
+    ? (node.children as (VNode | string)[]).map(plain)
+    : node.children;
+  const { href, code, language } = node.props ?? {};
+  const named = { ...(href && { href }), ...(code && { code, language }) };
+  const tag = typeof node.type === 'string' ? node.type : 'code block';
+  return [tag, ...(Object.keys(named).length > 0 ? [named] : []), ...[children].flat(1)].filter(
+    (part) => part !== null,
+  ) as unknown as Plain;
+};
+const read = (text: string) =>
+  markdownBlocks(text)
+    .filter((block) => block !== '')
+    .map(plain);
+
+test('Markdown becomes elements', () => {
+  expect(read('# Title\n\none **two** `three`\nfour')).toEqual([
+    ['h2', 'Title'],
+    ['p', 'one ', ['strong', 'two'], ' ', ['code', 'three'], ['br'], 'four'],
+  ]);
+  expect(read('```python extra\nprint(1)\n```')).toEqual([
+    ['code block', { code: 'print(1)', language: 'python' }],
+  ]);
+});
+
+test('raw HTML is shown as it is written', () => {
+  expect(read('a <img src=x onerror=alert(1)> b')).toEqual([
+    ['p', 'a ', '<img src=x onerror=alert(1)>', ' b'],
+  ]);
+  expect(read('<script>alert(1)</script>')).toEqual(['<script>alert(1)</script>']);
+});
+
+test.each([
+  'javascript:alert(1)',
+  'data:text/html,x',
+  'JaVaScRiPt:alert(1)',
+  '//elsewhere.example',
+  'vbscript:x',
+])('a link to %s leads nowhere', (href) => {
+  expect(read(`[click](${href})`)).toEqual([['p', ['span', 'click']]]);
+});
+
+test('a link to a page leads there, and a picture is a link, not fetched', () => {
+  expect(read('[x](https://a.example/) ![alt](https://b.example/p.png)')).toEqual([
+    ['p', ['a', { href: 'https://a.example/' }, 'x'], ' ', ['a', { href: 'https://b.example/p.png' }, 'alt']],
+  ]);
+});
+
+test('characters that hide or turn text are taken out', () => {
+  expect(read('\u001B[31mred\u001B[0m \u202Eturned\u0007')).toEqual([['p', 'red turned']]);
+});
+
+test('an attack on the depth of nesting ends as text', () => {
+  expect(() => read(`${'> '.repeat(5000)}deep`)).not.toThrow();
+  expect(() => read('['.repeat(5000))).not.toThrow();
+});

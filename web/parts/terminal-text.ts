@@ -1,0 +1,71 @@
+/**
+ * What a program printed, as a terminal would leave it: colours as classes, cursor tricks taken out, lines bounded.
+ *
+ * Pure. Only colours and weights are kept of the escape sequences; a link, a title, a movement of the cursor or a hidden
+ * text is dropped or shown as plain text. A line that is rewritten by carriage returns shows its last state.
+ */
+import anser from 'anser';
+
+export type TerminalPiece = { readonly text: string; readonly classes: string };
+
+const lineCharactersMax = 2000;
+const linesMax = 2000;
+/** Before any line is looked at: the end of a longer output is what is shown. */
+const charactersMax = 256 * 1024;
+
+const esc = String.fromCharCode(27);
+const bell = String.fromCharCode(7);
+/** Titles and links: `ESC ] … BEL` or `ESC ] … ESC \`. */
+const commands = new RegExp(`${esc}\\][^${bell}${esc}]*(?:${bell}|${esc}\\\\)?`, 'g');
+/** Everything else but colours, which end in `m`. */
+const movements = new RegExp(
+  `${esc}(?:\\[[0-?]*[ -/]*[@-ln-~]|[PX^_][^${esc}]*(?:${esc}\\\\)?|[ -/]+[0-~]|[@-OQ-WYZ\\\\a-z0-9=>])`,
+  'g',
+);
+const controls = /[\p{Cc}\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
+
+export const boundedText = (output: string): { readonly text: string; readonly isCut: boolean } => {
+  const end = output.length > charactersMax ? output.slice(-charactersMax) : output;
+  const lines = end.split('\n');
+  const kept = lines.length > linesMax ? lines.slice(-linesMax) : lines;
+  const isLineCut = kept.some((line) => line.length > lineCharactersMax);
+  const text = isLineCut ? kept.map(cutLine).join('\n') : kept.join('\n');
+  return { text, isCut: end !== output || kept !== lines || isLineCut };
+};
+
+const cutLine = (line: string): string =>
+  line.length > lineCharactersMax
+    ? `${line.slice(0, lineCharactersMax)} […${line.length - lineCharactersMax} more characters]`
+    : line;
+
+export const terminalPieces = (output: string): readonly TerminalPiece[] => {
+  const plain = withoutMovements(output).replaceAll('\r\n', '\n');
+  const settled = plain.includes('\r') ? plain.split('\n').map(lastState).join('\n') : plain;
+  if (!settled.includes(esc)) return [{ text: withoutControls(settled), classes: '' }];
+  return anser
+    .ansiToJson(settled, { use_classes: true, json: true, remove_empty: true })
+    .map(({ content, fg, bg, decorations }) => ({
+      text: withoutControls(content),
+      classes: [fg, bg && `${bg}-ground`, ...decorations]
+        .filter(
+          (name) =>
+            typeof name === 'string' &&
+            /^(?:ansi-[a-z-]+|bold|dim|italic|underline|strikethrough)$/.test(name),
+        )
+        .join(' '),
+    }))
+    .filter(({ text }) => text !== '');
+};
+
+const withoutMovements = (output: string): string => output.replace(commands, '').replace(movements, '');
+
+const colours = new RegExp(`${esc}\\[[0-9;:]*m`, 'g');
+
+/** For text that is shown without colours. */
+export const withoutEscapes = (output: string): string => withoutMovements(output).replace(colours, '');
+
+/** What a line that a program writes over and over shows in the end. */
+const lastState = (line: string): string => line.split('\r').findLast((part) => part !== '') ?? '';
+
+const withoutControls = (text: string): string =>
+  text.replace(controls, (character) => (character === '\n' || character === '\t' ? character : ''));

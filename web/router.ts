@@ -1,0 +1,113 @@
+/**
+ * The pages and their addresses. Each is fetched when it is first visited.
+ *
+ * Addresses live in the fragment: the files come from a bucket, which knows no address but their names. A fragment
+ * that carries a token is a sign-in, not a page.
+ */
+import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
+import { type Need, signInWith } from './access/access.ts';
+import { rememberedSession } from './access/remembered.ts';
+import type { IconName } from './parts/icon-paths.ts';
+
+declare module 'vue-router' {
+  interface RouteMeta {
+    /** Of the window. */
+    readonly title: string;
+    /** What the page needs to be of use; who has it not is told so instead. */
+    readonly needs?: Need;
+  }
+}
+
+/** The entries of the sidebar, in its order. */
+export const navigation = [
+  { name: 'chat', label: 'Chat', icon: 'chat', needs: 'own:read' },
+  { name: 'sessions', label: 'Sessions', icon: 'sessions', needs: 'own:read' },
+  { name: 'projects', label: 'Projects', icon: 'projects', needs: 'own:read' },
+  { name: 'schedules', label: 'Schedules', icon: 'schedules', needs: 'own:read' },
+  { name: 'servers', label: 'MCP servers', icon: 'servers', needs: 'own:read' },
+  { name: 'models', label: 'Models', icon: 'models', needs: 'global:read' },
+  { name: 'tokens', label: 'Tokens', icon: 'tokens', needs: 'admin' },
+  { name: 'operator', label: 'Operator', icon: 'operator', needs: 'own:read' },
+] as const satisfies readonly { name: string; label: string; icon: IconName; needs: Need }[];
+
+const pages: RouteRecordRaw[] = [
+  // Whoever signs in again in the same tab comes back to where they were.
+  { path: '/', redirect: () => `/chat/${rememberedSession() ?? ''}` },
+  {
+    path: '/chat/:sessionId?',
+    name: 'chat',
+    component: () => import('./pages/chat/chat-page.vue'),
+    meta: { title: 'Chat', needs: 'own:read' },
+  },
+  {
+    path: '/sessions',
+    name: 'sessions',
+    component: () => import('./pages/sessions/sessions-page.vue'),
+    meta: { title: 'Sessions', needs: 'own:read' },
+  },
+  {
+    path: '/sessions/:sessionId/sandbox',
+    name: 'sandbox',
+    component: () => import('./pages/sandbox/sandbox-page.vue'),
+    meta: { title: 'Sandbox', needs: 'own:read' },
+  },
+  {
+    path: '/projects/:projectId?',
+    name: 'projects',
+    component: () => import('./pages/projects/projects-page.vue'),
+    meta: { title: 'Projects', needs: 'own:read' },
+  },
+  {
+    path: '/schedules/:scheduleId?',
+    name: 'schedules',
+    component: () => import('./pages/schedules/schedules-page.vue'),
+    meta: { title: 'Schedules', needs: 'own:read' },
+  },
+  {
+    path: '/servers/:server?',
+    name: 'servers',
+    component: () => import('./pages/servers/servers-page.vue'),
+    meta: { title: 'MCP servers', needs: 'own:read' },
+  },
+  {
+    path: '/models',
+    name: 'models',
+    component: () => import('./pages/models/models-page.vue'),
+    meta: { title: 'Models', needs: 'global:read' },
+  },
+  {
+    path: '/tokens',
+    name: 'tokens',
+    component: () => import('./pages/tokens/tokens-page.vue'),
+    meta: { title: 'Tokens', needs: 'admin' },
+  },
+  {
+    path: '/operator',
+    name: 'operator',
+    component: () => import('./pages/operator/operator-page.vue'),
+    meta: { title: 'Operator', needs: 'own:read' },
+  },
+  {
+    path: '/:unknown(.*)*',
+    name: 'unknown',
+    component: () => import('./pages/unknown-page.vue'),
+    meta: { title: 'Not found' },
+  },
+];
+
+const tokenAddress = /^\/token=(\S+)$/;
+
+export const router = createRouter({ history: createWebHashHistory(), routes: pages });
+
+// A link with a token, opened in a tab that is signed in already, changes the fragment and loads nothing.
+router.beforeEach((to) => {
+  const [, given] = tokenAddress.exec(to.path) ?? [];
+  if (given === undefined) return true;
+  void signInWith(given);
+  return { path: '/', replace: true };
+});
+
+export const documentTitle = (title: string): string => `${title} · Sallyport`;
+router.afterEach(({ meta }) => {
+  document.title = documentTitle(meta.title);
+});

@@ -1,0 +1,152 @@
+/**
+ * The tool calls among the items: what was asked, what a person decided, what came out.
+ *
+ * Pure; the part of view-state.ts that is about calls. A call that this page never saw changes nothing.
+ */
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { Frame } from '../connection/protocol.ts';
+import type { CallItem, Decision, Items } from './items.ts';
+import { addOutput, emptyOutput } from './text-stream.ts';
+
+type CallFrame = Extract<Frame, { readonly type: `tool:${string}` }>;
+type OutputData = Extract<Frame, { readonly type: 'tool:output' }>['data'];
+
+/** `id` is that of the item which the frame may become. */
+export const reduceCalls = (items: Items, id: string, frame: CallFrame): Items => {
+  switch (frame.type) {
+    case 'tool:call':
+      return [...items, newCall(id, frame.data)];
+    case 'tool:approval_required': {
+      const place = { position: frame.data.queuePosition, total: frame.data.totalInQueue };
+      const known = findCall(items, frame.data.callId) === -1 ? [...items, newCall(id, frame.data)] : items;
+      return changeCall(passOthers(known, frame.data.callId), frame.data.callId, (call) => ({
+        ...call,
+        status: 'waiting',
+        decision: null,
+        place,
+      }));
+    }
+    case 'tool:progress':
+      return changeCall(items, frame.data.callId, (call) =>
+        isOver(call) ? call : { ...call, status: 'running', live: addOutput(call.live, frame.data) },
+      );
+    case 'tool:rejected':
+      return changeCall(items, frame.data.callId, (call) => ({ ...call, status: 'rejected' }));
+    case 'tool:output':
+      return changeCall(items, frame.data.callId, (call) => ({
+        ...call,
+        status: 'done',
+        ...resultOf(frame.data, frame.seq),
+      }));
+    default:
+      return items;
+  }
+};
+
+export const decideCall = (items: Items, callId: string, decision: Decision): Items =>
+  changeCall(items, callId, (call) =>
+    call.status === 'waiting' && call.decision === null ? { ...call, decision } : call,
+  );
+
+/** What a person said did not arrive, or did not count: they may say it again. */
+export const undecideCall = (items: Items, callId: string): Items =>
+  changeCall(items, callId, (call) => (call.status === 'waiting' ? { ...call, decision: null } : call));
+
+export const failCall = (
+  items: Items,
+  callId: string,
+  problem: { readonly code: string; readonly message: string },
+): Items => changeCall(items, callId, (call) => ({ ...call, status: 'failed', problem }));
+
+/** A decision may have been lost with the connection. The server asks again, and so does the page. */
+export const askAgain = (items: Items): Items =>
+  items.map((item) =>
+    item.kind === 'call' && item.status === 'waiting' && item.decision !== null
+      ? { ...item, decision: null }
+      : item,
+  );
+
+/** No call outlives its turn: one that was never decided or never answered is over. */
+export const closeCalls = (items: Items): Items => {
+  const isOpen = (item: Items[number]): boolean =>
+    item.kind === 'call' && !isOver(item) && item.childSession === null;
+  if (!items.some(isOpen)) return items;
+  return items.map((item) =>
+    item.kind === 'call' && isOpen(item) ? { ...item, status: 'ended', decision: null } : item,
+  );
+};
+
+/** A call of a session under this one waits: it stands among the others until it is decided. */
+export const addChildCall = (
+  items: Items,
+  session: string,
+  data: Extract<Frame, { readonly type: 'tool:approval_required' }>['data'],
+): Items => {
+  const id = `child-${session}-${data.callId}`;
+  const place = { position: data.queuePosition, total: data.totalInQueue };
+  const call: CallItem = { ...newCall(id, data), childSession: session, status: 'waiting', place };
+  return [...items.filter((item) => item.id !== id), call];
+};
+
+/** More of a result that came shortened. */
+export const completeOutput = (
+  items: Items,
+  itemId: string,
+  content: NonNullable<CallItem['content']>,
+): Items =>
+  items.map((item) =>
+    item.id === itemId && item.kind === 'call' ? { ...item, content, cutSeq: null } : item,
+  );
+
+/** Calls are decided one at a time: when the next one waits, the one before it was approved, whoever did it. */
+const passOthers = (items: Items, callId: string): Items => {
+  const isPassed = (item: Items[number]): item is CallItem =>
+    item.kind === 'call' && item.callId !== callId && item.status === 'waiting' && item.childSession === null;
+  if (!items.some(isPassed)) return items;
+  return items.map((item) => (isPassed(item) ? { ...item, status: 'approved' } : item));
+};
+
+const newCall = (
+  id: string,
+  { callId, name, args }: { readonly callId: string; readonly name: string; readonly args: JsonObject },
+): CallItem => ({
+  kind: 'call',
+  id,
+  callId,
+  childSession: null,
+  name,
+  args,
+  status: 'asked',
+  decision: null,
+  place: null,
+  live: emptyOutput,
+  content: null,
+  problem: null,
+  cutSeq: null,
+  durationMs: null,
+});
+
+const isOver = ({ status }: CallItem): boolean =>
+  status === 'done' || status === 'failed' || status === 'rejected' || status === 'ended';
+
+const resultOf = (
+  data: OutputData,
+  seq: number | null,
+): Pick<CallItem, 'content' | 'cutSeq' | 'durationMs'> => ({
+  content: data.content,
+  cutSeq: 'truncated' in data ? seq : null,
+  durationMs: data.durationMs,
+});
+
+/** A provider's call ids are unique within a turn only: the newest call of that id is meant. */
+const findCall = (items: Items, callId: string): number =>
+  items.findLastIndex((item) => item.kind === 'call' && item.callId === callId && item.childSession === null);
+
+/** The same list when nothing changed. */
+const changeCall = (items: Items, callId: string, change: (call: CallItem) => CallItem): Items => {
+  const index = findCall(items, callId);
+  const call = items[index];
+  if (call?.kind !== 'call') return items;
+  const changed = change(call);
+  return changed === call ? items : items.with(index, changed);
+};

@@ -1,0 +1,177 @@
+/**
+ * The one session that is open in this tab, and its connection: kept while a person moves between pages.
+ *
+ * Frames are reduced as they come and shown at the pace of the drawing (pace.ts), so that a flood costs few drawings.
+ */
+import { computed, type ShallowRef, shallowRef, watch } from 'vue';
+import { signIn } from '../access/access.ts';
+import { rememberSession } from '../access/remembered.ts';
+import { RequestError, request } from '../api/request.ts';
+import { api } from '../api/routes.ts';
+import { type Connection, openConnection } from '../connection/connection.ts';
+import type { ClientAction, Frame } from '../connection/protocol.ts';
+import type { CallItem, Decision, Item, QuestionItem } from './items.ts';
+import { paced } from './pace.ts';
+import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
+
+let current: ViewState = initialState;
+let connection: Connection | undefined;
+const shown = shallowRef<ViewState>(initialState);
+const drawSoon = paced(() => {
+  shown.value = current;
+});
+const openId = shallowRef<string | null>(null);
+const goneId = shallowRef<string | null>(null);
+
+/** What is known of the open session. */
+export const liveState: Readonly<ShallowRef<ViewState>> = shown;
+export const openSessionId: Readonly<ShallowRef<string | null>> = openId;
+/** A session that was asked for and does not exist, or does no longer. */
+export const goneSessionId: Readonly<ShallowRef<string | null>> = goneId;
+
+/** Calls that wait for a decision and have none yet, those of sessions below included. */
+export const waitingCallItems = computed(() => shown.value.items.filter(isWaiting));
+export const waitingCalls = computed(() => waitingCallItems.value.length);
+
+const isWaiting = (item: Item): item is CallItem =>
+  item.kind === 'call' && item.status === 'waiting' && item.decision === null;
+
+const dispatch = (event: ViewEvent): void => {
+  current = reduce(current, event);
+  if (event.type === 'frame-received' && isReplayed(event.frame)) drawLater();
+  else drawSoon();
+};
+
+/** What is told again after a connection is shown as a whole, or now and then when that takes long. */
+const isReplayed = ({ seq }: Frame): boolean => seq !== null && seq < replayEnd;
+const replayDrawMs = 1000;
+let replayEnd = -1;
+let isReplayDrawDue = false;
+const drawLater = (): void => {
+  if (isReplayDrawDue) return;
+  isReplayDrawDue = true;
+  setTimeout(() => {
+    isReplayDrawDue = false;
+    drawSoon();
+  }, replayDrawMs);
+};
+
+export const openSession = (sessionId: string): void => {
+  if (openId.value === sessionId && connection !== undefined) return;
+  closeSession();
+  openId.value = sessionId;
+  goneId.value = null;
+  rememberSession(sessionId);
+  connection = openConnection({
+    sessionId,
+    onFrame: receive,
+    onLink: (link) => dispatch({ type: 'link-changed', link }),
+    onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
+    onSessionGone: () => {
+      closeSession();
+      goneId.value = sessionId;
+    },
+  });
+};
+
+export const closeSession = (): void => {
+  connection?.close();
+  connection = undefined;
+  openId.value = null;
+  rememberSession(null);
+  current = initialState;
+  shown.value = initialState;
+};
+
+const receive = (frame: Frame): void => {
+  if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
+  dispatch({ type: 'frame-received', frame });
+  if (frame.type !== 'system:ready') return;
+  for (const { id, text } of current.items.filter(isUnsent)) sendMessage(id, text);
+};
+
+/** What the server has not confirmed is sent again: it knows a message by its id and takes it once. */
+const isUnsent = (item: Item): item is QuestionItem =>
+  item.kind === 'question' && item.delivery === 'sending';
+
+const send = (action: ClientAction): boolean => connection?.send(action) ?? false;
+
+let nextModel: string | undefined;
+/** The model of the messages from now on; undefined: the session's own. */
+export const chooseModel = (model: string | undefined): void => {
+  nextModel = model;
+};
+
+const sendMessage = (messageId: string, text: string): boolean =>
+  send({ action: 'message', text, messageId, ...(nextModel === undefined ? {} : { model: nextModel }) });
+
+/** Shown at once; sent now, or when the connection is back. */
+export const ask = (text: string): void => {
+  const messageId = crypto.randomUUID();
+  dispatch({ type: 'question-asked', messageId, text });
+  sendMessage(messageId, text);
+};
+
+export const withdraw = (messageId: string): void => dispatch({ type: 'question-withdrawn', messageId });
+
+/** False when it could not be said now, and has to be said again. */
+export const decide = (call: CallItem, decision: Decision): boolean => {
+  if (!isWaiting(call)) return false;
+  if (call.childSession !== null) {
+    void decideBelow(call.childSession, call, decision);
+    return true;
+  }
+  const isSent = send({
+    action: 'tool:approval',
+    callId: call.callId,
+    approved: decision !== 'reject',
+    ...(decision === 'always' ? { remember: 'session' } : {}),
+  });
+  if (isSent) dispatch({ type: 'call-decided', callId: call.callId, decision });
+  return isSent;
+};
+
+const decideBelow = async (id: string, call: CallItem, decision: Decision): Promise<void> => {
+  try {
+    await request(api.decideCall, {
+      params: { id, callId: call.callId },
+      body: {
+        approved: decision !== 'reject',
+        ...(decision === 'always' ? { remember: 'session' as const } : {}),
+      },
+    });
+  } catch (error) {
+    // Somebody else has decided it.
+    if (!(error instanceof RequestError) || error.code !== 'no_pending_tool_call') return;
+  }
+  dispatch({ type: 'child-call-decided', itemId: call.id });
+};
+
+/** More of a result that came shortened. */
+export const replaceOutput = (call: CallItem, content: unknown): void => {
+  if (Array.isArray(content)) dispatch({ type: 'output-completed', itemId: call.id, content });
+};
+
+export const cancelTurn = (): boolean => send({ action: 'turn:cancel' });
+export const resetHistory = (): boolean => send({ action: 'history:reset' });
+export const stopSession = (): boolean => send({ action: 'session:stop' });
+
+/** For a person who sees that it is offline, and after a connection that was refused. */
+export const tryNow = (): void => {
+  const sessionId = openId.value;
+  if (current.link.kind === 'stopped' && sessionId !== null) {
+    connection = undefined;
+    openSession(sessionId);
+  } else connection?.tryNow();
+};
+
+watch(
+  () => signIn.value.kind,
+  (kind) => {
+    if (kind === 'signed-out') closeSession();
+  },
+);
+addEventListener('online', () => connection?.tryNow());
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') connection?.tryNow();
+});

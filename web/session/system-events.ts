@@ -1,0 +1,57 @@
+/**
+ * What the platform itself did, from the log's `system` events: a sentence where a person should know, and the
+ * state of the sandbox. Pure; a kind this app does not know says nothing.
+ */
+import type { Json } from '#shared/domain/json.ts';
+import { duration } from '../parts/durations.ts';
+
+type SystemData = { readonly kind: string; readonly [key: string]: Json };
+
+export type SandboxState =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ready'; readonly startMs: number; readonly source: string }
+  | { readonly kind: 'stopped'; readonly reason: string; readonly savedAt: string | null };
+
+export const sandboxAfter = (before: SandboxState, data: SystemData): SandboxState => {
+  if (data.kind === 'sandbox_started')
+    return { kind: 'ready', startMs: Number(data['startMs']), source: String(data['source']) };
+  if (data.kind !== 'sandbox_stopped') return before;
+  const savedAt = data['savedAt'];
+  return {
+    kind: 'stopped',
+    reason: String(data['reason']),
+    savedAt: typeof savedAt === 'string' ? savedAt : null,
+  };
+};
+
+export const noteOf = (data: SystemData): string | undefined => {
+  switch (data.kind) {
+    case 'sandbox_started':
+      return `Sandbox ready in ${duration(Number(data['startMs']))}${data['source'] === 'pool' ? ', from the pool' : ''}`;
+    case 'sandbox_stopped':
+      return `Sandbox stopped: ${String(data['reason'])}`;
+    case 'workspace_restored':
+      return restoredNote(data);
+    case 'workspace_not_saved':
+      return `The files could not be saved: ${String(data['reason'])}`;
+    case 'shared_not_saved':
+      return `The shared volume could not be saved: ${String(data['reason'])}`;
+    case 'history_reset':
+      return 'The conversation was forgotten; this log stays.';
+    case 'mcp_status':
+      return `MCP server ${String(data['name'])} is ${String(data['status'])}`;
+    case 'child_asked':
+      return `Asked session ${String(data['sessionId']).slice(0, 8)} under this one`;
+    case 'session_status':
+      return `The session is ${String(data['status'])}`;
+    default:
+      return undefined;
+  }
+};
+
+const restoredNote = (data: SystemData): string => {
+  const missing = Array.isArray(data['missing']) ? data['missing'].map(String) : [];
+  if (typeof data['refused'] === 'string') return `The workspace could not be restored: ${data['refused']}`;
+  const back = `${String(data['files'])} files of the workspace are back`;
+  return missing.length === 0 ? back : `${back}; missing: ${missing.join(', ')}`;
+};

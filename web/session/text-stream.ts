@@ -1,0 +1,69 @@
+/**
+ * Text that arrives in numbered pieces: a piece may come twice, early or never.
+ *
+ * Pure. What is shown is the part without a hole; the whole text comes later by another way and replaces it.
+ */
+export type Piece = { readonly offset: number; readonly text: string };
+export type TextStream = { readonly text: string; readonly early: readonly Piece[] };
+
+export const emptyStream: TextStream = { text: '', early: [] };
+
+/** The offset of a piece counts characters. */
+export const addPiece = ({ text, early }: TextStream, piece: Piece): TextStream => {
+  const pieces = [...early, piece].toSorted((a, b) => a.offset - b.offset);
+  let whole = text;
+  const left: Piece[] = [];
+  for (const next of pieces) {
+    if (next.offset > whole.length) left.push(next);
+    else whole += next.text.slice(whole.length - next.offset);
+  }
+  return { text: whole, early: left };
+};
+
+type OutputStream = 'stdout' | 'stderr';
+export type OutputChunk = { readonly stream: OutputStream; readonly text: string };
+export type LiveOutput = {
+  readonly chunks: readonly OutputChunk[];
+  readonly bytes: Readonly<Record<OutputStream, number>>;
+};
+
+export const emptyOutput: LiveOutput = { chunks: [], bytes: { stdout: 0, stderr: 0 } };
+
+/** What is kept of a running program's output: its end, which is what people look at. */
+export const liveCharactersMax = 128 * 1024;
+const chunkCharactersMax = 16 * 1024;
+const encoder = new TextEncoder();
+
+/**
+ * Output of a running program: two streams in the order of arrival; the offset of a piece counts bytes. Only the
+ * newest is sent when there is much, so a hole is marked and never waited for.
+ */
+export const addOutput = (
+  output: LiveOutput,
+  { stream, offset, text }: Piece & { readonly stream: OutputStream },
+): LiveOutput => {
+  const seen = output.bytes[stream];
+  if (offset < seen) return output;
+  const shown = offset > seen ? `\n[…]\n${text}` : text;
+  const last = output.chunks.at(-1);
+  // A long chunk is left alone: what shows it need not read it again.
+  const joins = last?.stream === stream && last.text.length < chunkCharactersMax;
+  const chunks = joins
+    ? [...output.chunks.slice(0, -1), { stream, text: last.text + shown }]
+    : [...output.chunks, { stream, text: shown }];
+  return {
+    chunks: keepEnd(chunks),
+    bytes: { ...output.bytes, [stream]: offset + encoder.encode(text).length },
+  };
+};
+
+const keepEnd = (chunks: readonly OutputChunk[]): readonly OutputChunk[] => {
+  let left = liveCharactersMax;
+  const kept: OutputChunk[] = [];
+  for (const chunk of chunks.toReversed()) {
+    if (left <= 0) break;
+    kept.push(chunk.text.length > left ? { ...chunk, text: chunk.text.slice(-left) } : chunk);
+    left -= chunk.text.length;
+  }
+  return kept.length === chunks.length && left >= 0 ? chunks : kept.toReversed();
+};

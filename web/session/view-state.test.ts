@@ -1,0 +1,284 @@
+import { describe, expect, test } from 'vitest';
+import type { Frame } from '../connection/protocol.ts';
+import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
+
+const at = '2026-11-21T00:00:00.000Z';
+/** A frame of the log as it comes from the wire: its ids are plain text there. */
+const logged = (seq: number | null, type: string, data: object): ViewEvent => ({
+  type: 'frame-received',
+  frame: { type, seq, at, data } as unknown as Frame,
+});
+const after = (...events: readonly ViewEvent[]): ViewState => events.reduce(reduce, initialState);
+
+const ready = logged(null, 'system:ready', {
+  provider: 'demo',
+  model: 'demo',
+  sessionId: 's1',
+  status: 'idle',
+  lastSeq: -1,
+});
+const asked = logged(0, 'message', { messageId: 'm1', role: 'user', text: 'hello' });
+const delta = (offset: number, text: string) => logged(null, 'delta', { messageId: 'a1', offset, text });
+const answered = logged(1, 'message', { messageId: 'a1', role: 'assistant', text: 'Hello, you.' });
+const completed = (seq: number, stopReason = 'end_turn') =>
+  logged(seq, 'completion', {
+    turnId: 't',
+    stopReason,
+    text: '',
+    usage: { inputTokens: 3, outputTokens: 4 },
+  });
+const called = (seq: number, callId: string) =>
+  logged(seq, 'tool:call', { callId, name: 'execute_command', args: { command: 'ls' } });
+const approvalAsked = (seq: number, callId: string, queuePosition: number) =>
+  logged(seq, 'tool:approval_required', {
+    callId,
+    name: 'execute_command',
+    args: { command: 'ls' },
+    queuePosition,
+    totalInQueue: 2,
+  });
+const call = (seq: number, callId: string, fields: object) => ({
+  kind: 'call',
+  id: `event-${seq}`,
+  callId,
+  name: 'execute_command',
+  args: { command: 'ls' },
+  childSession: null,
+  status: 'asked',
+  decision: null,
+  place: null,
+  live: { chunks: [], bytes: { stdout: 0, stderr: 0 } },
+  content: null,
+  problem: null,
+  cutSeq: null,
+  durationMs: null,
+  ...fields,
+});
+
+test('a greeting names provider and model', () => {
+  expect(after(ready).session).toEqual({
+    provider: 'demo',
+    model: 'demo',
+    sessionId: 's1',
+    status: 'idle',
+    tools: [],
+    mcpServers: [],
+  });
+});
+
+describe('a question', () => {
+  const sent: ViewEvent = { type: 'question-asked', messageId: 'm1', text: 'hello' };
+
+  test('is shown at once, and accepted when the log has it', () => {
+    expect(after(sent).items).toEqual([{ kind: 'question', id: 'm1', text: 'hello', delivery: 'sending' }]);
+    const state = after(sent, asked);
+    expect(state.items).toEqual([{ kind: 'question', id: 'm1', text: 'hello', delivery: 'accepted' }]);
+    expect(state.openQuestions).toBe(1);
+  });
+
+  test('takes the place that the log gives it', () => {
+    const state = after(sent, logged(0, 'system', { kind: 'history_reset' }), asked);
+    expect(state.items.map(({ id }) => id)).toEqual(['event-0', 'm1']);
+  });
+
+  test('that is refused says so', () => {
+    const refused = logged(null, 'error', { error: { code: 'too_many_requests', message: 'wait' } });
+    expect(after(sent, refused).items).toEqual([
+      { kind: 'question', id: 'm1', text: 'hello', delivery: 'refused' },
+      { kind: 'failure', id: `refusal-${at}-1`, code: 'too_many_requests', message: 'wait', suggestions: [] },
+    ]);
+  });
+
+  test('is not blamed for a refused approval', () => {
+    const refused = logged(null, 'error', {
+      error: { code: 'no_pending_tool_call', message: 'No matching' },
+    });
+    expect(after(sent, refused).items[0]).toMatchObject({ delivery: 'sending' });
+  });
+
+  test('is open until its completion', () => {
+    expect(after(asked, completed(1)).openQuestions).toBe(0);
+    expect(after(completed(1)).openQuestions).toBe(0);
+  });
+});
+
+describe('an answer', () => {
+  const texts = (state: ViewState) => state.items.map((item) => ('text' in item ? item.text : item.kind));
+
+  test('grows by deltas in any order, and is replaced by the whole', () => {
+    expect(texts(after(delta(0, 'Hel'), delta(5, ', y')))).toEqual(['Hel']);
+    expect(texts(after(delta(0, 'Hel'), delta(5, ', y'), delta(3, 'lo')))).toEqual(['Hello, y']);
+    expect(after(delta(0, 'Hel'), answered).items).toEqual([
+      { kind: 'answer', id: 'a1', text: 'Hello, you.', stream: null },
+    ]);
+  });
+
+  test('that is whole takes no more deltas', () => {
+    expect(after(answered, delta(11, '!'))).toEqual(after(answered));
+  });
+
+  test('that was cut off is dropped when another one is whole', () => {
+    const other = logged(1, 'message', { messageId: 'a2', role: 'assistant', text: 'Again.' });
+    expect(texts(after(delta(0, 'Hel'), other))).toEqual(['Again.']);
+    expect(texts(after(delta(0, 'Hel'), completed(1)))).toEqual(['end']);
+  });
+});
+
+describe('a call', () => {
+  test('waits in its place for a decision', () => {
+    expect(after(called(0, 'c1'), approvalAsked(1, 'c1', 1)).items).toEqual([
+      call(0, 'c1', { status: 'waiting', place: { position: 1, total: 2 } }),
+    ]);
+  });
+
+  test('is decided once', () => {
+    const state = after(
+      called(0, 'c1'),
+      approvalAsked(1, 'c1', 1),
+      { type: 'call-decided', callId: 'c1', decision: 'approve' },
+      { type: 'call-decided', callId: 'c1', decision: 'reject' },
+    );
+    expect(state.items[0]).toMatchObject({ status: 'waiting', decision: 'approve' });
+  });
+
+  test('was approved when the next one waits', () => {
+    const state = after(
+      called(0, 'c1'),
+      called(1, 'c2'),
+      approvalAsked(2, 'c1', 1),
+      approvalAsked(3, 'c2', 2),
+    );
+    expect(state.items).toMatchObject([{ status: 'approved' }, { status: 'waiting' }]);
+  });
+
+  test('can be decided again after a reconnection, since the decision may be lost', () => {
+    const decided: ViewEvent = { type: 'call-decided', callId: 'c1', decision: 'approve' };
+    const state = after(called(0, 'c1'), approvalAsked(1, 'c1', 1), decided, ready);
+    expect(state.items[0]).toMatchObject({ status: 'waiting', decision: null });
+  });
+
+  test('shows its output while it runs, and its result when it is done', () => {
+    const progress = logged(null, 'tool:progress', {
+      callId: 'c1',
+      stream: 'stdout',
+      offset: 0,
+      text: 'a\n',
+    });
+    const running = after(called(0, 'c1'), progress);
+    expect(running.items[0]).toMatchObject({
+      status: 'running',
+      live: { chunks: [{ stream: 'stdout', text: 'a\n' }] },
+    });
+    const content = [{ type: 'text', text: 'a\nb\n' }, { type: 'image' }];
+    const done = reduce(
+      running,
+      logged(1, 'tool:output', { callId: 'c1', name: 'x', content, durationMs: 12 }),
+    );
+    expect(done.items[0]).toMatchObject({ status: 'done', content, durationMs: 12 });
+    expect(reduce(done, progress)).toEqual(done);
+  });
+
+  test('that failed carries the reason; a failure without a call stands alone', () => {
+    const failure = { code: 'tool_outcome_unknown', message: 'Tool x failed: gone' };
+    expect(after(called(0, 'c1'), logged(1, 'agent:error', { ...failure, callId: 'c1' })).items).toEqual([
+      call(0, 'c1', { status: 'failed', problem: failure }),
+    ]);
+    expect(after(logged(0, 'agent:error', failure)).items).toEqual([
+      { kind: 'failure', id: 'event-0', ...failure, suggestions: [] },
+    ]);
+  });
+
+  test('of a later turn may have the id of an earlier one', () => {
+    const rejected = logged(2, 'tool:rejected', { callId: 'c1', name: 'execute_command' });
+    expect(after(called(0, 'c1'), called(1, 'c1'), rejected).items).toMatchObject([
+      { status: 'asked' },
+      { status: 'rejected' },
+    ]);
+  });
+
+  test('that this page never saw changes nothing', () => {
+    expect(after(logged(4, 'tool:rejected', { callId: 'c9', name: 'x' }))).toEqual(initialState);
+  });
+});
+
+test('what happened to the sandbox is noted', () => {
+  const started = logged(0, 'system', { kind: 'sandbox_started', startMs: 412, source: 'cold' });
+  const stopped = logged(1, 'system', { kind: 'sandbox_stopped', reason: 'out of memory' });
+  expect(after(started, stopped).items).toEqual([
+    { kind: 'note', id: 'event-0', text: 'Sandbox ready in 412 ms', at },
+    { kind: 'note', id: 'event-1', text: 'Sandbox stopped: out of memory', at },
+  ]);
+});
+
+test('a status of the session is kept', () => {
+  const ended = logged(0, 'system', { kind: 'session_status', status: 'completed' });
+  expect(after(ready, ended).session?.status).toBe('completed');
+});
+
+test('a completion tells how it ended and what it used', () => {
+  expect(after(completed(7, 'cancelled')).items).toEqual([
+    { kind: 'end', id: 'event-7', stopReason: 'cancelled', inputTokens: 3, outputTokens: 4, costUsd: 0 },
+  ]);
+});
+
+test('a frame of an unknown kind changes nothing', () => {
+  expect(after(logged(0, 'from_the_future', {}), logged(1, 'system', { kind: 'handover' }))).toEqual(
+    initialState,
+  );
+});
+
+test('what a session cost is the sum that the log tells, and each turn has its part', () => {
+  const ended = (seq: number, sessionCostUsd: number) =>
+    logged(seq, 'completion', {
+      turnId: 't',
+      stopReason: 'end_turn',
+      text: '',
+      usage: { inputTokens: 10, outputTokens: 5 },
+      sessionCostUsd,
+    });
+  const state = after(ended(0, 0.25), ended(1, 0.75));
+  expect(state.usage).toEqual({ inputTokens: 20, outputTokens: 10, costUsd: 0.75 });
+  expect(state.items).toMatchObject([{ costUsd: 0.25 }, { costUsd: 0.5 }]);
+});
+
+test('no call is left waiting when its turn has ended', () => {
+  const state = after(called(0, 'c1'), approvalAsked(1, 'c1', 1), completed(2, 'cancelled'));
+  expect(state.items).toMatchObject([{ kind: 'call', status: 'ended', decision: null }, { kind: 'end' }]);
+});
+
+test('the state of the sandbox follows the log', () => {
+  const started = logged(0, 'system', { kind: 'sandbox_started', startMs: 412, source: 'pool' });
+  expect(after(started).sandbox).toEqual({ kind: 'ready', startMs: 412, source: 'pool' });
+  const stopped = logged(1, 'system', { kind: 'sandbox_stopped', reason: 'idle', savedAt: at });
+  expect(after(started, stopped).sandbox).toEqual({ kind: 'stopped', reason: 'idle', savedAt: at });
+});
+
+describe('a session under this one', () => {
+  const fromChild = (type: string, data: object): ViewEvent => ({
+    type: 'frame-received',
+    frame: { type, seq: null, sessionId: 'child', at, data } as unknown as Frame,
+  });
+  const waits = fromChild('tool:approval_required', {
+    callId: 'c1',
+    name: 'execute_command',
+    args: { command: 'ls' },
+    queuePosition: 1,
+    totalInQueue: 1,
+  });
+  const own = approvalAsked(1, 'c1', 1);
+
+  test('has its calls decided here, apart from a call of the same id here', () => {
+    const state = after(ready, called(0, 'c1'), own, waits, waits);
+    expect(state.items).toMatchObject([
+      { id: 'event-0', childSession: null, status: 'waiting' },
+      { id: 'child-child-c1', childSession: 'child', status: 'waiting' },
+    ]);
+    const decided = reduce(state, { type: 'child-call-decided', itemId: 'child-child-c1' });
+    expect(decided.items).toMatchObject([{ id: 'event-0', status: 'waiting' }]);
+  });
+
+  test('says nothing else here', () => {
+    const said = fromChild('delta', { messageId: 'm', offset: 0, text: 'x' });
+    expect(after(ready, said)).toEqual(after(ready));
+  });
+});
