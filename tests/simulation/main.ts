@@ -16,7 +16,9 @@ const startedAt = performance.now();
 let steps = 0;
 let running = from;
 process.on('unhandledRejection', (error) => {
-  process.stdout.write(`seed ${running} breaks a promise\n  a function handles what its ports throw: ${error}\n`);
+  process.stdout.write(
+    `seed ${running} breaks a promise\n  a function handles what its ports throw: ${error}\n`,
+  );
   process.exit(1);
 });
 for (let seed = from; seed < from + seeds; seed += 1) {

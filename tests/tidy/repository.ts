@@ -1,7 +1,7 @@
 /**
  * The repository as its checks read it: the path and text of every file that git tracks or would.
  *
- * What .gitignore names is no part of it, nor are binary files and fixtures, which are wrong on purpose;
+ * What .gitignore names is no part of it, nor are fixtures, which are wrong on purpose; of a binary file there is the name;
  * but any folder can be read as if it were the repository, and that is how the checks are tried on fixtures.
  */
 import { execFileSync } from 'node:child_process';
@@ -24,7 +24,7 @@ export const readRepository = (folder: string): readonly RepositoryFile[] =>
     .filter((path) => statSync(join(folder, path), { throwIfNoEntry: false })?.isFile())
     .toSorted()
     .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }))
-    .filter(({ text }) => !text.includes('\0'));
+    .map(({ path, text }) => ({ path, text: text.includes('\0') ? '' : text }));
 
 const programFolders = /^(?:cli|functions|infra|local|sandbox-task|shared|tests|web)\//;
 
