@@ -3,11 +3,11 @@
  *
  * Code that is not bundled (`aws:cdk:bundling-stacks`) has a made-up hash; only tests ask for that.
  */
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
-import { type BuildOptions, buildSync, type OutputFile } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { inRepository } from './repository.ts';
 
@@ -39,27 +39,24 @@ export const bundleHandler = (name: FunctionName, folder: string): void => {
   });
 };
 
-const outdir = inRepository('bundles');
-let bundles: readonly OutputFile[] | undefined;
+/** Its depth stands in the source maps, its name does not: whoever builds, and when, the same bytes come out. */
+const outdir = inRepository(`node_modules/.cache/bundles-${process.pid}`);
+let isBundled = false;
 
 /** Kept for the rest of the process: a synth is one, and reads its sources once. */
-const allBundles = (): readonly OutputFile[] => {
-  bundles ??= buildSync({
-    ...options,
-    entryPoints: Object.fromEntries(
-      Object.keys(environments).map((name) => [`${name}/index`, entryOf(name)]),
-    ),
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    write: false,
-  }).outputFiles;
-  return bundles;
+const bundleAll = (): void => {
+  if (isBundled) return;
+  process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
+  const entryPoints = Object.fromEntries(
+    Object.keys(environments).map((name) => [`${name}/index`, entryOf(name)]),
+  );
+  buildSync({ ...options, entryPoints, outdir, outExtension: { '.js': '.mjs' } });
+  isBundled = true;
 };
 
 const writeBundle = (name: FunctionName, folder: string): void => {
-  const own = join(outdir, name);
-  for (const { path, contents } of allBundles())
-    if (dirname(path) === own) writeFileSync(join(folder, path.slice(own.length)), contents);
+  bundleAll();
+  cpSync(join(outdir, name), folder, { recursive: true });
 };
 
 export const bundledHandler = (name: FunctionName): AssetCode =>
