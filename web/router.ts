@@ -99,6 +99,12 @@ const tokenAddress = /^\/token=(\S+)$/;
 
 export const router = createRouter({ history: createWebHashHistory(), routes: pages });
 
+// The router listens to the address once its first page is there; what is opened before that would be lost.
+const follow = (): void => void router.replace(location.hash.slice(1));
+const stopFollowing = (): void => removeEventListener('hashchange', follow);
+addEventListener('hashchange', follow);
+router.isReady().then(stopFollowing, stopFollowing);
+
 // A link with a token, opened in a tab that is signed in already, changes the fragment and loads nothing.
 router.beforeEach((to) => {
   const [, given] = tokenAddress.exec(to.path) ?? [];

@@ -113,7 +113,7 @@ test.each([
 ] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/operator`);
-  await page.locator('canvas').first().waitFor({ timeout: 90_000 });
+  await page.locator('canvas').first().waitFor();
   await page.getByText('As a table').first().click();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `operator-${colorScheme}${viewport ? '-phone' : ''}`);

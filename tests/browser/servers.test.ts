@@ -153,10 +153,7 @@ test.each([
   });
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/servers`);
-  await page
-    .getByRole('article', { name, exact: true })
-    .getByText('The server refuses')
-    .waitFor({ timeout: 90_000 });
+  await page.getByRole('article', { name, exact: true }).getByText('The server refuses').waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `servers-${colorScheme}${viewport ? '-phone' : ''}`);
   for (const one of [name, `${name}-program`]) await cloud.ask(`/api/mcp/${one}`, { method: 'DELETE' });

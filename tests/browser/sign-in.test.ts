@@ -18,6 +18,24 @@ test('the link of npm start signs in at once, and the token leaves the address b
   await page.getByRole('link', { name: 'Chat' }).waitFor();
 });
 
+test('an address that is opened while the first page is on its way is not lost', async () => {
+  const page = await newPage(cloud.url);
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  await page.route(/chat-page/, async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto(`${cloud.url}/#token=${cloud.token}`, { waitUntil: 'commit' });
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await page.evaluate(() => {
+    location.hash = '/models';
+  });
+  arrive();
+  await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Chat' }).click();
+  await page.getByRole('textbox', { name: 'Message' }).waitFor();
+});
+
 test('a token is asked for, and a wrong one is refused with the reason', async () => {
   const page = await newPage(cloud.url, { expects: /status of 401/ });
   await page.goto(cloud.url);
