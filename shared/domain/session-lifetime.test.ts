@@ -83,29 +83,40 @@ describe('what the janitor does with a session that has nothing to do', () => {
   ];
 
   test.each(rows)('%s', (...[_what, one, age, expected]: Row) => {
-    expect(sweepStep(one, false, { now: activeAt + age, lifetimes })).toEqual(expected);
+    expect(sweepStep(one, 'none', { now: activeAt + age, lifetimes })).toEqual(expected);
   });
 });
 
 describe('what the janitor does with a session that has something to do', () => {
   test.each<Row>([
-    ['running', agent('running'), 0, { step: 'drive' }],
-    ['idle', agent('idle'), 50_000, { step: 'drive' }],
+    ['running', agent('running'), 0, { step: 'drive', rests: false }],
+    ['idle', agent('idle'), 50_000, { step: 'drive', rests: false }],
     ['in error', execution('error'), 0, { step: 'end' }],
     ['ended', agent('completed'), 0, { step: 'wait', until: 11_000 }],
     ['ended long ago', agent('failed'), 1000, { step: 'forget' }],
   ])('%s', (...[_what, one, age, expected]: Row) => {
-    expect(sweepStep(one, true, { now: activeAt + age, lifetimes })).toEqual(expected);
+    expect(sweepStep(one, 'own', { now: activeAt + age, lifetimes })).toEqual(expected);
   });
 });
 
+test.each([
+  [99, false],
+  [100, true],
+])(
+  'a session that waits for others alone is driven on; after %i ms without its sandbox: %s',
+  (age, rests) => {
+    const at = { now: activeAt + age, lifetimes };
+    expect(sweepStep(agent('running'), 'others', at)).toEqual({ step: 'drive', rests });
+  },
+);
+
 test('an agent session whose history is kept shorter than it may be idle ends without a rest', () => {
   const short = { ...lifetimes, historyMs: 60 };
-  expect(sweepStep(agent('idle'), false, { now: 10_060, lifetimes: short })).toEqual({
+  expect(sweepStep(agent('idle'), 'none', { now: 10_060, lifetimes: short })).toEqual({
     step: 'wait',
     until: 10_100,
   });
-  expect(sweepStep(agent('idle'), false, { now: 10_100, lifetimes: short })).toEqual({ step: 'end' });
+  expect(sweepStep(agent('idle'), 'none', { now: 10_100, lifetimes: short })).toEqual({ step: 'end' });
 });
 
 test('a session may be idle as long as its kind may', () => {

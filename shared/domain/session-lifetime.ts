@@ -3,7 +3,7 @@
  * forget it, or look again later.
  *
  * An idle agent session loses its sandbox, not its life; an idle execution session is stopped. A running
- * tool, an unfinished turn and a call in flight are never idle (L5).
+ * tool, a turn that has something to do and a call in flight are never idle (L5).
  */
 import { isEnded, type Session } from './session.ts';
 
@@ -16,10 +16,13 @@ export type Lifetimes = {
   readonly historyMs: number;
 };
 
+/** What its turn does next: nothing until a person comes, look whether others have answered, or work of its own. */
+export type SessionWork = 'none' | 'others' | 'own';
+
 export type SweepStep =
   | { readonly step: 'wait'; readonly until: number }
-  /** A turn has something to do and nobody at it. */
-  | { readonly step: 'drive' }
+  /** A turn has something to do and nobody at it; `rests`: its sandbox may go meanwhile, if nobody else uses it. */
+  | { readonly step: 'drive'; readonly rests: boolean }
   /** Its sandbox may go, if nobody else uses it; then look again at `next`. */
   | { readonly step: 'rest'; readonly next: number }
   | { readonly step: 'end' }
@@ -30,16 +33,17 @@ export const idleLimit = ({ kind }: Pick<Session, 'kind'>, { idleMs, executionId
 
 export const sweepStep = (
   session: Session,
-  hasWork: boolean,
+  work: SessionWork,
   { now, lifetimes }: { readonly now: number; readonly lifetimes: Lifetimes },
 ): SweepStep => {
   const forgetAt = session.lastActiveAt + lifetimes.historyMs;
   if (isEnded(session.status)) return now < forgetAt ? { step: 'wait', until: forgetAt } : { step: 'forget' };
   if (session.status === 'error') return { step: 'end' };
-  if (hasWork) return { step: 'drive' };
+  if (work === 'own') return { step: 'drive', rests: false };
   const idleAt = session.lastActiveAt + idleLimit(session, lifetimes);
   const busyUntil = Math.max(0, ...Object.values(session.runningCalls));
   const restAt = Math.max(idleAt, busyUntil);
+  if (work === 'others') return { step: 'drive', rests: now >= restAt };
   if (now < restAt) return { step: 'wait', until: restAt };
   if (session.kind === 'execution' || now >= forgetAt) return { step: 'end' };
   return { step: 'rest', next: Math.max(forgetAt, now + 1) };

@@ -138,6 +138,40 @@ test('L5: a session with a running tool is never idle', async () => {
   await endSession(cloud, id);
 });
 
+test('L5: one whose child waits for a person loses its sandbox meanwhile, and goes on in another', async () => {
+  const { id } = await make({ flavor: 'micro' });
+  const client = await connect({ url: cloud.url, token: cloud.token }, { sessionId: id });
+  await client.untilType('system:ready');
+  const approve = async (nth: number): Promise<void> => {
+    const { data, sessionId } = await client.untilType('tool:approval_required', nth);
+    client.send('tool:approval', { callId: data.callId, approved: true, ...(sessionId && { sessionId }) });
+  };
+  client.send('message', { text: '$ echo kept > note' });
+  await approve(0);
+  await client.untilType('completion');
+  client.send('message', {
+    text: `call session ${JSON.stringify({ action: 'spawn', prompt: '$ echo seen' })}`,
+  });
+  await approve(1);
+  await client.untilType('tool:approval_required', 2);
+  await eventually(
+    async () => {
+      await age(id, 10_000);
+      await cloud.janitor({ sweep: 'due' });
+      return shown(id);
+    },
+    ({ sandbox }) => sandbox?.state === 'stopped',
+    60_000,
+  );
+  expect((await shown(id)).status).toBe('running');
+  await approve(2);
+  const completion = await client.untilType('completion', 1);
+  expect(completion.data.text).toContain('seen');
+  expect(await (await cloud.request(`/api/sessions/${id}/files/note`)).text()).toBe('kept\n');
+  await client.close();
+  await endSession(cloud, id);
+});
+
 test('L7: a StopTask that fails leaves the sandbox listed, and a sweep finishes it later', async () => {
   const session = await make({ kind: 'execution', flavor: 'micro' });
   await listFiles(session.id);

@@ -8,7 +8,7 @@ import {
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import type { CallId, MessageId, TurnId } from '../../domain/ids.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
 import { sweep } from './sweep.ts';
 
@@ -21,6 +21,12 @@ const running = {
 const call = { callId: 'c' as CallId, name: 'execute_command', args: {}, askedHuman: true };
 const deciding: TurnState = { ...running, kind: 'deciding', calls: [{ ...call, status: 'pending' }] };
 const thinking: TurnState = { ...running, kind: 'thinking' };
+const child = { session: 'child' as SessionId, message: 'm' as MessageId };
+const awaiting: TurnState = {
+  ...running,
+  kind: 'acting',
+  calls: [{ ...call, name: 'session', status: 'executing', wait: { id: 'w', child, since: 1_000_000 } }],
+};
 
 /** A session with a ready sandbox, whose turn nobody works on. */
 const open = async (state: TurnState) => {
@@ -62,6 +68,13 @@ test('L5: one that has something to do keeps both, and is driven on', async () =
   expect(await look(900_000)).toEqual(['running', 'ready']);
   expect(await look(86_400_000)).toEqual(['running', 'ready']);
   expect(invoked).toEqual([`turn ${id}`, `turn ${id}`]);
+});
+
+test('L5: one that waits for a child is driven on, and loses its sandbox when it has been idle', async () => {
+  const { look, invoked, id } = await open(awaiting);
+  expect(await look(899_999)).toEqual(['running', 'ready']);
+  expect(await look(900_000)).toEqual(['running', 'stopping']);
+  expect(invoked).toContain(`turn ${id}`);
 });
 
 test('L5: one that rests leaves the sandbox to another of its workspace that has something to do', async () => {

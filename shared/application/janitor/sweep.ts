@@ -7,7 +7,14 @@
 import { orphanAgeMs, sandboxLookMs, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { isAsRead, isResting, type Lifetimes, sweepStep } from '../../domain/session-lifetime.ts';
+import {
+  isAsRead,
+  isResting,
+  type Lifetimes,
+  type SessionWork,
+  sweepStep,
+} from '../../domain/session-lifetime.ts';
+import { pendingWork } from '../../domain/turn/pending-work.ts';
 import { noteStartFailed } from '../sandbox/note-start-failed.ts';
 import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { type EndPorts, endSession, leaveBehind } from '../session/end-session.ts';
@@ -38,28 +45,24 @@ export const sweep = async (ports: SweepPorts, settings: SweepSettings): Promise
   return { due, failed: failures.length };
 };
 
-const sweepSession = async (
-  ports: SweepPorts,
-  session: Session,
-  { lifetimes, correlationId }: SweepSettings,
-): Promise<void> => {
+const sweepSession = async (ports: SweepPorts, session: Session, settings: SweepSettings): Promise<void> => {
+  const { lifetimes, correlationId } = settings;
   const now = ports.world.now();
-  const step = sweepStep(session, await hasWork(ports, session), { now, lifetimes });
+  const step = sweepStep(session, await workOf(ports, session), { now, lifetimes });
   switch (step.step) {
     case 'drive':
-      if (await ports.sessions.postpone(session, now + stopRetryMs))
-        await ports.invoker.runTurn(session.id, correlationId);
-      return;
+      if (!(await ports.sessions.postpone(session, now + stopRetryMs))) return;
+      if (step.rests) await restSandbox(ports, session, settings);
+      return ports.invoker.runTurn(session.id, correlationId);
     case 'wait':
       if (isEnded(session.status))
         await leaveBehind(ports, session, { reason: 'the session ended', correlationId });
       await ports.sessions.postpone(session, step.until);
       return;
     case 'rest':
-      if (await ports.sessions.postpone(session, now + stopRetryMs)) {
-        const isSettled = await restSandbox(ports, session, { lifetimes, correlationId });
-        if (isSettled) await ports.sessions.postpone({ ...session, dueAt: now + stopRetryMs }, step.next);
-      }
+      if (!(await ports.sessions.postpone(session, now + stopRetryMs))) return;
+      if (await restSandbox(ports, session, settings))
+        await ports.sessions.postpone({ ...session, dueAt: now + stopRetryMs }, step.next);
       return;
     case 'end': {
       const ending = { reason: 'idle', correlationId, lifetimes, unlessMoved: true };
@@ -75,10 +78,14 @@ const sweepSession = async (
   }
 };
 
-const hasWork = async ({ sessions }: SweepPorts, { id, status, kind }: Session): Promise<boolean> => {
-  if (kind === 'execution' || isEnded(status) || status === 'created') return false;
-  const { turn, inbox } = await sessions.loadWork(id);
-  return inbox.length > 0 && turn.state.kind !== 'deciding';
+const workOf = async ({ sessions }: SweepPorts, { id, status, kind }: Session): Promise<SessionWork> => {
+  if (kind === 'execution' || isEnded(status) || status === 'created') return 'none';
+  const {
+    inbox,
+    turn: { state },
+  } = await sessions.loadWork(id);
+  if (inbox.length === 0 || state.kind === 'deciding') return 'none';
+  return state.kind === 'acting' && pendingWork(state).length === 0 ? 'others' : 'own';
 };
 
 /**
@@ -100,7 +107,7 @@ const restSandbox = async (
   if (!users.every((user) => isOfOthersOrAsRead(user) && isResting(user, at, lifetimes))) return true;
   // The function of another may have died in the middle: its sandbox waits for whoever comes next (L5).
   const others = users.filter(({ id }) => id !== session.id);
-  if ((await Promise.all(others.map((user) => hasWork(ports, user)))).includes(true)) return true;
+  if ((await Promise.all(others.map((user) => workOf(ports, user)))).includes('own')) return true;
   const stop = { reason: 'idle', at, dueAt: at + stopRetryMs };
   if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId });
