@@ -102,6 +102,24 @@ test('messages that wait for their turn say so', async () => {
   expect(await page.getByText('queued: it is taken up').count()).toBe(0);
 });
 
+test('a message that waits for its turn is still there after a reload, and is taken up once', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ sleep 3; echo over');
+  await approve(page);
+  await say(page, 'and then this');
+  await page.getByText('queued: it is taken up').waitFor();
+  await page.reload();
+  await page.getByText('queued: it is taken up').waitFor();
+  expect(await page.locator('[data-kind="question"]').allInnerTexts()).toEqual([
+    expect.stringContaining('$ sleep 3; echo over'),
+    expect.stringContaining('and then this'),
+  ]);
+  await ended(page, 2);
+  await page.reload();
+  await ended(page, 2);
+  expect(await page.locator('[data-kind="question"]').count()).toBe(2);
+});
+
 test('a file that would be written is shown as what changes in it', async () => {
   const page = await openApp(cloud);
   await say(page, '$ printf "one\\ntwo\\nthree\\n" > list.txt');

@@ -9,7 +9,13 @@ import type * as z from 'zod';
 import type { accessAnswer } from '#shared/contracts/access-view.ts';
 import { RequestError, request, useCredentials } from '../api/request.ts';
 import { api } from '../api/routes.ts';
-import { rememberedToken, rememberSession, rememberToken, takeGivenToken } from './remembered.ts';
+import {
+  forgetUnsent,
+  rememberedToken,
+  rememberSession,
+  rememberToken,
+  takeGivenToken,
+} from './remembered.ts';
 
 type Access = z.output<typeof accessAnswer>;
 export type Need = Access['may'][number];
@@ -54,6 +60,7 @@ export const signOut = (reason: string | null = null): void => {
   token = null;
   rememberToken(null);
   rememberSession(null);
+  forgetUnsent();
   state.value = { kind: 'signed-out', reason };
 };
 

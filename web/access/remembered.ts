@@ -1,11 +1,15 @@
 /**
- * What this tab remembers over a reload: the token it was opened with, and the session it is in.
+ * What this tab remembers over a reload: the token it was opened with, the session it is in, and what was said there
+ * and waits to be taken up.
  *
  * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It is kept for the life
  * of the tab; a browser that keeps nothing works until the reload.
  */
 const tokenKey = 'sallyport.token';
 const sessionKey = 'sallyport.session';
+const unsentKey = 'sallyport.unsent';
+/** How long the server knows a message again that is sent twice, in milliseconds. */
+const knownAgainMs = 86_400_000;
 
 const read = (key: string): string | null => {
   try {
@@ -39,3 +43,22 @@ export const rememberToken = (token: string | null): void => write(tokenKey, tok
 
 export const rememberedSession = (): string | null => read(sessionKey);
 export const rememberSession = (sessionId: string | null): void => write(sessionKey, sessionId);
+
+export type Unsent = { readonly id: string; readonly text: string };
+type Kept = Unsent & { readonly at: number };
+
+const keptUnsent = (): Readonly<Record<string, readonly Kept[]>> => JSON.parse(read(unsentKey) ?? '{}');
+
+/** Said in that session and not known to be taken up; what is too old to be sent again is left out. */
+export const rememberedUnsent = (sessionId: string): readonly Unsent[] =>
+  (keptUnsent()[sessionId] ?? []).filter(({ at }) => Date.now() - at < knownAgainMs);
+
+export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): void => {
+  const { [sessionId]: before = [], ...others } = keptUnsent();
+  if (before.length === 0 && messages.length === 0) return;
+  const saidAt = new Map(before.map(({ id, at }) => [id, at]));
+  const own = messages.map(({ id, text }) => ({ id, text, at: saidAt.get(id) ?? Date.now() }));
+  write(unsentKey, JSON.stringify(own.length === 0 ? others : { ...others, [sessionId]: own }));
+};
+
+export const forgetUnsent = (): void => write(unsentKey, null);

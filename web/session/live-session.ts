@@ -5,7 +5,7 @@
  */
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { signIn } from '../access/access.ts';
-import { rememberSession } from '../access/remembered.ts';
+import { rememberedUnsent, rememberSession, rememberUnsent, type Unsent } from '../access/remembered.ts';
 import { RequestError, request } from '../api/request.ts';
 import { api } from '../api/routes.ts';
 import { type Connection, openConnection } from '../connection/connection.ts';
@@ -46,6 +46,7 @@ const dispatch = (event: ViewEvent): void => {
 const isReplayed = ({ seq }: Frame): boolean => seq !== null && seq < replayEnd;
 const replayDrawMs = 1000;
 let replayEnd = -1;
+let heardSeq = -1;
 let isReplayDrawDue = false;
 const drawLater = (): void => {
   if (isReplayDrawDue) return;
@@ -61,6 +62,8 @@ export const openSession = (sessionId: string): void => {
   closeSession();
   openId.value = sessionId;
   goneId.value = null;
+  heardSeq = -1;
+  toRestore = rememberedUnsent(sessionId);
   rememberSession(sessionId);
   connection = openConnection({
     sessionId,
@@ -85,9 +88,30 @@ export const closeSession = (): void => {
 
 const receive = (frame: Frame): void => {
   if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
+  heardSeq = Math.max(heardSeq, frame.seq ?? -1);
   dispatch({ type: 'frame-received', frame });
-  if (frame.type !== 'system:ready') return;
-  for (const { id, text } of current.items.filter(isUnsent)) sendMessage(id, text);
+  if (frame.type === 'system:ready')
+    for (const { id, text } of current.items.filter(isUnsent)) sendMessage(id, text);
+  if (heardSeq >= replayEnd) restoreUnsent();
+  if (frame.type === 'message' || frame.type === 'error') keepUnsent();
+};
+
+/** What was said before a reload; shown below what the log already has. */
+let toRestore: readonly Unsent[] = [];
+const restoreUnsent = (): void => {
+  if (toRestore.length === 0) return;
+  const messages = toRestore.filter(({ id }) => !current.items.some((item) => item.id === id));
+  toRestore = [];
+  for (const { id, text } of messages) {
+    dispatch({ type: 'question-asked', messageId: id, text });
+    sendMessage(id, text);
+  }
+  keepUnsent();
+};
+
+const keepUnsent = (): void => {
+  if (openId.value !== null && toRestore.length === 0)
+    rememberUnsent(openId.value, current.items.filter(isUnsent));
 };
 
 /** What the server has not confirmed is sent again: it knows a message by its id and takes it once. */
@@ -109,10 +133,14 @@ const sendMessage = (messageId: string, text: string): boolean =>
 export const ask = (text: string): void => {
   const messageId = crypto.randomUUID();
   dispatch({ type: 'question-asked', messageId, text });
+  keepUnsent();
   sendMessage(messageId, text);
 };
 
-export const withdraw = (messageId: string): void => dispatch({ type: 'question-withdrawn', messageId });
+export const withdraw = (messageId: string): void => {
+  dispatch({ type: 'question-withdrawn', messageId });
+  keepUnsent();
+};
 
 /** False when it could not be said now, and has to be said again. */
 export const decide = (call: CallItem, decision: Decision): boolean => {
