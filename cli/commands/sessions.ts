@@ -7,6 +7,7 @@ import { factLines, tableLines } from '../table.ts';
 type Session = {
   readonly id: string;
   readonly kind: string;
+  readonly title?: string;
   readonly status: string;
   readonly flavor: string;
   readonly template: string;
@@ -54,7 +55,7 @@ const list = async (call: Call): Promise<undefined> => {
     sessions.length === 0
       ? ['No active sessions; --all shows ended ones.']
       : tableLines(
-          ['ID', 'KIND', 'STATUS', 'FLAVOR', 'SANDBOX', 'LAST ACTIVE'],
+          ['ID', 'KIND', 'STATUS', 'FLAVOR', 'SANDBOX', 'LAST ACTIVE', 'ABOUT'],
           sessions.map((one) => [
             one.id,
             one.kind,
@@ -62,6 +63,7 @@ const list = async (call: Call): Promise<undefined> => {
             one.flavor,
             one.sandbox?.state ?? 'none',
             one.lastActiveAt,
+            one.title ?? '',
           ]),
         ),
   );
@@ -74,6 +76,7 @@ const get = async (call: Call): Promise<undefined> => {
     factLines([
       ['id', session.id],
       ['kind', session.kind],
+      ['about', session.title],
       ['status', session.status],
       ['model', session.provider === undefined ? session.model : `${session.model} (${session.provider})`],
       ['flavor', session.flavor],

@@ -139,6 +139,7 @@ export const ofSessionArguments = closed({ session_id: sessionId });
 export const sessionDetails = z.object({
   session_id: z.string().describe('Its id.'),
   kind: z.string().describe('agent or execution.'),
+  title: z.string().optional().describe('The first words said in it.'),
   status: z.string().describe('What it is at.'),
   project_id: z.string().describe('Its project.'),
   workspace_id: z.string().describe('Where it works.'),

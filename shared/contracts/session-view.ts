@@ -54,6 +54,7 @@ export const sessionAnswer = z
   .object({
     id: z.uuid(),
     kind: z.enum(['agent', 'execution']),
+    title: z.string().optional().describe('The first words said in it.'),
     status: z.enum(sessionStatuses),
     project: z.uuid(),
     workspace: z.uuid(),
@@ -95,6 +96,7 @@ const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 export const sessionView = (session: Session, { turn, workspace, now, idleMs }: Seen): SessionAnswer => ({
   id: session.id,
   kind: session.kind,
+  ...(session.title === undefined ? {} : { title: session.title }),
   status: session.status,
   project: session.project,
   workspace: session.workspace,

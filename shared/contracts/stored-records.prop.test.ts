@@ -113,6 +113,7 @@ const session = fc.record(
       'error',
       'stopped',
     ),
+    title: fc.string(),
     flavor,
     template,
     provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),

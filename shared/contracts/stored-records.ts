@@ -59,6 +59,7 @@ export const sessionRecord = z.object({
   project: id<ProjectId>(),
   workspace: id<WorkspaceId>(),
   kind: z.enum(['agent', 'execution']),
+  title: z.string().exactOptional(),
   status: z.enum([
     'created',
     'running',

@@ -48,6 +48,8 @@ export type Session = {
   readonly project: ProjectId;
   readonly workspace: WorkspaceId;
   readonly kind: SessionKind;
+  /** By the first words said in it (`titleOf`); absent until then. */
+  readonly title?: string;
   readonly status: SessionStatus;
   readonly flavor: Flavor;
   readonly template: Template;

@@ -73,7 +73,7 @@ export type TurnCommit = {
 };
 
 export type SessionPatch = Partial<
-  Pick<Session, 'status' | 'usage' | 'costUsd' | 'rememberedTools' | 'lastActiveAt' | 'model'>
+  Pick<Session, 'status' | 'usage' | 'costUsd' | 'rememberedTools' | 'lastActiveAt' | 'model' | 'title'>
 >;
 
 export type CommitResult =

@@ -90,6 +90,20 @@ test('what waits for a person comes first and leads there', async () => {
   await page.waitForURL(new RegExp(`/chat/${waiting}`));
 });
 
+test('a session is found by the first words said in it', async () => {
+  const { id } = await makeSession(cloud, { flavor: 'micro' });
+  onTestFinished(async () => void (await end(id)));
+  await say(id, 'What is in the attic?');
+  const page = await openApp(cloud);
+  await visit(page);
+  await page.getByRole('searchbox', { name: 'Search' }).fill('attic');
+  await rowOf(page, id).getByRole('link', { name: 'What is in the attic?' }).click();
+  await page
+    .getByRole('navigation', { name: 'Recent sessions' })
+    .getByText('What is in the attic?')
+    .waitFor();
+});
+
 test('sessions are searched and filtered', async () => {
   const { id: agent } = await makeSession(cloud, {});
   const { id: execution } = await makeSession(cloud, { kind: 'execution', template: 'node' });

@@ -41,6 +41,17 @@ test('a reset forgets the conversation and leaves the log, and a new conversatio
   await agent.close();
 });
 
+test('a session is called by the first words said in it, and by no others', async () => {
+  const agent = await openAgent(cloud);
+  const title = async () => (await cloud.ask<{ title?: string }>(`/api/sessions/${agent.id}`)).title;
+  expect(await title()).toBeUndefined();
+  await agent.say('  Why does\nthe build fail? ');
+  expect(await title()).toBe('Why does the build fail?');
+  await agent.say('Never mind');
+  expect(await title()).toBe('Why does the build fail?');
+  await agent.close();
+});
+
 test('a reset while a turn runs is a conflict and forgets nothing', async () => {
   const agent = await openAgent(cloud, { approvals: 'ask' });
   agent.client.send('message', { text: '$ echo one' });

@@ -12,6 +12,7 @@ import type { LogEntry } from '../../domain/event-log.ts';
 import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../../domain/history.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
+import { titleOf } from '../../domain/session-title.ts';
 import { type TreeLimits, withOwnMoney } from '../../domain/tree-limits.ts';
 import { addUsage } from '../../domain/turn/calls.ts';
 import { firstDeadline, nextChildLook, pendingWork } from '../../domain/turn/pending-work.ts';
@@ -113,7 +114,10 @@ export const advance = async (
     ...(note === undefined ? {} : { note }),
     spends: spentBy(desk.session, event),
     completed,
-    patch: patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
+    patch: {
+      ...titleBy(desk.session, event),
+      ...patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
+    },
     release,
     wakes: false,
     dueAt: nextLook(step.state, event.at, limits),
@@ -140,6 +144,12 @@ export const advance = async (
 /** A turn that waits for a human, or a finished one with no message after it, keeps no function running. */
 const hasNothingToDo = (state: TurnState, inbox: readonly InboxMessage[]): boolean =>
   pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);
+
+/** The first message that is taken up gives the session its title. */
+const titleBy = ({ title: known }: Session, event: TurnEvent): Pick<SessionPatch, 'title'> => {
+  const title = known === undefined && event.type === 'started' ? titleOf(event.message.text) : undefined;
+  return title === undefined ? {} : { title };
+};
 
 const patchAfter = (
   { session, turn }: Desk,

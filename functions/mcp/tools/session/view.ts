@@ -20,6 +20,7 @@ export const usageView = ({ inputTokens, outputTokens }: TokenUsage) => ({
 export const detailsOf = (session: Session): z.output<typeof sessionDetails> => ({
   session_id: session.id,
   kind: session.kind,
+  ...(session.title === undefined ? {} : { title: session.title }),
   status: session.status,
   project_id: session.project,
   workspace_id: session.workspace,
