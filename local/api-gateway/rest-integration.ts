@@ -6,9 +6,9 @@
  * fails before its head is 502; one that fails later can only be told by cutting the connection (A13 to A16).
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AwsError } from '../endpoint/aws-error.ts';
+import { writePaced } from '../endpoint/paced-write.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import type { Outcome } from '../lambda/invocation.ts';
@@ -83,13 +83,13 @@ const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
     chunk: async (bytes: Uint8Array): Promise<void> => {
       if (response.destroyed || response.writableEnded) return;
       idle.refresh();
-      if (response.headersSent) return await write(response, bytes);
+      if (response.headersSent) return await writePaced(response, bytes);
       const read = reader.read(bytes);
       if (read === 'incomplete') return;
       if (read === 'malformed') return refuse(response, 502, 'Internal server error');
       response.writeHead(read.head.status, read.head.headers);
       response.flushHeaders();
-      await write(response, read.body);
+      await writePaced(response, read.body);
     },
     end: (outcome: Outcome): void => {
       stopClocks();
@@ -97,9 +97,4 @@ const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
       else refuse(response, 502, 'Internal server error');
     },
   };
-};
-
-const write = async (response: ServerResponse, bytes: Uint8Array): Promise<void> => {
-  if (bytes.length === 0 || response.write(bytes)) return;
-  await Promise.race([once(response, 'drain'), once(response, 'close')]);
 };

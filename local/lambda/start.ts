@@ -5,10 +5,10 @@
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AwsError, answerError, refuseUnsigned } from '../endpoint/aws-error.ts';
 import { listen } from '../endpoint/listen.ts';
+import { writePaced } from '../endpoint/paced-write.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import { encodeEvent, eventStreamType } from './event-stream.ts';
 import {
@@ -132,18 +132,12 @@ const answerStreamed = async (
   };
   const outcome = await host.invokeStreamed(name, payload, {
     began: begin,
-    chunk: (bytes) => write(response, encodeEvent('PayloadChunk', 'application/octet-stream', bytes)),
+    chunk: (bytes) => writePaced(response, encodeEvent('PayloadChunk', 'application/octet-stream', bytes)),
   });
   begin();
   response.end(
     encodeEvent('InvokeComplete', 'application/json', Buffer.from(JSON.stringify(completion(outcome)))),
   );
-};
-
-/** A caller that went away does not stop the function: what it still writes is dropped. */
-const write = async (response: ServerResponse, bytes: Buffer): Promise<void> => {
-  if (response.destroyed || response.write(bytes)) return;
-  await Promise.race([once(response, 'drain'), once(response, 'close')]);
 };
 
 const completion = (outcome: Outcome): Record<string, string> =>
