@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 
@@ -31,6 +32,8 @@ const project = (
 /** One project per kind of proof (CONTRIBUTING.md, "Tests"); the timeouts are ceilings for a hung test, not measurements. */
 export default defineConfig({
   test: {
+    // Many tests wait for a sandbox, a browser or a deadline: even two cores have room for two files.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       project(
         'unit',
