@@ -94,26 +94,28 @@ test('a reload in the middle loses nothing', async () => {
 
 test('messages that wait for their turn say so', async () => {
   const page = await openApp(cloud);
-  await say(page, '$ sleep 2');
-  await approve(page);
+  await say(page, '$ echo first');
+  await place(page, '1 of 1');
   await say(page, 'and then this');
   await page.getByText('queued: it is taken up').waitFor();
+  await approve(page);
   await ended(page, 2);
   expect(await page.getByText('queued: it is taken up').count()).toBe(0);
 });
 
 test('a message that waits for its turn is still there after a reload, and is taken up once', async () => {
   const page = await openApp(cloud);
-  await say(page, '$ sleep 3; echo over');
-  await approve(page);
+  await say(page, '$ echo first');
+  await place(page, '1 of 1');
   await say(page, 'and then this');
   await page.getByText('queued: it is taken up').waitFor();
   await page.reload();
   await page.getByText('queued: it is taken up').waitFor();
   expect(await page.locator('[data-kind="question"]').allInnerTexts()).toEqual([
-    expect.stringContaining('$ sleep 3; echo over'),
+    expect.stringContaining('$ echo first'),
     expect.stringContaining('and then this'),
   ]);
+  await approve(page);
   await ended(page, 2);
   await page.reload();
   await ended(page, 2);

@@ -5,17 +5,19 @@
  */
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { signIn } from '../access/access.ts';
-import { rememberedUnsent, rememberSession, rememberUnsent, type Unsent } from '../access/remembered.ts';
+import { rememberSession } from '../access/remembered.ts';
 import { RequestError, request } from '../api/request.ts';
 import { api } from '../api/routes.ts';
 import { type Connection, openConnection } from '../connection/connection.ts';
 import type { ClientAction, Frame } from '../connection/protocol.ts';
-import type { CallItem, Decision, Item, QuestionItem } from './items.ts';
+import type { CallItem, Decision, Item } from './items.ts';
+import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
 import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
 
 let current: ViewState = initialState;
 let connection: Connection | undefined;
+let outbox: Outbox | undefined;
 const shown = shallowRef<ViewState>(initialState);
 const drawSoon = paced(() => {
   shown.value = current;
@@ -46,7 +48,6 @@ const dispatch = (event: ViewEvent): void => {
 const isReplayed = ({ seq }: Frame): boolean => seq !== null && seq < replayEnd;
 const replayDrawMs = 1000;
 let replayEnd = -1;
-let heardSeq = -1;
 let isReplayDrawDue = false;
 const drawLater = (): void => {
   if (isReplayDrawDue) return;
@@ -62,8 +63,7 @@ export const openSession = (sessionId: string): void => {
   closeSession();
   openId.value = sessionId;
   goneId.value = null;
-  heardSeq = -1;
-  toRestore = rememberedUnsent(sessionId);
+  outbox = openOutbox(sessionId);
   rememberSession(sessionId);
   connection = openConnection({
     sessionId,
@@ -80,6 +80,7 @@ export const openSession = (sessionId: string): void => {
 export const closeSession = (): void => {
   connection?.close();
   connection = undefined;
+  outbox = undefined;
   openId.value = null;
   rememberSession(null);
   current = initialState;
@@ -88,35 +89,12 @@ export const closeSession = (): void => {
 
 const receive = (frame: Frame): void => {
   if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
-  heardSeq = Math.max(heardSeq, frame.seq ?? -1);
   dispatch({ type: 'frame-received', frame });
   if (frame.type === 'system:ready')
     for (const { id, text } of current.items.filter(isUnsent)) sendMessage(id, text);
-  if (heardSeq >= replayEnd) restoreUnsent();
-  if (frame.type === 'message' || frame.type === 'error') keepUnsent();
+  for (const { id, text } of outbox?.missingAfter(frame, current.items) ?? []) say(id, text);
+  if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
 };
-
-/** What was said before a reload; shown below what the log already has. */
-let toRestore: readonly Unsent[] = [];
-const restoreUnsent = (): void => {
-  if (toRestore.length === 0) return;
-  const messages = toRestore.filter(({ id }) => !current.items.some((item) => item.id === id));
-  toRestore = [];
-  for (const { id, text } of messages) {
-    dispatch({ type: 'question-asked', messageId: id, text });
-    sendMessage(id, text);
-  }
-  keepUnsent();
-};
-
-const keepUnsent = (): void => {
-  if (openId.value !== null && toRestore.length === 0)
-    rememberUnsent(openId.value, current.items.filter(isUnsent));
-};
-
-/** What the server has not confirmed is sent again: it knows a message by its id and takes it once. */
-const isUnsent = (item: Item): item is QuestionItem =>
-  item.kind === 'question' && item.delivery === 'sending';
 
 const send = (action: ClientAction): boolean => connection?.send(action) ?? false;
 
@@ -131,15 +109,18 @@ const sendMessage = (messageId: string, text: string): boolean =>
 
 /** Shown at once; sent now, or when the connection is back. */
 export const ask = (text: string): void => {
-  const messageId = crypto.randomUUID();
+  say(crypto.randomUUID(), text);
+};
+
+const say = (messageId: string, text: string): void => {
   dispatch({ type: 'question-asked', messageId, text });
-  keepUnsent();
+  outbox?.keep(current.items);
   sendMessage(messageId, text);
 };
 
 export const withdraw = (messageId: string): void => {
   dispatch({ type: 'question-withdrawn', messageId });
-  keepUnsent();
+  outbox?.keep(current.items);
 };
 
 /** False when it could not be said now, and has to be said again. */
