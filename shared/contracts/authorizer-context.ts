@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { Principal } from '../domain/principal.ts';
-import { principalRecord } from './stored-records.ts';
+import { principalRecord } from './stored/access-records.ts';
 
 export const contextPrincipal = z.object({
   ...principalRecord.shape,

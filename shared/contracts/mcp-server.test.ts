@@ -13,7 +13,7 @@ import {
   testAnswer,
   testView,
 } from './mcp-server.ts';
-import { mcpServerRecord } from './mcp-server-record.ts';
+import { mcpServerRecord } from './stored/mcp-server-record.ts';
 
 const text = fc.string();
 const natural = fc.maxSafeNat();

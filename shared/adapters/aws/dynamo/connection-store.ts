@@ -1,7 +1,8 @@
 /** `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it watches. */
 import { DeleteCommand, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { connectionRecord, previewRecord, ticketRecord } from '#shared/contracts/stored-records.ts';
+import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
+import { connectionRecord } from '#shared/contracts/stored/connection-records.ts';
 import type { Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
 import { watchers } from './session-work.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';

@@ -1,7 +1,7 @@
 /** `HistoryStore` on the one table: an item per scope and point, whose numbers are added to where they lie. */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { historyCountsRecord } from '#shared/contracts/stored-records.ts';
+import { historyCountsRecord } from '#shared/contracts/stored/history-counts-record.ts';
 import {
   type HistoryNote,
   type HistoryScope,

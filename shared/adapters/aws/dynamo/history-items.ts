@@ -1,7 +1,7 @@
 /** How a message of the conversation is written: as JSON, or as compressed JSON where that is smaller; read either way. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { historyRecord } from '#shared/contracts/stored-records.ts';
+import { historyRecord } from '#shared/contracts/stored/conversation-records.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { Item } from './table.ts';
 

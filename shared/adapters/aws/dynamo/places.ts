@@ -5,7 +5,7 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { placeRecord } from '#shared/contracts/stored-records.ts';
+import { placeRecord } from '#shared/contracts/stored/quota-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { placeAuditMs } from '#shared/domain/limits.ts';
 import { type PlaceHolder, placesOf } from '#shared/domain/quota.ts';

@@ -5,7 +5,7 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { pinRecord, runRecord, scheduleRecord } from '#shared/contracts/schedule-records.ts';
+import { pinRecord, runRecord, scheduleRecord } from '#shared/contracts/stored/schedule-records.ts';
 import { promptExcerptCharactersMax, runHistoryMs } from '#shared/domain/schedule/limits.ts';
 import { isOpen, type Run, runName } from '#shared/domain/schedule/run.ts';
 import type { Pin, Schedule, ScheduleId } from '#shared/domain/schedule/schedule.ts';

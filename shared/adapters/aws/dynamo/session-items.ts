@@ -1,7 +1,9 @@
 /** How sessions and what belongs to them are written as items; the contracts decode them on the way back. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { inboxRecord, logRecord, sessionRecord, turnState } from '#shared/contracts/stored-records.ts';
+import { inboxRecord, logRecord } from '#shared/contracts/stored/conversation-records.ts';
+import { sessionRecord } from '#shared/contracts/stored/session-record.ts';
+import { turnState } from '#shared/contracts/stored/turn-state.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';

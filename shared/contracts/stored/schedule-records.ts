@@ -10,10 +10,9 @@ import {
   type ScheduleTarget,
   sessionBehaviors,
 } from '#shared/domain/schedule/schedule.ts';
-import { principalRecord } from './stored-records.ts';
+import { principalRecord } from './access-records.ts';
+import { count, epochMs, id } from './fields.ts';
 
-const id = <Brand extends string>() => z.custom<Brand>((value) => typeof value === 'string' && value !== '');
-const epochMs = z.number().int().min(0);
 const yes = z.literal(true);
 
 const target: z.ZodType<ScheduleTarget> = z.object({
@@ -38,7 +37,7 @@ export const scheduleRecord: z.ZodType<Schedule> = z.object({
   lastRunAt: epochMs.exactOptional(),
   armedFor: epochMs.exactOptional(),
   isDeleted: yes.exactOptional(),
-  version: z.number().int().min(0),
+  version: count,
 });
 
 export const pinRecord: z.ZodType<Pin> = z.object({
@@ -65,5 +64,5 @@ export const runRecord: z.ZodType<Run> = z.object({
   output: z.string().exactOptional(),
   problem: z.string().exactOptional(),
   dueAt: epochMs.exactOptional(),
-  version: z.number().int().min(0),
+  version: count,
 });

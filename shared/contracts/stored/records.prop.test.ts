@@ -1,23 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
-import { decode } from './decode.ts';
-import {
-  connectionRecord,
-  historyRecord,
-  inboxRecord,
-  placeRecord,
-  previewRecord,
-  principalRecord,
-  projectRecord,
-  sandboxLogRecord,
-  sandboxRecord,
-  sessionRecord,
-  ticketRecord,
-  treeRecord,
-  turnState,
-  workspaceRecord,
-} from './stored-records.ts';
+import { decode } from '../decode.ts';
+import { previewRecord, principalRecord, ticketRecord } from './access-records.ts';
+import { connectionRecord } from './connection-records.ts';
+import { historyRecord, inboxRecord } from './conversation-records.ts';
+import { projectRecord } from './project-record.ts';
+import { placeRecord, treeRecord } from './quota-records.ts';
+import { sessionRecord } from './session-record.ts';
+import { turnState } from './turn-state.ts';
+import { sandboxLogRecord, sandboxRecord, workspaceRecord } from './workspace-record.ts';
 
 const id = fc.string({ minLength: 1 });
 const count = fc.maxSafeNat();

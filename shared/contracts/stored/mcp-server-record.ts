@@ -1,21 +1,19 @@
 /** A registered MCP server as the table holds it, decoded on its way in. */
 import * as z from 'zod';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import type { JsonObject } from '#shared/domain/json.ts';
 import {
   type McpServer,
   type McpServerConfig,
   type McpTool,
   mcpStatuses,
 } from '#shared/domain/mcp/server.ts';
+import { count, epochMs, id, jsonObject } from './fields.ts';
 
 const texts = z.record(z.string(), z.string());
-/** Counts, and epoch milliseconds. */
-const natural = z.number().int().min(0);
 const storedCommon = {
   description: z.string().exactOptional(),
   toolPrefix: z.string().exactOptional(),
-  timeout: natural.exactOptional(),
+  timeout: count.exactOptional(),
 };
 
 const storedConfig: z.ZodType<McpServerConfig> = z.discriminatedUnion('transport', [
@@ -38,25 +36,23 @@ const storedConfig: z.ZodType<McpServerConfig> = z.discriminatedUnion('transport
 const storedTool: z.ZodType<McpTool> = z.object({
   name: z.string(),
   description: z.string().exactOptional(),
-  inputSchema: z.custom<JsonObject>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  ),
+  inputSchema: jsonObject,
 });
 
 export const mcpServerRecord: z.ZodType<McpServer> = z.object({
-  project: z.custom<ProjectId>((value) => typeof value === 'string' && value !== ''),
+  project: id<ProjectId>(),
   name: z.string().min(1),
   config: storedConfig,
   isEnabled: z.boolean(),
   health: z.object({
     status: z.enum(mcpStatuses),
-    lastCheck: natural.exactOptional(),
-    lastSuccess: natural.exactOptional(),
-    consecutiveFailures: natural,
-    attempts: natural,
+    lastCheck: epochMs.exactOptional(),
+    lastSuccess: epochMs.exactOptional(),
+    consecutiveFailures: count,
+    attempts: count,
     error: z.string().exactOptional(),
   }),
   tools: z.array(storedTool).exactOptional(),
-  createdAt: natural,
-  version: natural,
+  createdAt: epochMs,
+  version: count,
 });

@@ -1,0 +1,42 @@
+/**
+ * The fields that records of the table share. What the table holds is decoded once, on its way in: a record of another
+ * shape is refused, not guessed at. Encode-then-decode equality is a property test (records.prop.test.ts).
+ */
+import * as z from 'zod';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { approvalModes } from '#shared/domain/session.ts';
+
+export const id = <Brand extends string>() =>
+  z.custom<Brand>((value) => typeof value === 'string' && value !== '');
+
+export const epochMs = z.number().int().min(0);
+export const count = z.number().int().min(0);
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+
+export const flavor = z.enum(['micro', 'small', 'medium', 'large']);
+export const template = z.enum(['python', 'node']);
+export const usage = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count.exactOptional(),
+  cacheWriteInputTokens: count.exactOptional(),
+});
+export const approvals = z.enum(approvalModes);
+export const usd = z.number().min(0);
+export const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
+
+/** What a project says, and a session keeps, of its agents. */
+export const agentSettings = {
+  limits: z
+    .object({
+      recursionDepthMax: count.exactOptional(),
+      agentsPerSessionMax: count.exactOptional(),
+      costUsdMax: usd.exactOptional(),
+    })
+    .exactOptional(),
+  disabledTools: z.array(z.string()).exactOptional(),
+  mcpNamespacing: z.enum(namespacings).exactOptional(),
+};

@@ -1,0 +1,6 @@
+/** A point of the operator's history as the table holds it, decoded on its way in. */
+import * as z from 'zod';
+import { count, epochMs } from './fields.ts';
+
+/** Numbers by what they count (`domain/history-note.ts`). */
+export const historyCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());

@@ -1,0 +1,14 @@
+/** What is taken of the limits, as the table holds it: the places of an owner, the agents and the money of a tree. */
+import * as z from 'zod';
+import type { SessionId } from '#shared/domain/ids.ts';
+import { count, epochMs, flavor, id, usd } from './fields.ts';
+
+export const placeRecord = z.object({ session: id<SessionId>(), flavor, takenAt: epochMs });
+
+/** Reservations by session. */
+export const treeRecord = z.object({
+  agents: count,
+  spentUsd: usd,
+  reserved: z.record(z.string(), z.object({ usd, fence: count, until: epochMs })),
+  version: count,
+});
