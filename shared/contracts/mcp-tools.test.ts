@@ -6,7 +6,7 @@ import {
   getVolumePathArguments,
   stopSessionArguments,
 } from './mcp-tools.ts';
-import { createProjectArguments } from './platform-tools.ts';
+import { createProjectArguments } from './project-tool/change.ts';
 
 test('what is left out has its default', () => {
   expect(decode(executeCodeArguments, { code: 'print(1)' })).toEqual({

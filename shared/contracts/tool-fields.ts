@@ -1,7 +1,7 @@
-/** The fields that tools of `/mcp` share: each says of a bad value what is allowed, and never repeats the value. */
+/** What tools of `/mcp` share. A field says of a bad value what is allowed, and never repeats the value. */
 import * as z from 'zod';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
-import { clientIdCharactersMax } from '#shared/domain/limits.ts';
+import { clientIdCharactersMax, toolNamesMax } from '#shared/domain/limits.ts';
 
 export const flavorNames = Object.keys(flavors) as Flavor[];
 
@@ -11,6 +11,12 @@ export const oneOf = <const T extends string>(values: readonly T[]) =>
 export const text = (charactersMax: number) => {
   const error = `a text of 1 to ${charactersMax} characters`;
   return z.string({ error }).min(1, { error }).max(charactersMax, { error });
+};
+
+export const flag = z.boolean({ error: 'true or false' });
+export const wholeFrom = (min: number, max: number) => {
+  const expected = { error: `a whole number from ${min} to ${max}` };
+  return z.int(expected).min(min, expected).max(max, expected);
 };
 
 export const hasNoNul = (value: string): boolean => !value.includes('\0');
@@ -24,11 +30,20 @@ export const flavor = z.preprocess(
 export const template = oneOf(templates);
 export const sessionId = text(clientIdCharactersMax).describe('The id of an execution session.');
 export const projectId = text(clientIdCharactersMax).describe('The id of a project.');
+export const workspaceId = text(clientIdCharactersMax).describe('The id of a workspace.');
+export const toolNames = z
+  .array(text(clientIdCharactersMax), { error: 'a list of names of tools' })
+  .max(toolNamesMax, { error: `a list of at most ${toolNamesMax} names` });
 
 export const moment = z.string().describe('A time in ISO 8601, UTC.');
 export const after = (charactersMax: number) =>
   text(charactersMax).optional().describe('What the page before gave as next.');
 export const next = z.string().optional().describe('There when there is more: give it as after.');
+
+export const deletedResult = z.object({
+  id: z.string().describe('What is gone.'),
+  message: z.string().describe('The same for a person.'),
+});
 
 const unknownNamedMax = 5;
 

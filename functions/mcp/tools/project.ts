@@ -5,17 +5,19 @@ import { searchProjects } from '#shared/application/project/search-projects.ts';
 import {
   clearedFields,
   createProjectArguments,
-  deletedResult,
   deleteProjectArguments,
+  projectWishOfArguments,
+  updateProjectArguments,
+} from '#shared/contracts/project-tool/change.ts';
+import {
   getProjectArguments,
   listProjectsArguments,
   listProjectsResult,
   projectOptionsArguments,
   projectOptionsResult,
   projectResult,
-  projectWishOfArguments,
-  updateProjectArguments,
-} from '#shared/contracts/platform-tools.ts';
+} from '#shared/contracts/project-tool/read.ts';
+import { deletedResult } from '#shared/contracts/tool-fields.ts';
 import { flavors, templates } from '#shared/domain/flavor.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { defaultModels } from '#shared/domain/model.ts';

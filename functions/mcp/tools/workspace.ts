@@ -3,12 +3,12 @@
 import { findProject } from '#shared/application/project/find-project.ts';
 import { workingProject } from '#shared/application/session/create-session.ts';
 import { deleteWorkspace, listWorkspaces } from '#shared/application/workspace/manage-workspaces.ts';
-import { deletedResult } from '#shared/contracts/platform-tools.ts';
+import { deletedResult } from '#shared/contracts/tool-fields.ts';
 import {
   deleteWorkspaceArguments,
   listWorkspacesArguments,
   listWorkspacesResult,
-} from '#shared/contracts/session-tool.ts';
+} from '#shared/contracts/workspace-tool.ts';
 import { workspaceView } from '#shared/contracts/workspace-view.ts';
 import { projectOf } from '#shared/domain/access.ts';
 import { defaultProject } from '#shared/domain/principal.ts';

@@ -9,7 +9,11 @@ import {
   spawnSession,
 } from '#shared/application/session/converse.ts';
 import { declareTools, refuseTaken } from '#shared/application/turn/caller-tools.ts';
-import { conversedResult, messageArguments, spawnArguments } from '#shared/contracts/session-tool.ts';
+import {
+  conversedResult,
+  messageArguments,
+  spawnArguments,
+} from '#shared/contracts/session-tool/converse.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';
 import { approvalsOf } from '#shared/domain/project.ts';

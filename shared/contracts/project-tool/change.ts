@@ -1,0 +1,102 @@
+/** The arguments of `project create`, `update` and `delete`, and what they mean to the use cases. */
+import * as z from 'zod';
+import { clientIdCharactersMax } from '#shared/domain/limits.ts';
+import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { approvalsOf, autonomies } from '#shared/domain/project.ts';
+import { approvalModes } from '#shared/domain/session.ts';
+import { closed, flavor, flavorNames, oneOf, projectId, template, text, toolNames } from '../tool-fields.ts';
+
+const descriptionCharactersMax = 2000;
+
+const numberOf = (meaning: string) => z.number({ error: 'a number' }).optional().describe(meaning);
+
+const projectDefaults = {
+  description: text(descriptionCharactersMax).optional().describe('What it is for.'),
+  provider: oneOf(['anthropic', 'openai', 'gemini', 'demo'])
+    .optional()
+    .describe('Whose model its agents think with.'),
+  model: text(clientIdCharactersMax).optional().describe('What its agents think with.'),
+  flavor: flavor.optional().describe('The size of its sessions that ask for none.'),
+  template: template.optional().describe('The language of its sessions that ask for none.'),
+  flavors_allowed: z
+    .array(flavor, { error: 'a list of flavors' })
+    .min(1, { error: 'a list of at least one flavor' })
+    .max(flavorNames.length, { error: `a list of at most ${flavorNames.length} flavors` })
+    .optional()
+    .describe('The sizes that its sessions may have; absent: all.'),
+  autonomy: oneOf(autonomies)
+    .optional()
+    .describe(
+      'Which calls its agents make without a human: off all, high, medium and low fewer; absent: none.',
+    ),
+  approvals: oneOf(approvalModes).optional().describe('The same in our words: ask none … auto all.'),
+  max_recursion_depth: numberOf("How deep its agents may start agents, 0 to 10; absent: the operator's."),
+  max_agents_per_session: numberOf(
+    "How many agents one session may start, 1 to 1000; absent: the operator's.",
+  ),
+  max_cost_usd: numberOf("What one session may spend on models, 0 to 100000; absent: the operator's."),
+  disabled_tools: toolNames.optional().describe('Tools that its agents are not offered.'),
+  mcp_namespacing: oneOf(namespacings).optional().describe('How tools of its MCP servers are named.'),
+};
+
+const projectName = text(clientIdCharactersMax);
+
+export const createProjectArguments = closed({
+  name: projectName.describe('The name of a project; it need not be unique.'),
+  ...projectDefaults,
+});
+
+/** What a tool's arguments mean to the use cases. */
+export const projectWishOfArguments = ({
+  flavors_allowed: flavorsAllowed,
+  disabled_tools: disabledTools,
+  mcp_namespacing: mcpNamespacing,
+  max_recursion_depth: recursionDepthMax,
+  max_agents_per_session: agentsPerSessionMax,
+  max_cost_usd: costUsdMax,
+  autonomy,
+  approvals = autonomy && approvalsOf(autonomy),
+  ...wish
+}: Omit<z.output<typeof createProjectArguments>, 'name'>) => ({
+  ...wish,
+  ...{ flavorsAllowed, disabledTools, mcpNamespacing, approvals },
+  ...([recursionDepthMax, agentsPerSessionMax, costUsdMax].every((limit) => limit === undefined)
+    ? {}
+    : { limits: { recursionDepthMax, agentsPerSessionMax, costUsdMax } }),
+});
+
+const clearable = [
+  'description',
+  'provider',
+  'model',
+  'flavor',
+  'template',
+  'flavors_allowed',
+  'approvals',
+  'limits',
+  'disabled_tools',
+  'mcp_namespacing',
+] as const;
+
+export const updateProjectArguments = closed({
+  project_id: projectId,
+  name: projectName.optional().describe('The name of a project; it need not be unique.'),
+  ...projectDefaults,
+  clear: z
+    .array(oneOf(clearable))
+    .max(clearable.length)
+    .optional()
+    .describe('Fields to take away, so that the operator decides again.'),
+});
+
+const camelCase: Readonly<Record<string, string>> = {
+  flavors_allowed: 'flavorsAllowed',
+  disabled_tools: 'disabledTools',
+  mcp_namespacing: 'mcpNamespacing',
+};
+
+/** Each is given as null: an absent one would stay. */
+export const clearedFields = (fields: readonly (typeof clearable)[number][] = []) =>
+  Object.fromEntries(fields.map((field) => [camelCase[field] ?? field, null]));
+
+export const deleteProjectArguments = closed({ project_id: projectId });

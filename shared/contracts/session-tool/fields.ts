@@ -1,0 +1,23 @@
+/** The fields that actions of the tool `session` share. */
+import * as z from 'zod';
+import { clientIdCharactersMax } from '#shared/domain/limits.ts';
+import { closed, text } from '../tool-fields.ts';
+
+export const sessionId = text(clientIdCharactersMax).describe('The id of a session.');
+
+export const ofSessionArguments = closed({ session_id: sessionId });
+
+export const usage = {
+  input_tokens: z.int().describe('Tokens in.'),
+  output_tokens: z.int().describe('Tokens out.'),
+};
+
+export const pendingApprovals = z
+  .array(
+    z.object({
+      call_id: z.string().describe('Give it to action approve.'),
+      name: z.string().describe('The tool.'),
+      args: z.record(z.string(), z.unknown()).describe('Its arguments.'),
+    }),
+  )
+  .describe('Calls that wait for a human, the next one first.');
