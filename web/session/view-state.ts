@@ -4,29 +4,24 @@
  * Pure and total. Frames of the log come in order and once (event-order.ts); deltas and progress come as they like,
  * and are replaced by what the log says. A frame of a kind this app does not know changes nothing.
  */
-import type { StopReason, ToolContent } from '#shared/domain/event-log.ts';
+import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { Link } from '../connection/link.ts';
-import type { Frame, Greeting, RefusalFacts } from '../connection/protocol.ts';
+import type { Frame } from '../connection/protocol.ts';
 import {
   addChildCall,
   askAgain,
   closeCalls,
   completeOutput,
   decideCall,
-  failCall,
   reduceCalls,
   undecideCall,
 } from './call-state.ts';
-import type { AnswerItem, Decision, Item, Items } from './items.ts';
+import { addFailure, addRefusal } from './failure-state.ts';
+import type { Decision, Item, Items } from './items.ts';
+import { acceptQuestion, addAnswer, addDelta, withoutHalves } from './message-state.ts';
+import { factsAfter, factsOf, type SessionFacts } from './session-facts.ts';
 import { noteOf, type SandboxState, sandboxAfter } from './system-events.ts';
-import { addPiece, emptyStream } from './text-stream.ts';
-
-export type SessionFacts = Pick<Greeting, 'provider' | 'model' | 'sessionId' | 'status'> & {
-  readonly tools: readonly string[];
-  readonly mcpServers: readonly { readonly name: string; readonly status: string }[];
-};
-
-export type Usage = { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: number };
+import { addUsage, type CompletionData, endOf, noUsage, type Usage } from './turn-end.ts';
 
 export type ViewState = {
   readonly link: Link;
@@ -56,7 +51,7 @@ export const initialState: ViewState = {
   sandbox: { kind: 'none' },
   items: [],
   openQuestions: 0,
-  usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  usage: noUsage,
 };
 
 export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
@@ -95,19 +90,19 @@ const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
   const id = `event-${frame.seq}`;
   switch (frame.type) {
     case 'system:ready':
-      return { ...state, session: pickSession(frame.data), items: askAgain(state.items) };
+      return { ...state, session: factsOf(frame.data), items: askAgain(state.items) };
     case 'system':
       return reduceSystem(state, { id, at: frame.at }, frame.data);
     case 'message':
-      return frame.data.role === 'user' ? takeQuestion(state, frame.data) : takeAnswer(state, frame.data);
+      return takeMessage(state, frame.data);
     case 'delta':
-      return takeDelta(state, frame.data);
+      return withItems(state, addDelta(state.items, frame.data));
     case 'completion':
       return takeCompletion(state, id, frame.data);
     case 'agent:error':
-      return takeFailure(state, id, frame.data);
+      return { ...state, items: addFailure(state.items, id, frame.data) };
     case 'error':
-      return takeRefusal(state, frame.at, frame.data.error);
+      return { ...state, items: addRefusal(state.items, frame.at, frame.data.error) };
     case 'tool:call':
     case 'tool:approval_required':
     case 'tool:progress':
@@ -122,22 +117,6 @@ const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
 const isOfChild = ({ session }: ViewState, { sessionId, seq }: Frame): boolean =>
   seq === null && session !== null && sessionId !== undefined && sessionId !== session.sessionId;
 
-const pickSession = ({
-  provider,
-  model,
-  sessionId,
-  status,
-  tools = [],
-  mcpServers = [],
-}: Greeting): SessionFacts => ({
-  provider,
-  model,
-  sessionId,
-  status,
-  tools,
-  mcpServers,
-});
-
 type SystemData = Extract<Frame, { readonly type: 'system' }>['data'];
 
 const reduceSystem = (
@@ -145,115 +124,34 @@ const reduceSystem = (
   { id, at }: { readonly id: string; readonly at: string },
   data: SystemData,
 ): ViewState => {
-  const { session } = state;
-  const status = data.kind === 'session_status' ? String(data['status']) : session?.status;
   const text = noteOf(data);
   const told: ViewState = {
     ...state,
     sandbox: sandboxAfter(state.sandbox, data),
-    session: session && { ...session, status: status ?? session.status },
+    session: state.session && factsAfter(state.session, data),
   };
   return text === undefined ? told : addItem(told, { kind: 'note', id, text, at });
 };
 
 type MessageData = Extract<Frame, { readonly type: 'message' }>['data'];
 
-const takeQuestion = (state: ViewState, { messageId, text }: MessageData): ViewState => {
-  const items = withoutItem(state.items, messageId);
-  return {
-    ...state,
-    openQuestions: state.openQuestions + 1,
-    items: [...items, { kind: 'question', id: messageId, text, delivery: 'accepted' }],
-  };
-};
+const takeMessage = (state: ViewState, data: MessageData): ViewState =>
+  data.role === 'user'
+    ? { ...state, openQuestions: state.openQuestions + 1, items: acceptQuestion(state.items, data) }
+    : { ...state, items: addAnswer(state.items, data) };
 
-const takeAnswer = (state: ViewState, { messageId, text }: MessageData): ViewState => {
-  const answer: AnswerItem = { kind: 'answer', id: messageId, text, stream: null };
-  const index = state.items.findLastIndex(({ id }) => id === messageId);
-  const items = withoutHalves(index === -1 ? state.items : state.items.with(index, answer));
-  // A model that only calls tools says nothing.
-  return { ...state, items: index !== -1 || text === '' ? items : [...items, answer] };
-};
-
-/** A half answer whose whole never came: the model was asked again, and its first try was dropped. */
-const isHalf = (item: Item): boolean => item.kind === 'answer' && item.stream !== null;
-
-const withoutHalves = (items: Items): Items =>
-  items.findLastIndex(isHalf) === -1 ? items : items.filter((item) => !isHalf(item));
-
-const withoutItem = (items: Items, id: string): Items =>
-  items.findLastIndex((item) => item.id === id) === -1 ? items : items.filter((item) => item.id !== id);
-
-const takeDelta = (
-  state: ViewState,
-  { messageId, offset, text }: { readonly messageId: string; readonly offset: number; readonly text: string },
-): ViewState => {
-  const index = state.items.findLastIndex(({ id }) => id === messageId);
-  const known = state.items[index];
-  if (known !== undefined && (known.kind !== 'answer' || known.stream === null)) return state;
-  const stream = addPiece(known?.stream ?? emptyStream, { offset, text });
-  const answer: AnswerItem = { kind: 'answer', id: messageId, text: stream.text, stream };
-  return known === undefined ? addItem(state, answer) : { ...state, items: state.items.with(index, answer) };
-};
-
-type CompletionData = {
-  readonly stopReason: StopReason;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  readonly sessionCostUsd?: number;
-};
-
-const takeCompletion = (
-  state: ViewState,
-  id: string,
-  { stopReason, usage: { inputTokens, outputTokens }, sessionCostUsd }: CompletionData,
-): ViewState => {
-  const costUsd = sessionCostUsd ?? state.usage.costUsd;
-  const turnCostUsd = Math.max(0, costUsd - state.usage.costUsd);
-  const usage = {
-    inputTokens: state.usage.inputTokens + inputTokens,
-    outputTokens: state.usage.outputTokens + outputTokens,
-    costUsd,
-  };
+const takeCompletion = (state: ViewState, id: string, data: CompletionData): ViewState => {
+  const usage = addUsage(state.usage, data);
   const items = closeCalls(withoutHalves(state.items));
   const openQuestions = Math.max(0, state.openQuestions - 1);
   return addItem(
     { ...state, items, openQuestions, usage },
-    { kind: 'end', id, stopReason, inputTokens, outputTokens, costUsd: turnCostUsd },
+    endOf(data, { id, before: state.usage, after: usage }),
   );
 };
 
-type FailureData = Extract<Frame, { readonly type: 'agent:error' }>['data'];
-
-const takeFailure = (state: ViewState, id: string, { code, message, callId }: FailureData): ViewState => {
-  const items = callId === undefined ? state.items : failCall(state.items, callId, { code, message });
-  return items === state.items
-    ? addItem(state, { kind: 'failure', id, code, message, suggestions: [] })
-    : { ...state, items };
-};
-
-const refusalsOfQuestions = new Set([
-  'invalid_request',
-  'too_many_requests',
-  'rate_limited',
-  'resource_limit_exceeded',
-  'payload_too_large',
-  'invalid_session_state',
-]);
-
-/** A refusal names no message. It is about the newest one that has not been accepted, if it can be. */
-const takeRefusal = (
-  state: ViewState,
-  at: string,
-  { code, message, suggestions = [] }: RefusalFacts,
-): ViewState => {
-  const index = refusalsOfQuestions.has(code)
-    ? state.items.findLastIndex((item) => item.kind === 'question' && item.delivery === 'sending')
-    : -1;
-  const refused = state.items[index];
-  const items =
-    refused?.kind === 'question' ? state.items.with(index, { ...refused, delivery: 'refused' }) : state.items;
-  const id = `refusal-${at}-${state.items.length}`;
-  return addItem({ ...state, items }, { kind: 'failure', id, code, message, suggestions });
-};
-
 const addItem = (state: ViewState, item: Item): ViewState => ({ ...state, items: [...state.items, item] });
+
+/** The same state when nothing changed. */
+const withItems = (state: ViewState, items: Items): ViewState =>
+  items === state.items ? state : { ...state, items };

@@ -1,0 +1,43 @@
+/**
+ * What went wrong, among the items: in a call, with a message that was refused, or on its own.
+ *
+ * Pure; the part of view-state.ts that is about failures.
+ */
+import type { Frame, RefusalFacts } from '../connection/protocol.ts';
+import { failCall } from './call-state.ts';
+import type { Items } from './items.ts';
+
+type FailureData = Extract<Frame, { readonly type: 'agent:error' }>['data'];
+
+/** A call that failed tells it itself. */
+export const addFailure = (items: Items, id: string, { code, message, callId }: FailureData): Items => {
+  const told = callId === undefined ? items : failCall(items, callId, { code, message });
+  return told === items ? [...items, { kind: 'failure', id, code, message, suggestions: [] }] : told;
+};
+
+export const addRefusal = (
+  items: Items,
+  at: string,
+  { code, message, suggestions = [] }: RefusalFacts,
+): Items => {
+  const id = `refusal-${at}-${items.length}`;
+  return [...refuseQuestion(items, code), { kind: 'failure', id, code, message, suggestions }];
+};
+
+const refusalsOfQuestions = new Set([
+  'invalid_request',
+  'too_many_requests',
+  'rate_limited',
+  'resource_limit_exceeded',
+  'payload_too_large',
+  'invalid_session_state',
+]);
+
+/** A refusal names no message. It is about the newest one that has not been accepted, if it can be. */
+const refuseQuestion = (items: Items, code: string): Items => {
+  const index = refusalsOfQuestions.has(code)
+    ? items.findLastIndex((item) => item.kind === 'question' && item.delivery === 'sending')
+    : -1;
+  const refused = items[index];
+  return refused?.kind === 'question' ? items.with(index, { ...refused, delivery: 'refused' }) : items;
+};
