@@ -1,42 +1,20 @@
-/**
- * `chat`: talks to an agent. With a message, or with one in a pipe, it prints the answer and exits.
- *
- * A call that needs approval is asked about; where nobody can be asked it is rejected, which is said. Ctrl-C
- * cancels the turn, a second one leaves.
- */
+/** `chat`: talks to an agent. With a message, or with one in a pipe, it prints the answer and exits. */
 import { type Call, type Command, given } from '../command.ts';
-import { showControls } from '../control-characters.ts';
-import {
-  type Approval,
-  type Completion,
-  type Conversation,
-  type Decision,
-  openConversation,
-} from '../conversation/conversation.ts';
+import { type Chat, openChat } from '../conversation/chat.ts';
+import type { Completion } from '../conversation/conversation.ts';
 import type { Frame } from '../conversation/event-order.ts';
-import { openQuestions, type Questions, readAnswer } from '../conversation/questions.ts';
-import { describeArgs, makeTurnView } from '../conversation/turn-view.ts';
-import { exitCodes, failure, wrongUsage } from '../failure.ts';
+import { exitCodes, wrongUsage } from '../failure.ts';
 import { type HttpClient, segment } from '../http-client.ts';
 import { readPiped } from '../prompt.ts';
 
 const messageBytesMax = 1_048_576;
-
-type Chat = {
-  readonly call: Call;
-  readonly sessionId: string;
-  readonly talk: Conversation;
-  readonly questions: Questions | undefined;
-  /** Rejects when the person wants to leave. */
-  readonly left: Promise<never>;
-};
 
 const run = async (call: Call): Promise<number> => {
   const isTerminal = call.host.stdin.isTTY === true;
   const message = await readMessage(call, isTerminal);
   const client = await call.client();
   const sessionId = await findSession(call, client);
-  const chat = open(call, { client, sessionId, isTerminal });
+  const chat = openChat(call, { client, sessionId, isTerminal });
   try {
     const ready = await Promise.race([chat.talk.ready, chat.left]);
     if (message !== undefined) return await answerOnce(chat, message);
@@ -72,78 +50,6 @@ const findSession = async (call: Call, client: HttpClient): Promise<string> => {
   // A socket may open a session under an id that nobody has; this one is to be there already.
   await client.get(`/api/sessions/${segment(session)}`);
   return session;
-};
-
-const open = (
-  call: Call,
-  { client, sessionId, isTerminal }: { client: HttpClient; sessionId: string; isTerminal: boolean },
-): Chat => {
-  const { output, host } = call;
-  const view = makeTurnView(output);
-  const leaving = Promise.withResolvers<never>();
-  leaving.promise.catch(() => undefined);
-  const state = { interrupts: 0, isTurning: false };
-  const onInterrupt = (): void => {
-    state.interrupts += 1;
-    if (state.interrupts > 1 || !state.isTurning) {
-      leaving.reject(failure('interrupted', 'left', { exitCode: exitCodes.interrupted }));
-      return;
-    }
-    output.note('\nCancelling; Ctrl-C again leaves.');
-    questions?.withdraw();
-    talk.cancel();
-  };
-  const questions = isTerminal ? openQuestions(host, onInterrupt) : undefined;
-  const release = host.onInterrupt(onInterrupt);
-  /** Into a pipe goes the answer alone; what happened on the way is for the person who waits. */
-  const show = (frame: Frame): void => {
-    if (output.isJson) return;
-    const isAnswer = host.stdout.isTTY === true || ['delta', 'message'].includes(frame.type);
-    output.text(view.take(frame), isAnswer ? 'stdout' : 'stderr');
-  };
-  const inner = openConversation(client, sessionId, {
-    onFrame: show,
-    onLost: () => output.note('Connection lost, trying again…'),
-    decide: (approval) => decide(call, questions, approval),
-  });
-  const talk: Conversation = {
-    ...inner,
-    say: async (text, model) => {
-      Object.assign(state, { interrupts: 0, isTurning: true });
-      try {
-        return await Promise.race([inner.say(text, model), leaving.promise]);
-      } finally {
-        state.isTurning = false;
-      }
-    },
-    close: () => {
-      release();
-      inner.close();
-    },
-  };
-  return { call, sessionId, talk, questions, left: leaving.promise };
-};
-
-const decide = async (
-  { isSet, output }: Call,
-  questions: Questions | undefined,
-  approval: Approval,
-): Promise<Decision> => {
-  if (isSet('yes')) return { approved: true };
-  if (questions === undefined) {
-    output.note(`Rejected ${approval.name}: nobody is here to be asked; use --yes or --approvals auto.`);
-    return { approved: false };
-  }
-  const { queuePosition, totalInQueue } = approval;
-  const place = Number(totalInQueue) > 1 ? ` (${String(queuePosition)} of ${String(totalInQueue)})` : '';
-  const question = `Allow ${showControls(approval.name)}${place}: ${describeArgs(approval.args)}\n[y]es, [n]o, [a]lways: `;
-  for (;;) {
-    const line = await questions.ask(question);
-    if (line === undefined) return { approved: false };
-    const answer = readAnswer(line);
-    if (answer === 'always') return { approved: true, remember: 'session' };
-    if (answer !== 'unclear') return { approved: answer === 'yes' };
-  }
 };
 
 const answerOnce = async ({ call, sessionId, talk }: Chat, message: string): Promise<number> => {
