@@ -67,6 +67,29 @@ test('a change that somebody made meanwhile is not overwritten unasked', async (
   expect(await read(id, 'notes.txt')).toBe('mine\r\nstays\r\n');
 });
 
+test('a change that is not saved stays under another tab, and is not left unasked', async () => {
+  const id = await open();
+  await put(id, 'src/notes.txt', 'one\n');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'src').click();
+  await item(page, 'notes.txt').click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const editor = page.getByRole('textbox', { name: 'Text of src/notes.txt' });
+  await editor.fill('one\ntwo\n');
+  await page.getByRole('tab', { name: 'Logs' }).click();
+  await editor.waitFor({ state: 'hidden' });
+  await page.getByRole('tab', { name: 'Files' }).click();
+  expect(await editor.inputValue()).toBe('one\ntwo\n');
+  await page.getByRole('link', { name: 'Open in chat' }).click();
+  await page.getByRole('alertdialog').getByText('src/notes.txt is not saved').waitFor();
+  await page.getByRole('button', { name: 'Keep' }).click();
+  expect(await editor.inputValue()).toBe('one\ntwo\n');
+  await page.getByRole('link', { name: 'Open in chat' }).click();
+  await page.getByRole('button', { name: 'Drop' }).click();
+  await page.getByLabel('Message').waitFor();
+});
+
 test('files are uploaded, by the button and in parts, downloaded, and deleted', async () => {
   const id = await open();
   await put(id, 'keep.txt', 'kept');
