@@ -82,6 +82,7 @@ test('a child works for its parent, which waits with nobody at it and goes on wi
     parent: client.sessionId(),
     root: client.sessionId(),
     status: 'idle',
+    title: '$ echo from the child',
   });
   const asked = (await eventsOf(client.sessionId())).find(
     ({ type, data: said }) => type === 'system' && said['kind'] === 'child_asked',

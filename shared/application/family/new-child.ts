@@ -1,4 +1,4 @@
-/** A child session as it begins: its parent's, but for what was asked for it. */
+/** A child session as it begins: its parent's, but for what was asked for it. Its own first words give it a title. */
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { type Session, treeOf, unheldLease } from '../../domain/session.ts';
 import type { TreeLimits } from '../../domain/tree-limits.ts';
@@ -19,7 +19,7 @@ export type ChildWish = {
 };
 
 export const newChild = (
-  { dueAt: _, hasChildren: __, isFleeting: ___, ...parent }: Session,
+  { dueAt: _, hasChildren: __, isFleeting: ___, title: ____, ...parent }: Session,
   { id, workspace, model, policy, limits, now, dueAt }: ChildWish,
 ): Session => ({
   ...parent,
