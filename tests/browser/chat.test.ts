@@ -44,6 +44,32 @@ test('two calls are approved one after the other', async () => {
   await screenshot(page, 'chat');
 });
 
+test("a child's call is shown in its parent's chat as the child's, and approved there", async () => {
+  const page = await openApp(cloud);
+  const gate = page.getByLabel('Waiting for your approval');
+  const child = page.getByRole('link', { name: /^session [0-9a-f]{8} below this one$/ });
+  await say(page, 'call session {"action":"spawn","prompt":"$ echo from below"}');
+  await gate.getByText('Start another agent').waitFor();
+  expect(await child.count()).toBe(0);
+  await approve(page);
+  await gate.getByText('Run a command').waitFor();
+  expect(await gate.innerText()).toContain('echo from below');
+  await gate.locator(child).waitFor();
+  await page
+    .getByLabel('Tool call: Run a command')
+    .filter({ hasText: 'waits for you' })
+    .locator(child)
+    .waitFor();
+  expect(await page.title()).toBe('(1) Chat · Sallyport');
+  await screenshot(page, 'gate-child');
+  await approve(page);
+  await ended(page);
+  await page.locator('[data-kind="answer"]').getByText('from below').last().waitFor();
+  expect(await child.count()).toBe(0);
+  const recent = page.getByRole('navigation', { name: 'Recent sessions' });
+  await recent.getByRole('link', { name: /^Below another: \$ echo from below/ }).waitFor();
+});
+
 test('a rejected call is not run, and the answer says so', async () => {
   const page = await openApp(cloud);
   await say(page, '$ touch never');

@@ -15,6 +15,12 @@ test.each([
   ],
   ['read_file', { path: 'a.txt' }, 'Read a.txt', { kind: 'none' }],
   ['list_files', {}, 'List the workspace', { kind: 'none' }],
+  [
+    'session',
+    { action: 'spawn', prompt: 'Count the files' },
+    'Start another agent',
+    code('text', 'Count the files'),
+  ],
   ['other', { a: 1 }, 'Call other', code('json', '{\n  "a": 1\n}')],
 ])('%s is told in words', (name, args, ...[title, form]) => {
   expect(summarizeCall(name, args)).toMatchObject({ title, form });
@@ -29,6 +35,7 @@ test('an argument that a form would hide makes all of them visible', () => {
     'Call execute_command',
   );
   expect(summarizeCall('read_file', { path: 'a', encoding: 'x' }).title).toBe('Call read_file');
+  expect(summarizeCall('session', { action: 'spawn', prompt: 'x', model: 'y' }).title).toBe('Call session');
 });
 
 test('a time limit is told beside', () => {

@@ -20,37 +20,58 @@ export const summarizeCall = (name: string, args: JsonObject): CallSummary => {
   return { title: showHidden(isTimed ? `${title}, ${timeout} s at most` : title), icon, form };
 };
 
-const describe = (name: string, args: JsonObject, all: JsonObject): CallSummary => {
-  const { command, code, language, path, content, ...others } = args;
-  const isBare = Object.keys(others).length === 0;
-  const only = (...names: readonly string[]): boolean =>
-    isBare && Object.keys(args).every((key) => names.includes(key));
-  if (name === 'execute_command' && isText(command) && only('command'))
+const describe = (name: string, args: JsonObject, all: JsonObject): CallSummary =>
+  describeProgram(name, args) ??
+  describeFile(name, args) ??
+  describeSpawn(name, args) ?? {
+    title: `Call ${name}`,
+    icon: 'plug',
+    form: { kind: 'code', language: 'json', code: JSON.stringify(all, null, 2) },
+  };
+
+const hasOnly = (args: JsonObject, ...names: readonly string[]): boolean =>
+  Object.keys(args).every((key) => names.includes(key));
+
+const describeProgram = (name: string, args: JsonObject): CallSummary | undefined => {
+  const { command, code, language } = args;
+  if (name === 'execute_command' && isText(command) && hasOnly(args, 'command'))
     return {
       title: 'Run a command',
       icon: 'terminal',
       form: { kind: 'code', language: 'bash', code: command },
     };
-  if (name === 'execute_code' && isText(code) && isText(language) && only('code', 'language'))
+  if (name === 'execute_code' && isText(code) && isText(language) && hasOnly(args, 'code', 'language'))
     return {
       title: `Run ${languageNames[language] ?? language} code`,
       icon: 'code',
       form: { kind: 'code', language, code },
     };
-  if (name === 'write_file' && isText(path) && isText(content) && only('path', 'content'))
+  return undefined;
+};
+
+const describeFile = (name: string, args: JsonObject): CallSummary | undefined => {
+  const { path, content } = args;
+  if (name === 'write_file' && isText(path) && isText(content) && hasOnly(args, 'path', 'content'))
     return { title: `Write ${path}`, icon: 'file', form: { kind: 'file', path, content } };
-  if (name === 'read_file' && isText(path) && only('path'))
+  if (name === 'read_file' && isText(path) && hasOnly(args, 'path'))
     return { title: `Read ${path}`, icon: 'file', form: { kind: 'none' } };
-  if (name === 'list_files' && only('path') && (path === undefined || isText(path)))
+  if (name === 'list_files' && hasOnly(args, 'path') && (path === undefined || isText(path)))
     return {
       title: `List ${isText(path) ? path : 'the workspace'}`,
       icon: 'folder',
       form: { kind: 'none' },
     };
+  return undefined;
+};
+
+const describeSpawn = (name: string, args: JsonObject): CallSummary | undefined => {
+  const { action, prompt } = args;
+  if (name !== 'session' || action !== 'spawn' || !isText(prompt) || !hasOnly(args, 'action', 'prompt'))
+    return undefined;
   return {
-    title: `Call ${name}`,
-    icon: 'plug',
-    form: { kind: 'code', language: 'json', code: JSON.stringify(all, null, 2) },
+    title: 'Start another agent',
+    icon: 'branch',
+    form: { kind: 'code', language: 'text', code: prompt },
   };
 };
 
