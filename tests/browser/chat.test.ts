@@ -70,6 +70,22 @@ test("a child's call is shown in its parent's chat as the child's, and approved 
   await recent.getByRole('link', { name: /^Below another: \$ echo from below/ }).waitFor();
 });
 
+test('the second half of a double click does not decide the next call', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo first\n$ echo second');
+  await place(page, '1 of 2');
+  await page.getByRole('button', { name: 'Approve', exact: true }).hover();
+  await page.mouse.down();
+  await page.mouse.up();
+  await place(page, '2 of 2');
+  await page.getByRole('button', { name: 'Approve', exact: true }).hover();
+  await page.mouse.down({ clickCount: 2 });
+  await page.mouse.up({ clickCount: 2 });
+  await page.getByRole('button', { name: 'Reject' }).click();
+  await ended(page);
+  await page.getByLabel('Tool call').nth(1).getByText('rejected').waitFor();
+});
+
 test('a rejected call is not run, and the answer says so', async () => {
   const page = await openApp(cloud);
   await say(page, '$ touch never');
