@@ -86,6 +86,14 @@ test('the second half of a double click does not decide the next call', async ()
   await page.getByLabel('Tool call').nth(1).getByText('rejected').waitFor();
 });
 
+test('an address of a session that is not there makes none', async () => {
+  const page = await openApp(cloud, { expects: /status of 404/ });
+  const id = crypto.randomUUID();
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await page.getByRole('heading', { name: 'There is no such session' }).waitFor();
+  expect((await cloud.request(`/api/sessions/${id}`)).status).toBe(404);
+});
+
 test('a rejected call is not run, and the answer says so', async () => {
   const page = await openApp(cloud);
   await say(page, '$ touch never');

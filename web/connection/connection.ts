@@ -53,8 +53,9 @@ export const openConnection = ({ sessionId, onFrame, onLink, ...on }: Connection
   const connect = async (): Promise<void> => {
     refusal = undefined;
     try {
-      const { ticket } = await request(api.makeTicket);
+      const ticket = await ticketFor(sessionId);
       if (isClosed) return;
+      if (ticket === undefined) return leave();
       const query = { sessionId, since: String(feed.lastSeq()) };
       socket = openSocket({ ticket, query, onFrame: receive, onEnd: () => void lose() });
     } catch (error) {
@@ -88,7 +89,11 @@ export const openConnection = ({ sessionId, onFrame, onLink, ...on }: Connection
     if (refusal !== undefined) return end({ kind: 'stopped', code: refusal.code, reason: refusal.message });
     const isGone = !wasReady && (await isSessionGone(sessionId));
     if (isClosed) return;
-    if (!isGone) return tryAgain();
+    if (isGone) leave();
+    else tryAgain();
+  };
+
+  const leave = (): void => {
     close();
     on.onSessionGone();
   };
@@ -133,6 +138,12 @@ export const openConnection = ({ sessionId, onFrame, onLink, ...on }: Connection
 const isLogged = (frame: Frame): frame is LoggedFrame => frame.seq !== null;
 
 const fitsFrame = (action: ClientAction): boolean => new Blob([JSON.stringify(action)]).size <= frameBytesMax;
+
+/** Undefined when the session is not there: a socket would make one of an id that names none. */
+const ticketFor = async (sessionId: string): Promise<string | undefined> => {
+  const [{ ticket }, isGone] = await Promise.all([request(api.makeTicket), isSessionGone(sessionId)]);
+  return isGone ? undefined : ticket;
+};
 
 const isSessionGone = async (sessionId: string): Promise<boolean> => {
   try {
