@@ -10,6 +10,7 @@ import { RequestError, request } from '../api/request.ts';
 import { api } from '../api/routes.ts';
 import { type Connection, openConnection } from '../connection/connection.ts';
 import type { ClientAction, Frame } from '../connection/protocol.ts';
+import { notify } from '../parts/notices.ts';
 import type { CallItem, Decision, Item } from './items.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
@@ -150,8 +151,9 @@ const decideBelow = async (id: string, call: CallItem, decision: Decision): Prom
       },
     });
   } catch (error) {
-    // Somebody else has decided it.
-    if (!(error instanceof RequestError) || error.code !== 'no_pending_tool_call') return;
+    const isDecided = error instanceof RequestError && error.code === 'no_pending_tool_call';
+    if (!isDecided)
+      return notify(`Not decided: ${error instanceof Error ? error.message : String(error)}`, 'bad');
   }
   dispatch({ type: 'child-call-decided', itemId: call.id });
 };
