@@ -42,7 +42,7 @@ test('what happened is drawn, said, and told as a table', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/operator`);
   const starts = page.getByRole('figure', { name: 'Sandbox starts' });
-  await starts.getByText(/^1 cold \(half within .+, 95 % within .+\), 0 warm, 0 failed\.$/).waitFor();
+  await starts.getByText(/^1 cold \(median .+, 95th percentile .+\), 0 warm, 0 failed\.$/).waitFor();
   await starts.locator('canvas').waitFor();
   await page
     .getByRole('figure', { name: 'Approvals decided' })

@@ -50,7 +50,7 @@ test('a sentence says what the eye sees', () => {
     { cold, errors: { b: 2, a: 1 } },
   );
   expect(by('starts', given)?.summary).toBe(
-    '3 cold (half within 900 ms, 95 % within 2.4 s), 0 warm, 0 failed.',
+    '3 cold (median 900 ms, 95th percentile 2.4 s), 0 warm, 0 failed.',
   );
   expect(by('active', given)?.summary).toBe('Agent sessions 2 now, 5 at the highest.');
   expect(by('active', given)?.series.map(({ label }) => label)).toEqual(['Agent sessions']);

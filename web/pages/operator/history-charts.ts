@@ -28,7 +28,7 @@ type Point = StatsHistory['points'][number];
 type Timing = Point['cold'];
 
 const timing = ({ p50Ms, p95Ms }: Timing): string =>
-  p50Ms === null || p95Ms === null ? '' : ` (half within ${duration(p50Ms)}, 95 % within ${duration(p95Ms)})`;
+  p50Ms === null || p95Ms === null ? '' : ` (median ${duration(p50Ms)}, 95th percentile ${duration(p95Ms)})`;
 
 const of = (points: readonly Point[], value: (point: Point) => number | null): readonly (number | null)[] =>
   points.map(value);
@@ -102,9 +102,9 @@ export const historyCharts = ({ points, summary }: StatsHistory): readonly Chart
       kind: 'lines',
       format: duration,
       series: [
-        { label: 'Cold, half', tone: 'accent', values: of(points, (point) => point.cold.p50Ms) },
-        { label: 'Cold, 95 %', tone: 'info', values: of(points, (point) => point.cold.p95Ms) },
-        { label: 'Warm, half', tone: 'brass', values: of(points, (point) => point.warm.p50Ms) },
+        { label: 'Cold, median', tone: 'accent', values: of(points, (point) => point.cold.p50Ms) },
+        { label: 'Cold, 95th percentile', tone: 'info', values: of(points, (point) => point.cold.p95Ms) },
+        { label: 'Warm, median', tone: 'brass', values: of(points, (point) => point.warm.p50Ms) },
       ],
     }),
     chart({
