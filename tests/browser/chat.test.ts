@@ -211,7 +211,7 @@ describe('by keyboard alone', () => {
 
   test('the way leads from the link that skips, over the pages, to the message and its buttons', async () => {
     const page = await openApp(cloud);
-    await page.getByRole('heading', { name: 'What shall be done?' }).waitFor();
+    await page.getByRole('heading', { name: 'What should the agent do?' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the page');
     await page.keyboard.press('Enter');

@@ -20,7 +20,7 @@ const idOf = (page: Page): string => page.url().split('/').at(-1) ?? '';
 test('a project is made with limits, changed, and deleted', async () => {
   const page = await openApp(cloud);
   await visit(page);
-  await page.getByText('Where sessions are that name no project.').waitFor();
+  await page.getByText('For sessions that name no project.').waitFor();
   await page.getByRole('button', { name: 'New project' }).click();
   const form = page.getByRole('dialog', { name: 'New project' });
   await form.getByLabel('Name', { exact: false }).first().fill('shop');

@@ -131,7 +131,7 @@ test('a picture is shown, bytes that are no text are said to be none', async () 
     (width) => width === 1,
   );
   await item(page, 'bytes.dat').click();
-  await page.getByText('Not a text').waitFor();
+  await page.getByText('Not a text file').waitFor();
 });
 
 test('a leased port opens what listens on it, in a page of its own', async () => {

@@ -41,7 +41,7 @@ test('a schedule is made, explains itself, is run by hand, and its history tells
   await page.getByText('minute: from 0 to 59, not "61"').waitFor();
   await page.getByRole('button', { name: 'Weekdays at 9' }).click();
   await page.getByText('At 09:00 UTC, Monday to Friday.').waitFor();
-  await page.getByLabel('What is said to the agent').fill('$ echo all is quiet');
+  await page.getByLabel('Prompt for the agent').fill('$ echo all is quiet');
   await page.getByLabel('Project').selectOption('night watch');
   await page.getByRole('radio', { name: /A new session for each/ }).check();
   await page.getByRole('button', { name: 'Make the schedule' }).click();
@@ -87,7 +87,7 @@ test('the keyboard alone makes a schedule', async () => {
   await tabTo(page, 'Hourly');
   await page.keyboard.press('Enter');
   await page.getByText('Every hour, on the hour.').waitFor();
-  await tabTo(page, 'What is said to the agent');
+  await tabTo(page, 'Prompt for the agent');
   await page.keyboard.type('hello');
   await tabTo(page, 'Make the schedule');
   await page.keyboard.press('Enter');

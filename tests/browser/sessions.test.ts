@@ -118,7 +118,7 @@ test('sessions are searched and filtered', async () => {
   await rowOf(page, agent).waitFor({ state: 'detached' });
   await rowOf(page, execution).waitFor();
   await page.getByLabel('Kind').selectOption('Agents');
-  await page.getByText('No session is like that').waitFor();
+  await page.getByText('No session matches').waitFor();
   await page.getByRole('button', { name: 'Show all' }).click();
   await rowOf(page, agent).waitFor();
 });

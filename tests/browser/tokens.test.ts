@@ -33,7 +33,7 @@ test('a token is made, shown once, opens what it says, and nothing once it is re
   expect(token).toMatch(/^sp_[0-9a-f]{64}$/);
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'tokens-made');
-  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await dialog.getByRole('button', { name: 'I have copied it' }).click();
   expect(await page.content()).not.toContain(token);
   expect([await statusWith(token, '/api/projects'), await statusWith(token, '/api/tokens')]).toEqual([
     200, 403,
@@ -45,7 +45,7 @@ test('a token is made, shown once, opens what it says, and nothing once it is re
   await row.getByText(/^\d{4}-\d\d-\d\d$/).waitFor();
   await row.getByRole('button', { name: 'Revoke ci' }).click();
   await page.getByRole('alertdialog', { name: 'Revoke ci?' }).getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('opens nothing any more').first().waitFor();
+  await page.getByText('is revoked').first().waitFor();
   expect(await statusWith(token, '/api/projects')).toBe(401);
   await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
 });
