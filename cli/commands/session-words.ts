@@ -71,7 +71,7 @@ export const sessionWordCommands: readonly Command[] = [
   {
     name: 'sessions approve',
     usage: '<id> <call> [--always]',
-    summary: 'Allow the call that waits; `sessions get --json` names it',
+    summary: 'Allow the call that waits; `sessions get` shows it',
     options: { always: { type: 'boolean' } },
     positionals: two,
     run: decide(true),

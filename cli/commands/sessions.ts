@@ -3,6 +3,7 @@ import { type Call, type Command, wholeNumber } from '../command.ts';
 import { stripControls } from '../control-characters.ts';
 import { type HttpClient, listAll, segment } from '../http-client.ts';
 import { factLines, tableLines } from '../table.ts';
+import { type WaitingCall, waitingLines } from './waiting-calls.ts';
 
 type Session = {
   readonly id: string;
@@ -20,7 +21,7 @@ type Session = {
   readonly expiresAt: string;
   readonly sandbox: { readonly state: string } | null;
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
-  readonly pendingApprovals?: readonly unknown[];
+  readonly pendingApprovals?: readonly WaitingCall[];
 };
 type LogLine = { readonly at: string; readonly stream: string; readonly text: string };
 type LogEvent = {
@@ -59,7 +60,7 @@ const list = async (call: Call): Promise<undefined> => {
           sessions.map((one) => [
             one.id,
             one.kind,
-            one.status,
+            one.pendingApprovals?.length ? `${one.status}, waits` : one.status,
             one.flavor,
             one.sandbox?.state ?? 'none',
             one.lastActiveAt,
@@ -72,8 +73,8 @@ const list = async (call: Call): Promise<undefined> => {
 const get = async (call: Call): Promise<undefined> => {
   const session = await (await call.client()).get<Session>(pathOf(sessionId(call)));
   const { usage } = session;
-  call.output.result(session, () =>
-    factLines([
+  call.output.result(session, () => [
+    ...factLines([
       ['id', session.id],
       ['kind', session.kind],
       ['about', session.title],
@@ -88,9 +89,9 @@ const get = async (call: Call): Promise<undefined> => {
       ['last active', session.lastActiveAt],
       ['expires', session.expiresAt],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
-      ['waiting approvals', session.pendingApprovals?.length || undefined],
     ]),
-  );
+    ...waitingLines(session.id, session.pendingApprovals ?? []),
+  ]);
 };
 
 const stop = async (call: Call): Promise<undefined> => {

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { waitingLines } from './waiting-calls.ts';
+
+test('what waits is shown whole, with the command that allows the first', () => {
+  const long = 'x'.repeat(200);
+  expect(
+    waitingLines('id-1', [
+      { callId: 'call-1', name: 'execute_command', args: { command: `echo ${long}\u001b[2K` } },
+      { callId: 'call-2', name: 'list_files', args: {} },
+    ]),
+  ).toEqual([
+    '',
+    'Waits for approval:',
+    `  execute_command {"command":"echo ${long}\\u001b[2K"}`,
+    '  list_files {}',
+    'Allow the first with `sallyport sessions approve id-1 call-1`; `reject` in its place declines it.',
+  ]);
+});
+
+test('nothing is said when nothing waits', () => {
+  expect(waitingLines('id-1', [])).toEqual([]);
+});

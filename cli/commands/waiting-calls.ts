@@ -1,0 +1,17 @@
+/** The calls of a session that wait for a person, whole, since they are read to be decided; and how each is allowed. */
+import type { JsonObject } from '#shared/domain/json.ts';
+import { showControls, toJson } from '../control-characters.ts';
+
+export type WaitingCall = { readonly callId: string; readonly name: string; readonly args: JsonObject };
+
+/** They are decided in their order, so the first alone has a command. */
+export const waitingLines = (session: string, calls: readonly WaitingCall[]): readonly string[] => {
+  const [first] = calls;
+  if (first === undefined) return [];
+  return [
+    '',
+    'Waits for approval:',
+    ...calls.map(({ name, args }) => `  ${showControls(name)} ${toJson(args)}`),
+    `Allow the first with \`sallyport sessions approve ${session} ${showControls(first.callId)}\`; \`reject\` in its place declines it.`,
+  ];
+};
