@@ -32,6 +32,7 @@ test('two calls are approved one after the other', async () => {
   await say(page, '$ echo first > a.txt && cat a.txt\n$ echo second');
   await place(page, '1 of 2');
   expect(await page.title()).toBe('(1) Chat · Sallyport');
+  await page.getByRole('navigation', { name: 'Recent sessions' }).getByText('waits for you').waitFor();
   await screenshot(page, 'gate');
   await approve(page);
   await place(page, '2 of 2');

@@ -55,7 +55,7 @@ test('children stand under their parent, and stopping the parent stops them', as
   const page = await openApp(cloud);
   await visit(page);
   await rowOf(page, child)
-    .getByText(`under ${parent.slice(0, 8)}`)
+    .getByText(`below ${parent.slice(0, 8)}`)
     .waitFor();
   const ids = await page
     .locator('tbody tr a.title')

@@ -41,7 +41,7 @@ export const noteOf = (data: SystemData): string | undefined => {
     case 'mcp_status':
       return `MCP server ${String(data['name'])} is ${String(data['status'])}`;
     case 'child_asked':
-      return `Asked session ${String(data['sessionId']).slice(0, 8)} under this one`;
+      return `Asked session ${String(data['sessionId']).slice(0, 8)} below this one`;
     case 'session_status':
       return `The session is ${String(data['status'])}`;
     default:
