@@ -46,7 +46,7 @@ test('two calls are approved one after the other', async () => {
 });
 
 test("a child's call is shown in its parent's chat as the child's, and approved there", async () => {
-  const page = await openApp(cloud);
+  const page = await openApp(cloud, { expects: /ERR_FAILED/ });
   const gate = page.getByLabel('Waiting for your approval');
   const child = page.getByRole('link', { name: /^session [0-9a-f]{8} below this one$/ });
   await say(page, 'call session {"action":"spawn","prompt":"$ echo from below"}');
@@ -63,6 +63,9 @@ test("a child's call is shown in its parent's chat as the child's, and approved 
     .waitFor();
   expect(await page.title()).toBe('(1) Chat · Sallyport');
   await screenshot(page, 'gate-child');
+  await page.route(/\/approvals\//, (route) => route.abort(), { times: 1 });
+  await approve(page);
+  await page.getByText(/^Not decided: /).waitFor();
   await approve(page);
   await ended(page);
   await page.locator('[data-kind="answer"]').getByText('from below').last().waitFor();
