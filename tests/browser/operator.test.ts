@@ -58,6 +58,7 @@ test('what happened is drawn, said, and told as a table', async () => {
 
   const waiting = page.getByRole('region', { name: 'Waiting for a person' });
   await waiting.getByText('execute_command').waitFor();
+  await waiting.getByText('1 waiting').waitFor();
   await waiting.getByRole('link', { name: /^Open/ }).waitFor();
   const limits = page.getByRole('region', { name: 'Limits in use' });
   expect((await limits.innerText()).replaceAll(/\s+/g, ' ')).toContain(
