@@ -37,9 +37,10 @@ export const createWithPlace = async (
     } catch (error) {
       if (!isAppError(error) || error.code !== 'resource_limit_exceeded') throw error;
       if (patience.evictIdle && (await evictOne(ports, request, patience))) continue;
-      if (ports.world.now() + pause > deadline || patience.signal?.aborted) throw error;
+      const leftMs = deadline - ports.world.now();
+      if (leftMs <= 0 || patience.signal?.aborted) throw error;
       patience.onWait?.();
-      await ports.world.sleep(pause, patience.signal);
+      await ports.world.sleep(Math.min(pause, leftMs), patience.signal);
     }
   }
 };
