@@ -1,7 +1,8 @@
 /** Accepts a user's message into the session's inbox, once per message id, and wakes the turn. */
 import type { ConnectionId, MessageId } from '../../domain/ids.ts';
-import { openMessagesPerConnectionMax } from '../../domain/limits.ts';
+import { messageTextBytesMax, openMessagesPerConnectionMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
+import { utf8Bytes } from '../../domain/text.ts';
 import { AppError } from '../../errors.ts';
 import type { Invoker } from '../../ports/invoker.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
@@ -56,6 +57,7 @@ export const offerMessage = async (
 ): Promise<Offered> => {
   if (session.kind !== 'agent')
     throw new AppError('invalid_session_state', 'an execution session takes no messages');
+  if (utf8Bytes(text) > messageTextBytesMax) throw tooLong();
   const messageId = (given.messageId ?? world.uuid()) as MessageId;
   const message = {
     messageId,
@@ -88,3 +90,8 @@ export const offerMessage = async (
       return { messageId, result };
   }
 };
+
+const tooLong = (): AppError =>
+  new AppError('payload_too_large', `a message is at most ${messageTextBytesMax} bytes`, {
+    suggestions: ['Put it into the workspace as a file and name the file.'],
+  });
