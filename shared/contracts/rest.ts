@@ -35,7 +35,7 @@ export const createSessionBody = z.object({
   externalId: workspaceNote.optional().describe('Of a workspace that is made.'),
   source: workspaceNote.optional().describe('Of a workspace that is made.'),
   provider: name.optional().describe('anthropic, openai, gemini or demo.'),
-  model: name.optional(),
+  model: name.min(1).optional(),
   flavor: name.optional(),
   template: name.optional(),
   approvals: approvals.optional(),
