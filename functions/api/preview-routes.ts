@@ -15,11 +15,12 @@ import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import { findSession } from '#shared/application/session/find-session.ts';
 import { bearerToken, header } from '#shared/contracts/bearer.ts';
+import { refusalHeader } from '#shared/contracts/link.ts';
 import { intentOf } from '#shared/domain/access.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { type ApiEvent, bytesOf } from './api-request.ts';
-import type { InsidePorts, InsideSettings } from './inside.ts';
+import { type InsidePorts, type InsideSettings, refusalOf } from './inside.ts';
 import { previewRoute } from './preview-contract.ts';
 
 const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;
@@ -72,6 +73,7 @@ const show = async (
     headers: forwarded(event),
     ...(body.length === 0 ? {} : { body }),
   });
+  if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD') throw await refusalOf(response);
   return { statusCode: response.status, headers: fenced(response), body: response.body ?? '' };
 };
 

@@ -4,6 +4,7 @@
  * Every route wants the bearer, `/health` too: what listens here belongs to one caller, the link.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { refusalHeader } from '#shared/contracts/link.ts';
 import { correlationOf } from './correlation.ts';
 import type { Log } from './log.ts';
 import { Refusal, toErrorResponse } from './refusal.ts';
@@ -62,6 +63,7 @@ const refuse = (log: Log, { request, response, cause }: Failure): void => {
     .writeHead(status, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
+      [refusalHeader]: 'true',
       connection: 'close',
     })
     .write(body);

@@ -5,6 +5,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { refusalHeader } from '#shared/contracts/link.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
@@ -87,10 +88,20 @@ test('a caller who leaves ends the request inside', async () => {
   await closed.promise;
 });
 
+test('a refusal of ours is marked, and nothing that a program says is', async () => {
+  const port = await serve((_, response) =>
+    response.writeHead(503, { [refusalHeader]: 'true', 'content-type': 'application/json' }).end('{}'),
+  );
+  const said = await sandbox.ask('GET', `/ports/${port}/`);
+  expect([said.status, said.headers[refusalHeader]]).toEqual([503, undefined]);
+  const refused = await sandbox.ask('GET', '/ports/8999/');
+  expect([refused.status, refused.headers[refusalHeader]]).toEqual([503, 'true']);
+});
+
 test('where nothing listens it is said, and other ports are none', async () => {
   const nothing = await sandbox.ask('GET', '/ports/8999/');
   expect([nothing.status, errorOf(nothing)]).toEqual([
-    502,
+    503,
     { code: 'sandbox_unavailable', message: 'nothing listens on port 8999' },
   ]);
   for (const port of ['7999', '9000', '80', '08000', '8000x', '', '99999']) {
@@ -108,13 +119,13 @@ test.each([
   ['speaks something else', 'SSH-2.0-OpenSSH\r\n'],
   ['has a status that HTTP has not', 'HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n'],
   ['changes the protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-])('a server that %s costs a 502 and nothing else', async (_, words) => {
+])('a server that %s costs a 503 and nothing else', async (_, words) => {
   const port = await listen(
     createTcpServer((socket) => socket.once('data', () => socket.end(words))) as never,
   );
   const answer = await sandbox.ask('GET', `/ports/${port}/`);
   expect([answer.status, errorOf(answer)]).toEqual([
-    502,
+    503,
     { code: 'sandbox_unavailable', message: `port ${port} did not answer` },
   ]);
   expect((await sandbox.ask('GET', '/health')).status).toBe(200);

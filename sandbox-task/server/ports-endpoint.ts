@@ -13,6 +13,7 @@ import {
 } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { refusalHeader } from '#shared/contracts/link.ts';
 import { Refusal } from './refusal.ts';
 
 const portMin = 8000;
@@ -49,7 +50,7 @@ export const proxyPort = async (request: IncomingMessage, response: ServerRespon
   // A server may answer and close without reading the body: its answer counts.
   pipeline(request, outgoing).catch(() => undefined);
   const answer = await waitForAnswer(outgoing, port);
-  response.writeHead(answer.statusCode ?? 502, withoutHeaders(answer, []));
+  response.writeHead(answer.statusCode ?? 502, withoutHeaders(answer, [refusalHeader]));
   await pipeline(answer, response);
 };
 
@@ -69,14 +70,14 @@ const open = async (port: number): Promise<Socket> => {
     await once(socket, 'connect', { signal: AbortSignal.timeout(connectMsMax) });
   } catch (cause) {
     socket.destroy();
-    throw new Refusal('sandbox_unavailable', `nothing listens on port ${port}`, { status: 502, cause });
+    throw new Refusal('sandbox_unavailable', `nothing listens on port ${port}`, { cause });
   }
   return socket;
 };
 
 const waitForAnswer = async (outgoing: ClientRequest, port: number): Promise<IncomingMessage> => {
   const failure = (cause?: unknown): Refusal =>
-    new Refusal('sandbox_unavailable', `port ${port} did not answer`, { status: 502, cause });
+    new Refusal('sandbox_unavailable', `port ${port} did not answer`, { cause });
   const abort = new AbortController();
   outgoing.once('close', () => abort.abort());
   try {

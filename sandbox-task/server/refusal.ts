@@ -24,18 +24,13 @@ const statuses = {
 
 export type RefusalCode = keyof typeof statuses;
 
-/** `status` where the code's own would say the wrong thing to a proxy. */
-export type RefusalOptions = ErrorOptions & { readonly status?: number };
-
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;
-  readonly status: number;
 
-  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+  constructor(code: RefusalCode, message: string, options: ErrorOptions = {}) {
     super(message, options);
     this.code = code;
-    this.status = options.status ?? statuses[code];
   }
 }
 
@@ -44,8 +39,8 @@ const toRefusal = (cause: unknown): Refusal =>
   cause instanceof Refusal ? cause : new Refusal('internal_error', 'the sandbox failed', { cause });
 
 export const toErrorResponse = (cause: unknown): { readonly status: number; readonly body: string } => {
-  const { code, message, status } = toRefusal(cause);
-  return { status, body: JSON.stringify({ error: { code, message } }) };
+  const { code, message } = toRefusal(cause);
+  return { status: statuses[code], body: JSON.stringify({ error: { code, message } }) };
 };
 
 export const toErrorResult = (cause: unknown): CallToolResult => {

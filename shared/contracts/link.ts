@@ -7,6 +7,9 @@ import * as z from 'zod';
 /** Says that the link itself answered, with the value `refused`: a sandbox cannot say it. */
 export const linkHeader = 'x-sallyport-link';
 
+/** Says that the sandbox's server refused by itself: a program in the sandbox cannot say it. */
+export const refusalHeader = 'x-sallyport-refusal';
+
 /** `http://<private address>:<port>`. */
 const address = z.url({ protocol: /^http$/ });
 const correlationId = z.string().exactOptional();

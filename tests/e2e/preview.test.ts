@@ -170,10 +170,18 @@ test('a port outside the range is refused, and one where nothing listens says so
   const outside = await Promise.all([7999, 9000, 80, 65_536].map((port) => cloud.request(pathOf(port))));
   expect(outside.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
   const silent = await cloud.request(pathOf(8002));
-  expect([silent.status, await silent.json()]).toMatchObject([
-    502,
-    { error: { code: 'sandbox_unavailable', message: 'nothing listens on port 8002' } },
+  expect([silent.status, silent.headers.get('retry-after'), await silent.json()]).toEqual([
+    503,
+    '1',
+    {
+      error: {
+        ...{ code: 'sandbox_unavailable', message: 'nothing listens on port 8002' },
+        ...{ suggestions: [], recoveryActions: [], requestId: silent.headers.get('x-request-id') },
+      },
+    },
   ]);
+  const unseen = await cloud.request(pathOf(8002), { method: 'HEAD' });
+  expect([unseen.status, await unseen.text()]).toEqual([503, '']);
 });
 
 test('leases go in rounds, are counted, and end with the sandbox', async () => {
