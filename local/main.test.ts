@@ -107,6 +107,19 @@ test('a bad value stops the start with one line', async () => {
   expect(program.err()).toBe('PORT="70000" is not allowed: set it to a whole number from 0 to 65535\n');
 });
 
+test.each([
+  ['SALLYPORT_HOME', (file: string) => run({ SALLYPORT_HOME: file })],
+  ['--dir', (file: string) => run({}, ['--dir', file])],
+])('%s that is a file stops the start with one line', async (name, start) => {
+  const file = join(await makeHome(), 'file');
+  await writeFile(file, '');
+  const program = start(file);
+  expect(await exitOf(program)).toBe(1);
+  expect(program.err()).toBe(
+    `${name}="${file}" is not allowed: set it to a folder that is there or can be made\n`,
+  );
+});
+
 test('a port that is in use stops the start with one line', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

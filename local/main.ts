@@ -27,7 +27,7 @@ const main = async (variables: Variables): Promise<void> => {
   const { PORT: port, SALLYPORT_HOME, SALLYPORT_TOKEN } = settings.value;
 
   const home = findHome(named ?? SALLYPORT_HOME, process.cwd());
-  await makeHome(home);
+  await makeHome(home).catch((cause: unknown) => refuseHome(cause, { home, isFlag: named !== undefined }));
   await using stopping = new AsyncDisposableStack();
   stopping.defer(lockHome(home).release);
   const stopped = untilSignal();
@@ -76,6 +76,13 @@ const untilSignal = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+
+const refuseHome = (cause: unknown, { home, isFlag }: { home: string; isFlag: boolean }): never => {
+  const name = isFlag ? '--dir' : 'SALLYPORT_HOME';
+  throw new Error(`${name}="${home}" is not allowed: set it to a folder that is there or can be made`, {
+    cause,
+  });
+};
 
 const explain = (cause: unknown, port: number): never => {
   if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;

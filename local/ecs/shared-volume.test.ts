@@ -16,38 +16,43 @@ test.each([['/shared'], ['/data/team'], ['/workspaces'], ['/mnt']])('%s may be a
 });
 
 test.each([
-  ['shared', 'the guest path shared is not absolute'],
-  ['/workspace', 'the guest path /workspace collides with /workspace'],
-  ['/workspace/shared', 'the guest path /workspace/shared collides with /workspace'],
-  ['/tmp', 'the guest path /tmp collides with /tmp'],
-  ['/usr/share', 'the guest path /usr/share collides with /usr'],
-  ['/etc', 'the guest path /etc collides with /etc'],
-  ['/proc', 'the guest path /proc collides with /proc'],
-  ['/dev/shm', 'the guest path /dev/shm collides with /dev'],
-  ['/run', 'the guest path /run collides with /run'],
-  ['/opt/sallyport', 'the guest path /opt/sallyport collides with /opt'],
-  ['/lib', 'the guest path /lib collides with /lib'],
-  ['/', 'the guest path / is not plain: no trailing slash, no dots, not the root'],
-  ['/a/../etc', 'the guest path /a/../etc is not plain: no trailing slash, no dots, not the root'],
-  ['/shared/', 'the guest path /shared/ is not plain: no trailing slash, no dots, not the root'],
-])('%s is refused as a guest path', (path, line) => {
-  expect(guestPathProblem(path)).toBe(line);
+  ['shared', 'an absolute path'],
+  ['/workspace', 'a path outside /workspace, which it would hide'],
+  ['/workspace/shared', 'a path outside /workspace, which it would hide'],
+  ['/tmp', 'a path outside /tmp, which it would hide'],
+  ['/usr/share', 'a path outside /usr, which it would hide'],
+  ['/etc', 'a path outside /etc, which it would hide'],
+  ['/proc', 'a path outside /proc, which it would hide'],
+  ['/dev/shm', 'a path outside /dev, which it would hide'],
+  ['/run', 'a path outside /run, which it would hide'],
+  ['/opt/sallyport', 'a path outside /opt, which it would hide'],
+  ['/lib', 'a path outside /lib, which it would hide'],
+  ['/', 'a plain path: no trailing slash, no dots, not the root'],
+  ['/a/../etc', 'a plain path: no trailing slash, no dots, not the root'],
+  ['/shared/', 'a plain path: no trailing slash, no dots, not the root'],
+])('%s is refused as a guest path, by the name of its variable', (path, allowed) => {
+  expect(guestPathProblem(path)).toBe(
+    `MSB_SHARED_VOLUME_GUEST_PATH="${path}" is not allowed: set it to ${allowed}`,
+  );
 });
 
-test('a host folder that is not there, or is a file, is refused with one line', async () => {
+test('a host folder that is not there, or is a file, is refused with one line that names the variable', async () => {
   const parent = await folder();
   const file = join(parent, 'file');
   await writeFile(file, '');
   const prepare = (hostPath: string) => prepareSharedVolume({ hostPath, guestPath: '/shared' }, 'bubblewrap');
-  await expect(prepare(join(parent, 'none'))).rejects.toThrow(/^the shared volume .*none does not exist$/);
-  await expect(prepare(file)).rejects.toThrow(/^the shared volume .*file is no folder$/);
-  await expect(prepare('shared')).rejects.toThrow('the shared volume shared is no absolute path');
+  const line = (path: string, allowed: string) =>
+    new Error(`MSB_SHARED_VOLUME_PATH="${path}" is not allowed: set it to ${allowed}`);
+  const none = join(parent, 'none');
+  await expect(prepare(none)).rejects.toThrow(line(none, 'a folder that exists'));
+  await expect(prepare(file)).rejects.toThrow(line(file, 'a folder that exists'));
+  await expect(prepare('shared')).rejects.toThrow(line('shared', 'an absolute path'));
 });
 
 test.runIf(process.getuid?.() === 0)('as root a folder below a closed one is refused', async () => {
   const hostPath = await folder();
   await expect(prepareSharedVolume({ hostPath, guestPath: '/shared' }, 'bubblewrap')).rejects.toThrow(
-    /cannot be written by sandboxes: make it and the folders above it accessible$/,
+    /set it to a folder that sandboxes can write: make it and those above it accessible$/,
   );
 });
 

@@ -22,10 +22,9 @@ export const prepareSharedVolume = async (
   const problem = guestPathProblem(volume.guestPath);
   if (problem !== undefined) throw new Error(problem);
   const { hostPath } = volume;
-  if (!isAbsolute(hostPath)) throw new Error(`the shared volume ${hostPath} is no absolute path`);
+  if (!isAbsolute(hostPath)) throw new Error(hostPathProblem(hostPath, 'an absolute path'));
   const folder = await stat(hostPath).catch(() => undefined);
-  if (folder === undefined) throw new Error(`the shared volume ${hostPath} does not exist`);
-  if (!folder.isDirectory()) throw new Error(`the shared volume ${hostPath} is no folder`);
+  if (!folder?.isDirectory()) throw new Error(hostPathProblem(hostPath, 'a folder that exists'));
   const isRoot = process.getuid?.() === 0;
   const isOurs = folder.uid === process.getuid?.();
   if (isOurs && isolation === 'docker') await chmod(hostPath, 0o1777);
@@ -36,16 +35,21 @@ export const prepareSharedVolume = async (
   }
   if (!isWritableForSandboxes(hostPath))
     throw new Error(
-      `the shared volume ${hostPath} cannot be written by sandboxes: make it and the folders above it accessible`,
+      hostPathProblem(hostPath, 'a folder that sandboxes can write: make it and those above it accessible'),
     );
 };
 
+const hostPathProblem = (hostPath: string, allowed: string): string =>
+  `MSB_SHARED_VOLUME_PATH="${hostPath}" is not allowed: set it to ${allowed}`;
+
 export const guestPathProblem = (guestPath: string): string | undefined => {
-  if (!posix.isAbsolute(guestPath)) return `the guest path ${guestPath} is not absolute`;
+  const problem = (allowed: string): string =>
+    `MSB_SHARED_VOLUME_GUEST_PATH="${guestPath}" is not allowed: set it to ${allowed}`;
+  if (!posix.isAbsolute(guestPath)) return problem('an absolute path');
   if (guestPath !== posix.resolve(guestPath) || guestPath === '/')
-    return `the guest path ${guestPath} is not plain: no trailing slash, no dots, not the root`;
+    return problem('a plain path: no trailing slash, no dots, not the root');
   const hidden = [...taken, ...links].find((path) => guestPath === path || guestPath.startsWith(`${path}/`));
-  return hidden === undefined ? undefined : `the guest path ${guestPath} collides with ${hidden}`;
+  return hidden === undefined ? undefined : problem(`a path outside ${hidden}, which it would hide`);
 };
 
 /** Asked as a sandbox: folders above it, mounts and access lists decide, too. */
