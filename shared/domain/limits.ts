@@ -29,8 +29,8 @@ export const deltaBatchMs = 50;
 export const watcherRefreshMs = 2000;
 /** How often one piece of work is handed from function to function before the janitor has to drive it on. */
 export const turnHopsMax = 200;
-/** Bytes of one tool result in the log; the whole of a longer one is a file in the workspace. */
-export const resultBytesMax = 200 * 1024;
+/** Bytes of one tool result in the log: its event, with its names, has `eventBytesMax`. The whole of a longer one is a file. */
+export const resultBytesMax = 250 * 1024;
 /** An accepted message whose wake-up call was lost is found by the janitor after this long, in milliseconds. */
 export const redriveAfterMs = 15_000;
 /** A `starting` sandbox without a task is asked for again after this long, in milliseconds. */

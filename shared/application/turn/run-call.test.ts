@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolContent } from '../../domain/event-log.ts';
 import type { CallId, OwnerId, ProjectId, WorkspaceId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { clientIdCharactersMax, eventBytesMax } from '../../domain/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
-import { utf8Bytes } from '../../domain/text.ts';
+import { cutLongestText, utf8Bytes } from '../../domain/text.ts';
 import type { ConnectionStore } from '../../ports/connection-store.ts';
 import type { RemoteCall } from '../../ports/remote-mcp.ts';
 import type { LinkRequest } from '../../ports/sandbox-link.ts';
@@ -354,16 +356,29 @@ describe('a long result', () => {
   });
 
   test.each([
+    ['letters', 'a'.repeat(250_000)],
+    ['characters that JSON writes in six bytes', '\u0001'.repeat(42_000)],
+  ])('of %s that an event has room for is in the log as it is', async (_what, whole) => {
+    const { ports } = open({ outcome: () => text(whole) });
+    const ended = await runCall(ports, callOf());
+    if (ended.type !== 'call-finished') throw new Error(ended.message);
+    expect(ended.content).toEqual([{ type: 'text', text: whole }]);
+    const ids = { callId: 'i'.repeat(clientIdCharactersMax), name: 'n'.repeat(clientIdCharactersMax) };
+    const data = { ...ids, content: ended.content, durationMs: 300_000 } as JsonObject;
+    expect(cutLongestText(data, eventBytesMax)).toBe(data);
+  });
+
+  test.each([
     ['letters', 'a'.repeat(300_000)],
     ['letters of three bytes', '€'.repeat(90_000)],
-    ['pairs', '\u{1f600}'.repeat(60_000)],
+    ['pairs', '\u{1f600}'.repeat(70_000)],
     ['characters that JSON writes in six bytes', '\u0001'.repeat(90_000)],
   ])('of %s is bounded in the log in bytes, with a note', async (_what, heavy) => {
     const { ports } = open({ outcome: () => text(heavy) });
     const ended = await runCall(ports, callOf());
     if (ended.type !== 'call-finished') throw new Error(ended.message);
     const bytes = utf8Bytes(JSON.stringify(ended.content));
-    expect(bytes).toBeLessThan(110 * 1024);
+    expect(bytes).toBeLessThan(135 * 1024);
     expect(bytes).toBeGreaterThan(40 * 1024);
     expect(ended.content[0]).toMatchObject({ type: 'text', truncated: true });
     expect(said(ended.content).at(-1)).toBe(
