@@ -23,6 +23,7 @@ import {
   testAnswer,
   testView,
 } from '#shared/contracts/mcp-server.ts';
+import { anyFields } from '#shared/contracts/rest.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import { type ApiEvent, bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
@@ -114,7 +115,7 @@ const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'mcp_server_not_found', 'conflict'],
     },
     handler: async (event) => {
-      const change = changedFields(fieldsOf(event));
+      const change = changedFields(bodyOf(event, anyFields));
       const { name } = await changeMcpServer(ports, requestOf(event), { name: nameOf(event), change });
       return json(200, { message: 'MCP server updated successfully', name });
     },

@@ -1,5 +1,4 @@
 /** `/schedules`: made, listed, shown, changed, removed, triggered, and what became of their runs. */
-import * as z from 'zod';
 import {
   createSchedule,
   type ManagePorts,
@@ -12,6 +11,7 @@ import {
   type ReadPorts,
   scheduleHistory,
 } from '#shared/application/schedule/read-schedules.ts';
+import { anyFields } from '#shared/contracts/rest.ts';
 import {
   changeScheduleBody,
   createScheduleBody,
@@ -82,7 +82,7 @@ const collectionRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'workspace_not_found', 'resource_limit_exceeded'],
     },
     handler: async (event) => {
-      const wished = { wish: wishFrom(bodyOf(event, z.unknown())), names: restNames };
+      const wished = { wish: wishFrom(bodyOf(event, anyFields)), names: restNames };
       return json(201, scheduleView(await createSchedule(ports, requestOf(event), wished)));
     },
   },
@@ -124,7 +124,7 @@ const oneRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'workspace_not_found', 'conflict', 'resource_limit_exceeded'],
     },
     handler: async (event, { schedule: { id } }) => {
-      const change = { id, wish: wishFrom(bodyOf(event, z.unknown())), names: restNames };
+      const change = { id, wish: wishFrom(bodyOf(event, anyFields)), names: restNames };
       return json(200, scheduleView(await updateSchedule(ports, requestOf(event), change)));
     },
   }),

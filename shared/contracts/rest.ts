@@ -22,6 +22,9 @@ const approvals = z.enum(approvalModes);
 const toolName = z.string().min(1).max(clientIdCharactersMax);
 const workspaceNote = z.string().min(1).max(256);
 
+/** A body whose fields are judged by whoever has words of their own for them. */
+export const anyFields = z.looseObject({});
+
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
   project: z.uuid().optional(),

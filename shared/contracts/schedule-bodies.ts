@@ -58,17 +58,13 @@ export const historyQuery = z.object({
   after: z.string().max(256).optional().describe('The `next` of the page before.'),
 });
 
-/** What a body wishes, whatever it is: what is wrong with it is said by the domain. */
-export const wishFrom = (body: unknown): ScheduleWish => {
-  const given: Readonly<Record<string, unknown>> =
-    typeof body === 'object' && body !== null ? { ...body } : {};
-  return {
-    name: given['name'],
-    cron: given['cronExpr'],
-    prompt: given['prompt'],
-    targets: given['targets'],
-    enabled: given['enabled'],
-    overlap: given['overlapBehavior'],
-    sessions: given['sessionBehavior'],
-  };
-};
+/** What a body wishes, whatever is in it: what is wrong with that is said by the domain. */
+export const wishFrom = (given: Readonly<Record<string, unknown>>): ScheduleWish => ({
+  name: given['name'],
+  cron: given['cronExpr'],
+  prompt: given['prompt'],
+  targets: given['targets'],
+  enabled: given['enabled'],
+  overlap: given['overlapBehavior'],
+  sessions: given['sessionBehavior'],
+});

@@ -76,6 +76,22 @@ test('a session of nobody is not found, whatever is asked of it', async () => {
   expect(await codeOf('/api/nowhere')).toEqual([404, 'not_found']);
 });
 
+test('a change that is no object is refused', async () => {
+  const send = (path: string, method: string, body: unknown) =>
+    server.request(path, { method, body: JSON.stringify(body) });
+  const config = { transport: 'stdio', command: 'cat', enabled: false };
+  expect((await send('/api/mcp/add', 'POST', { name: 'kept', config })).status).toBe(201);
+  const wish = { name: 'kept', cronExpr: '0 0 1 1 *', prompt: 'x', enabled: false };
+  const { id } = (await (await send('/api/schedules', 'POST', wish)).json()) as { id: string };
+  for (const path of ['/api/mcp/kept', `/api/schedules/${id}`])
+    for (const body of [[], 'x', 7, null])
+      expect([path, body, await codeOf(path, { method: 'PATCH', body: JSON.stringify(body) })]).toEqual([
+        path,
+        body,
+        [400, 'invalid_request'],
+      ]);
+});
+
 test('what is unknown is refused by name', async () => {
   const make = (body: unknown) => codeOf('/api/sessions', { method: 'POST', body: JSON.stringify(body) });
   expect(await make({ flavor: 'gigantic' })).toEqual([400, 'invalid_flavor']);
