@@ -1,5 +1,8 @@
-/** Forgets a session's conversation; the log stays. Refused while a turn runs: it would go on with what was forgotten. */
-import type { Session } from '../../domain/session.ts';
+/**
+ * Forgets a session's conversation; the log stays. Refused while a turn runs, which would go on with what was forgotten,
+ * and once the session has ended.
+ */
+import { isEnded, type Session } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
@@ -16,6 +19,7 @@ export const resetHistory = async (
   let current: typeof found | undefined = found;
   for (let race = 0; race < racesMax && current !== undefined; race += 1) {
     const { session, turn }: typeof found = current;
+    if (isEnded(session.status)) throw ended(session);
     if (!isBetweenTurns(turn.state)) throw busy();
     const at = ports.world.now();
     const log = [{ type: 'system' as const, data: { kind: 'history_reset' } }];
@@ -26,6 +30,12 @@ export const resetHistory = async (
   }
   throw busy();
 };
+
+const ended = ({ status }: Session): AppError =>
+  new AppError('invalid_session_state', `the session is ${status}`, {
+    suggestions: ['Make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
 
 const busy = (): AppError =>
   new AppError('conflict', 'a turn is running: its conversation cannot be forgotten now', {

@@ -1,0 +1,27 @@
+/** Which conversations cannot be forgotten, and how that is said. */
+import { expect, test } from 'vitest';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import { deploymentOwner } from '../../domain/principal.ts';
+import { createSession } from './create-session.ts';
+import { endSession } from './end-session.ts';
+import { resetHistory } from './reset-history.ts';
+
+test('that of an ended session, which is told so', async () => {
+  const { ports } = openQuietPorts();
+  const session = await createSession(ports, {
+    id: crypto.randomUUID() as SessionId,
+    principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'a' },
+    wish: {},
+    defaults: {
+      ...{ provider: 'demo', flavor: 'small', template: 'python' },
+      lifetimes: { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 },
+      places: { executionMax: 10, agentMax: 10 },
+    },
+  });
+  if (session === undefined) throw new Error('no session was made');
+  await endSession(ports, session, { reason: 'a test', correlationId: 'c' });
+  const found = await ports.sessions.getWithTurn(session.id);
+  if (found === undefined) throw new Error('the session is gone');
+  await expect(resetHistory(ports, found)).rejects.toMatchObject({ code: 'invalid_session_state' });
+});
