@@ -158,8 +158,13 @@ test('what its children wait for is asked of whoever watches the root, and decid
   expect(again).toMatchObject({ sessionId: asked.sessionId, seq: null, data: { callId: asked.data.callId } });
 
   late.send('tool:approval', { callId: asked.data.callId, approved: true, sessionId: asked.sessionId });
-  const { data } = await ownCompletion(client.sessionId());
-  expect(data['text']).toContain('allowed');
+  const { sessionId, data } = await client.untilType('completion');
+  expect(sessionId).toBe(client.sessionId());
+  expect(data.text).toContain('allowed');
+  const below = client.frames.filter((frame) => frame.sessionId === asked.sessionId);
+  expect(below.map(({ type }) => type)).toEqual(['tool:approval_required', 'system', 'system']);
+  expect(below[1]?.data).toEqual({ kind: 'child_settled', callId: asked.data.callId });
+  expect(below[2]?.data).toEqual({ kind: 'child_settled' });
 });
 
 test('a call of another tree is not there to decide', async () => {

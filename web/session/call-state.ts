@@ -76,8 +76,17 @@ export const closeCalls = (items: Items): Items => {
   );
 };
 
+/** Of a session under this one only what waits for a person is here. */
+export const reduceChildCalls = (items: Items, frame: Frame): Items => {
+  if (frame.sessionId === undefined) return items;
+  if (frame.type === 'tool:approval_required') return addChildCall(items, frame.sessionId, frame.data);
+  if (frame.type !== 'system' || frame.data.kind !== 'child_settled') return items;
+  const { callId } = frame.data;
+  return withoutChildCalls(items, frame.sessionId, typeof callId === 'string' ? callId : undefined);
+};
+
 /** A call of a session under this one waits: it stands among the others until it is decided. */
-export const addChildCall = (
+const addChildCall = (
   items: Items,
   session: string,
   data: Extract<Frame, { readonly type: 'tool:approval_required' }>['data'],
@@ -85,8 +94,18 @@ export const addChildCall = (
   const id = `child-${session}-${data.callId}`;
   const place = { position: data.queuePosition, total: data.totalInQueue };
   const call: CallItem = { ...newCall(id, data), childSession: session, status: 'waiting', place };
-  return [...items.filter((item) => item.id !== id), call];
+  // They are decided one at a time: the one before it is.
+  return [...withoutChildCalls(items, session), call];
 };
+
+/** Somebody decided it, or its turn is over; without a call, all of that session are. */
+const withoutChildCalls = (items: Items, session: string, callId?: string): Items =>
+  items.filter(
+    (item) =>
+      item.kind !== 'call' ||
+      item.childSession !== session ||
+      (callId !== undefined && item.callId !== callId),
+  );
 
 /** More of a result that came shortened. */
 export const completeOutput = (

@@ -258,13 +258,14 @@ describe('a session under this one', () => {
     type: 'frame-received',
     frame: { type, seq: null, sessionId: 'child', at, data } as unknown as Frame,
   });
-  const waits = fromChild('tool:approval_required', {
+  const asked = {
     callId: 'c1',
     name: 'execute_command',
     args: { command: 'ls' },
     queuePosition: 1,
     totalInQueue: 1,
-  });
+  };
+  const waits = fromChild('tool:approval_required', asked);
   const own = approvalAsked(1, 'c1', 1);
 
   test('has its calls decided here, apart from a call of the same id here', () => {
@@ -275,6 +276,16 @@ describe('a session under this one', () => {
     ]);
     const decided = reduce(state, { type: 'child-call-decided', itemId: 'child-child-c1' });
     expect(decided.items).toMatchObject([{ id: 'event-0', status: 'waiting' }]);
+  });
+
+  test('has them taken away when somebody else has decided, or its turn is over', () => {
+    const later = fromChild('tool:approval_required', { ...asked, callId: 'c2' });
+    const settled = (callId?: string) => fromChild('system', { kind: 'child_settled', callId });
+    const ids = (...events: readonly ViewEvent[]) => after(ready, ...events).items.map(({ id }) => id);
+    expect(ids(waits, settled('other'))).toEqual(['child-child-c1']);
+    expect(ids(waits, settled('c1'))).toEqual([]);
+    expect(ids(waits, settled())).toEqual([]);
+    expect(ids(waits, later)).toEqual(['child-child-c2']);
   });
 
   test('says nothing else here', () => {

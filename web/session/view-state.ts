@@ -8,12 +8,12 @@ import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { Link } from '../connection/link.ts';
 import type { Frame } from '../connection/protocol.ts';
 import {
-  addChildCall,
   askAgain,
   closeCalls,
   completeOutput,
   decideCall,
   reduceCalls,
+  reduceChildCalls,
   undecideCall,
 } from './call-state.ts';
 import { addFailure, addRefusal } from './failure-state.ts';
@@ -83,10 +83,7 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
 };
 
 const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
-  if (isOfChild(state, frame))
-    return frame.type === 'tool:approval_required' && frame.sessionId !== undefined
-      ? { ...state, items: addChildCall(state.items, frame.sessionId, frame.data) }
-      : state;
+  if (isOfChild(state, frame)) return withItems(state, reduceChildCalls(state.items, frame));
   const id = `event-${frame.seq}`;
   switch (frame.type) {
     case 'system:ready':

@@ -1,13 +1,12 @@
 /**
  * The audience of a session: everyone whose socket watches it. Who watches the top of its tree hears what a person must
- * decide in it, and what became of that, without a number: that log is another's.
+ * decide in it (told-above.ts).
  *
  * Frames reach each watcher in order, watchers in parallel. A watcher that left is forgotten; one that
  * cannot keep up misses frames and fetches the gap from the log. New watchers are noticed within a
  * bounded time, so that a stream of deltas costs no reads of its own.
  */
 import type { Frame } from '../../contracts/frames.ts';
-import type { LogEntry } from '../../domain/event-log.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import { watcherRefreshMs } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
@@ -15,6 +14,7 @@ import type { ConnectionStore } from '../../ports/connection-store.ts';
 import type { Sockets } from '../../ports/sockets.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { World } from '../../ports/world.ts';
+import { toldAbove } from './told-above.ts';
 
 export type AudiencePorts = {
   readonly connections: ConnectionStore;
@@ -49,7 +49,7 @@ export const openAudience = (
     const texts = frames.map((frame) => JSON.stringify(frame));
     const stays = await Promise.all(watchers.map((watcher) => tellOne(ports, watcher, texts)));
     watchers = watchers.filter((_, index) => stays[index]);
-    await above?.tell(forAncestors(frames));
+    await above?.tell(frames.map(toldAbove).filter((frame) => frame !== undefined));
   };
 
   return {
@@ -66,17 +66,6 @@ export const openAudience = (
     },
   };
 };
-
-const toldAncestors: readonly string[] = [
-  'tool:approval_required',
-  'tool:rejected',
-  'tool:output',
-  'agent:error',
-  'completion',
-] satisfies readonly LogEntry['type'][];
-
-const forAncestors = (frames: readonly Frame[]): readonly Frame[] =>
-  frames.filter(({ type }) => toldAncestors.includes(type)).map((frame) => ({ ...frame, seq: null }));
 
 /** False when the watcher is gone. A socket that fails otherwise keeps its place: the log has what it missed. */
 const tellOne = async (

@@ -1,0 +1,28 @@
+/**
+ * What those who watch the top of a tree are told of the sessions under it: what a person must decide, and when that is
+ * settled. Nothing else: a client that waits for an answer of its own session never takes another's for it.
+ */
+import type { Frame } from '../../contracts/frames.ts';
+import type { LogEntry } from '../../domain/event-log.ts';
+
+/** Each ends a call that may have waited; a completion ends all of its turn's. */
+const settling: readonly string[] = [
+  'tool:rejected',
+  'tool:output',
+  'agent:error',
+  'completion',
+] satisfies readonly LogEntry['type'][];
+
+/** Without a number: that log is another's. Undefined for what is not told. */
+export const toldAbove = (frame: Frame): Frame | undefined => {
+  if (frame.type === 'tool:approval_required') return { ...frame, seq: null };
+  const { callId } = frame.data;
+  const isCall = typeof callId === 'string';
+  if (!settling.includes(frame.type) || !(isCall || frame.type === 'completion')) return undefined;
+  return {
+    ...frame,
+    type: 'system',
+    seq: null,
+    data: { kind: 'child_settled', ...(isCall ? { callId } : {}) },
+  };
+};
