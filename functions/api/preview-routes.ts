@@ -73,8 +73,14 @@ const show = async (
     headers: forwarded(event),
     ...(body.length === 0 ? {} : { body }),
   });
-  if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD') throw await refusalOf(response);
+  if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD')
+    throw await refusalOf(response, unheard);
   return { statusCode: response.status, headers: fenced(response), body: response.body ?? '' };
+};
+
+const unheard = {
+  suggestions: ['Start a server on this port in the sandbox, then ask again.'],
+  recoveryActions: ['wait_and_retry'],
 };
 
 /** What the client has encoded stays so: whether `%2F` divides a path is the page's business. */

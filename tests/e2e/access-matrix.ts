@@ -72,7 +72,7 @@ export const askOperation = async (
   const requestId = response.headers.get('x-request-id');
   const whole = await response.text();
   const text = whole.replace(String(requestId), '<id>');
-  if (response.status === 502 && operation.path.includes('/ports/{port}/')) return { verdict: letIn, text };
+  if (response.status === 503 && operation.path.includes('/ports/{port}/')) return { verdict: letIn, text };
   if (requestId === null || response.status >= 500) return { verdict: `${response.status} ${whole}`, text };
   if (response.status < 400) return { verdict: letIn, text };
   return { verdict: verdictOf(response.status, JSON.parse(whole), requestId), text };

@@ -176,7 +176,8 @@ test('a port outside the range is refused, and one where nothing listens says so
     {
       error: {
         ...{ code: 'sandbox_unavailable', message: 'nothing listens on port 8002' },
-        ...{ suggestions: [], recoveryActions: [], requestId: silent.headers.get('x-request-id') },
+        suggestions: ['Start a server on this port in the sandbox, then ask again.'],
+        ...{ recoveryActions: ['wait_and_retry'], requestId: silent.headers.get('x-request-id') },
       },
     },
   ]);
