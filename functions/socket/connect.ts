@@ -26,7 +26,9 @@ export const connect = async (
     await open(ports, request, defaults);
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return { statusCode: errorStatus(error), body: JSON.stringify(errorBody(error, request.correlationId)) };
+    const statusCode = errorStatus(error);
+    const headers = statusCode === 429 ? { 'Retry-After': '1' } : {};
+    return { statusCode, headers, body: JSON.stringify(errorBody(error, request.correlationId)) };
   }
   const headers = request.subprotocols.includes(socketSubprotocol)
     ? { 'Sec-WebSocket-Protocol': socketSubprotocol }

@@ -29,7 +29,7 @@ export type UpgradeOptions = {
 
 export type Handshake = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
 
-type Refusal = { readonly status: number; readonly message: string };
+type Refusal = { readonly status: number; readonly message: string; readonly retryAfter?: string };
 
 type Entry =
   | {
@@ -118,17 +118,22 @@ const readConnectAnswer = (
   const answer = JSON.parse(payload) as ConnectAnswer | null;
   const status = Number(answer?.statusCode);
   if (!Number.isInteger(status)) return refused(internalError);
-  if (status >= 400) return refused({ status, message: STATUS_CODES[status] ?? 'Refused' });
-  const headers = Object.entries(answer?.headers ?? {});
-  const protocol = headers.find(([name]) => name.toLowerCase() === 'sec-websocket-protocol')?.[1];
-  return { kind: 'allowed', authorization, protocol: protocol === undefined ? undefined : String(protocol) };
+  const retryAfter = headerOf(answer, 'retry-after');
+  const message = STATUS_CODES[status] ?? 'Refused';
+  if (status >= 400) return refused({ status, message, ...(retryAfter && { retryAfter }) });
+  return { kind: 'allowed', authorization, protocol: headerOf(answer, 'sec-websocket-protocol') };
+};
+
+const headerOf = (answer: ConnectAnswer | null, wanted: string): string | undefined => {
+  const value = Object.entries(answer?.headers ?? {}).find(([name]) => name.toLowerCase() === wanted)?.[1];
+  return value === undefined ? undefined : String(value);
 };
 
 const refused = (refusal: Refusal): Entry => ({ kind: 'refused', refusal });
 
 const refuse = (
   socket: Duplex,
-  { status, message }: Refusal,
+  { status, message, retryAfter }: Refusal,
   ids: Readonly<Record<string, string>>,
 ): void => {
   const body = JSON.stringify({ message, ...ids });
@@ -138,6 +143,7 @@ const refuse = (
       'Content-Type: application/json',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',
+      ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
       '',
       body,
     ].join('\r\n'),

@@ -1,6 +1,7 @@
 /** The WebSocket side of the gateway: real `ws` clients, the real management SDK client, small handlers. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -120,7 +121,13 @@ const connect = async (url: string, protocols: string[] = []): Promise<Client> =
 };
 
 /** The plain HTTP answer to a handshake that was refused. */
-const refusal = (url: string): Promise<{ status: number | undefined; body: Record<string, unknown> }> =>
+type Answered = {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Record<string, unknown>;
+};
+
+const refusal = (url: string): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(url);
     socket.on('error', () => undefined);
@@ -128,7 +135,11 @@ const refusal = (url: string): Promise<{ status: number | undefined; body: Recor
     socket.on('unexpected-response', async (_request, answer) => {
       let text = '';
       for await (const chunk of answer) text += chunk;
-      resolve({ status: answer.statusCode, body: text === '' ? {} : JSON.parse(text) });
+      resolve({
+        status: answer.statusCode,
+        headers: answer.headers,
+        body: text === '' ? {} : JSON.parse(text),
+      });
     });
   });
 
@@ -179,9 +190,10 @@ test('A6: an authorizer that throws Unauthorized is 401, one that fails otherwis
   });
 });
 
-test('A7: $connect refuses with its own status', async () => {
+test('A7: $connect refuses with its own status, and of its headers tells when to come back', async () => {
   const { url } = await open();
-  expect(await refusal(`${url}/ws?status=429`)).toMatchObject({ status: 429 });
+  const { status, headers } = await refusal(`${url}/ws?status=429`);
+  expect([status, headers['retry-after'], headers['x-other']]).toEqual([429, '1', undefined]);
 });
 
 test('A7: a path after the stage is forbidden', async () => {
