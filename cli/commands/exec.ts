@@ -4,7 +4,7 @@
  * One argument after `--` is a shell line; several are a program with its arguments, and no shell is involved.
  * Into a pipe or a file its output goes byte for byte, on a terminal without control sequences.
  */
-import type { ExecutionResult } from '#shared/contracts/mcp-tools.ts';
+import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
 import { makeStripper } from '../control-characters.ts';
 import { wrongUsage } from '../failure.ts';

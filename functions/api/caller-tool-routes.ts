@@ -1,8 +1,8 @@
 /** Tools that a client offers to an agent, as REST has them: the offer comes with the session, each answer by itself. */
 import { answerCall, refuseTaken } from '#shared/application/turn/caller-tools.ts';
 import type { MovePorts } from '#shared/application/turn/move-turn.ts';
-import { answeredAnswer } from '#shared/contracts/conversation-view.ts';
-import { callerAnswerBody } from '#shared/contracts/rest.ts';
+import { callerAnswerBody } from '#shared/contracts/rest/bodies.ts';
+import { answeredAnswer } from '#shared/contracts/rest/conversation-view.ts';
 import type { Caller } from '#shared/domain/caller-tool.ts';
 import type { SessionKind } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';

@@ -2,8 +2,8 @@
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
 import type { ForgetSessionPorts } from '#shared/application/session/forget-session.ts';
 import type { ListPorts } from '#shared/application/session/list-sessions.ts';
-import { cleanupBody } from '#shared/contracts/rest.ts';
-import { cleanedAnswer } from '#shared/contracts/session-view.ts';
+import { cleanupBody } from '#shared/contracts/rest/bodies.ts';
+import { cleanedAnswer } from '#shared/contracts/rest/session-view.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Forgetter } from '#shared/ports/invoker.ts';
 import { bodyOf, principalOf } from './api-request.ts';

@@ -6,6 +6,7 @@ import type { SessionDefaults } from '#shared/application/session/create-session
 import { readEvents } from '#shared/application/session/read-events.ts';
 import { acceptMessage } from '#shared/application/turn/accept-message.ts';
 import { decideCall } from '#shared/application/turn/decide-call.ts';
+import { eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,
   cancelledAnswer,
@@ -13,8 +14,7 @@ import {
   eventsAnswer,
   messagesAnswer,
   messageView,
-} from '#shared/contracts/conversation-view.ts';
-import { eventsQuery } from '#shared/contracts/rest.ts';
+} from '#shared/contracts/rest/conversation-view.ts';
 import { approval, userMessage } from '#shared/contracts/socket-actions.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { bodyOf, decodedPathValue, queryOf } from './api-request.ts';

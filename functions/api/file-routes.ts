@@ -5,8 +5,8 @@
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { saveWorkspace } from '#shared/application/workspace/save-workspace.ts';
 import { header } from '#shared/contracts/bearer.ts';
-import { filesQuery, partHeaders } from '#shared/contracts/rest.ts';
-import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/sandbox-view.ts';
+import { filesQuery, partHeaders } from '#shared/contracts/rest/bodies.ts';
+import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/rest/sandbox-view.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';

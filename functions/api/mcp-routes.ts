@@ -23,7 +23,7 @@ import {
   testAnswer,
   testView,
 } from '#shared/contracts/mcp-server.ts';
-import { anyFields } from '#shared/contracts/rest.ts';
+import { anyFields } from '#shared/contracts/rest/bodies.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import { type ApiEvent, bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';

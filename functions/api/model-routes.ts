@@ -1,7 +1,7 @@
 /** `/models`: which models a provider has, and whether some are among them. */
 import type * as z from 'zod';
-import { modelChecksAnswer, modelsAnswer } from '#shared/contracts/deployment-view.ts';
-import { modelChecksQuery, modelsQuery } from '#shared/contracts/rest.ts';
+import { modelChecksQuery, modelsQuery } from '#shared/contracts/rest/bodies.ts';
+import { modelChecksAnswer, modelsAnswer } from '#shared/contracts/rest/deployment-view.ts';
 import { decodeProvider, defaultModels, type ProviderName } from '#shared/domain/model.ts';
 import { modelPrice, type PriceTable } from '#shared/domain/price.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';

@@ -1,5 +1,5 @@
 /** `/openapi.json`: the contract of this API, as `npm run openapi` wrote it beside this file. */
-import { openApiAnswer } from '#shared/contracts/deployment-view.ts';
+import { openApiAnswer } from '#shared/contracts/rest/deployment-view.ts';
 import { type ApiRoute, json } from './api-route.ts';
 
 export const openApiRoute: ApiRoute = {

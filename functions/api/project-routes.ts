@@ -13,16 +13,16 @@ import {
   type StatsPorts,
   type StatsSettings,
 } from '#shared/application/sandbox/resource-stats.ts';
-import { statsAnswer } from '#shared/contracts/deployment-view.ts';
-import { historyView, statsHistoryAnswer, statsHistoryQuery } from '#shared/contracts/history-view.ts';
+import { createProjectBody, pageQuery, updateProjectBody } from '#shared/contracts/rest/bodies.ts';
+import { statsAnswer } from '#shared/contracts/rest/deployment-view.ts';
+import { historyView, statsHistoryAnswer, statsHistoryQuery } from '#shared/contracts/rest/history-view.ts';
 import {
   deletedAnswer,
   projectAnswer,
   projectsAnswer,
   projectView,
   projectWishOf,
-} from '#shared/contracts/project-view.ts';
-import { createProjectBody, pageQuery, updateProjectBody } from '#shared/contracts/rest.ts';
+} from '#shared/contracts/rest/project-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';

@@ -8,8 +8,8 @@ import type { SecretPorts } from '#shared/application/project/manage-secrets.ts'
 import type { LogPorts } from '#shared/application/sandbox/read-logs.ts';
 import type { StatsPorts, StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { accessAnswer, accessView } from '#shared/contracts/access-view.ts';
-import { ticketAnswer } from '#shared/contracts/token-view.ts';
+import { accessAnswer, accessView } from '#shared/contracts/rest/access-view.ts';
+import { ticketAnswer } from '#shared/contracts/rest/token-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { ProviderName } from '#shared/domain/model.ts';
 import type { PriceTable } from '#shared/domain/price.ts';

@@ -1,8 +1,8 @@
 /** What a session's sandbox did and said, and the ports of it that are leased for preview. */
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { readLogs } from '#shared/application/sandbox/read-logs.ts';
-import { leaseBody } from '#shared/contracts/rest.ts';
-import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/sandbox-view.ts';
+import { leaseBody } from '#shared/contracts/rest/bodies.ts';
+import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/rest/sandbox-view.ts';
 import { bodyOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { acquireInside, type InsidePorts, type InsideSettings, insideErrors } from './inside.ts';

@@ -11,7 +11,7 @@ import {
   type ReadPorts,
   scheduleHistory,
 } from '#shared/application/schedule/read-schedules.ts';
-import { anyFields } from '#shared/contracts/rest.ts';
+import { anyFields } from '#shared/contracts/rest/bodies.ts';
 import {
   changeScheduleBody,
   createScheduleBody,
@@ -19,7 +19,7 @@ import {
   restNames,
   scheduleQuery,
   wishFrom,
-} from '#shared/contracts/schedule-bodies.ts';
+} from '#shared/contracts/rest/schedule-bodies.ts';
 import {
   historyAnswer,
   listedView,
@@ -28,7 +28,7 @@ import {
   schedulesAnswer,
   scheduleView,
   triggerAnswer,
-} from '#shared/contracts/schedule-view.ts';
+} from '#shared/contracts/rest/schedule-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';

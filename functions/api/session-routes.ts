@@ -7,8 +7,8 @@ import { type EndPorts, endSession } from '#shared/application/session/end-sessi
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
 import type { DecidePorts } from '#shared/application/turn/decide-call.ts';
-import { createSessionBody, listQuery, sessionWishOf } from '#shared/contracts/rest.ts';
-import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/session-view.ts';
+import { createSessionBody, listQuery, sessionWishOf } from '#shared/contracts/rest/bodies.ts';
+import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/rest/session-view.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';

@@ -7,9 +7,9 @@ import {
   makeWorkspace,
 } from '#shared/application/workspace/manage-workspaces.ts';
 import type { WorkspacePorts } from '#shared/application/workspace/resolve-workspace.ts';
-import { deletedAnswer } from '#shared/contracts/project-view.ts';
-import { createWorkspaceBody, pageQuery } from '#shared/contracts/rest.ts';
-import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contracts/workspace-view.ts';
+import { createWorkspaceBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
+import { deletedAnswer } from '#shared/contracts/rest/project-view.ts';
+import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contracts/rest/workspace-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';

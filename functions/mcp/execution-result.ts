@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import type { Executed } from '#shared/application/execution/execute.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import type { ExecutionResult } from '#shared/contracts/mcp-tools.ts';
+import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { classify, type Failure } from '#shared/domain/classification.ts';
 import { AppError } from '#shared/errors.ts';
 

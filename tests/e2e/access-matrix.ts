@@ -4,7 +4,7 @@
  * Which routes there are and what each needs is read from the document that the server gives. HEAD is left out:
  * its answer has no body to tell by.
  */
-import { errorAnswer } from '#shared/contracts/error-view.ts';
+import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 import { mayUse, type Need, rights, type ScopeKind } from '#shared/domain/access.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import type { EmbeddedCloud } from './embedded-cloud.ts';

@@ -1,7 +1,7 @@
 /** The contract and the server, black-box: the document it serves, and real answers held against the contracts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type * as z from 'zod';
-import { errorAnswer } from '#shared/contracts/error-view.ts';
+import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
 import { operationId } from '../../functions/api/openapi/operation.ts';
 import { eventually } from './embedded-cloud.ts';

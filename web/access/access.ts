@@ -6,7 +6,7 @@
  */
 import { computed, type ShallowRef, shallowRef } from 'vue';
 import type * as z from 'zod';
-import type { accessAnswer } from '#shared/contracts/access-view.ts';
+import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
 import { RequestError, request, useCredentials } from '../api/request.ts';
 import { api } from '../api/routes.ts';
 import {

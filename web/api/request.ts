@@ -6,7 +6,7 @@
  */
 
 import type { output } from 'zod';
-import type { errorAnswer } from '#shared/contracts/error-view.ts';
+import type { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -5,21 +5,21 @@
  * what it says.
  */
 import type * as z from 'zod';
-import type { accessAnswer } from '#shared/contracts/access-view.ts';
-import type * as conversation from '#shared/contracts/conversation-view.ts';
-import type * as deployment from '#shared/contracts/deployment-view.ts';
-import type * as history from '#shared/contracts/history-view.ts';
 import type * as mcp from '#shared/contracts/mcp-server.ts';
 import type { putSecretBody, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
-import type * as projects from '#shared/contracts/project-view.ts';
-import type * as rest from '#shared/contracts/rest.ts';
-import type * as sandbox from '#shared/contracts/sandbox-view.ts';
-import type * as bodies from '#shared/contracts/schedule-bodies.ts';
-import type * as schedules from '#shared/contracts/schedule-view.ts';
-import type * as sessions from '#shared/contracts/session-view.ts';
+import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
+import type * as rest from '#shared/contracts/rest/bodies.ts';
+import type * as conversation from '#shared/contracts/rest/conversation-view.ts';
+import type * as deployment from '#shared/contracts/rest/deployment-view.ts';
+import type * as history from '#shared/contracts/rest/history-view.ts';
+import type * as projects from '#shared/contracts/rest/project-view.ts';
+import type * as sandbox from '#shared/contracts/rest/sandbox-view.ts';
+import type * as bodies from '#shared/contracts/rest/schedule-bodies.ts';
+import type * as schedules from '#shared/contracts/rest/schedule-view.ts';
+import type * as sessions from '#shared/contracts/rest/session-view.ts';
+import type * as tokens from '#shared/contracts/rest/token-view.ts';
+import type * as workspaces from '#shared/contracts/rest/workspace-view.ts';
 import type { approval, userMessage } from '#shared/contracts/socket-actions.ts';
-import type * as tokens from '#shared/contracts/token-view.ts';
-import type * as workspaces from '#shared/contracts/workspace-view.ts';
 import type { Route } from './request.ts';
 
 type Out<Schema extends z.ZodType> = z.output<Schema>;

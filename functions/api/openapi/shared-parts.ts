@@ -1,7 +1,7 @@
 /** The parts of the document that its operations share: headers of answers, and one answer per status of an error. */
 import { STATUS_CODES } from 'node:http';
 import type { ZodOpenApiComponentsObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { errorAnswer } from '#shared/contracts/error-view.ts';
+import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 import { errorRules } from '#shared/errors.ts';
 import { codesOf, errorStatuses } from './documented-errors.ts';
 

@@ -2,7 +2,10 @@
 
 import { findSession } from '#shared/application/session/find-session.ts';
 import { answerCall } from '#shared/application/turn/caller-tools.ts';
-import { callerResponseArguments, callerResponseResult } from '#shared/contracts/caller-response-tool.ts';
+import {
+  callerResponseArguments,
+  callerResponseResult,
+} from '#shared/contracts/tools/caller-response-tool.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { defineTool } from '../define-tool.ts';
 

@@ -1,8 +1,8 @@
 /** `config_limits`: the limits that hold for a project or a session, and how deep and how costly the session is. */
 import { limitsInForce } from '#shared/application/access/config-limits.ts';
-import { configLimitsArguments, configLimitsResult } from '#shared/contracts/config-limits-tool.ts';
-import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/file-tools.ts';
-import { timeoutSecondsDefault } from '#shared/contracts/mcp-tools.ts';
+import { configLimitsArguments, configLimitsResult } from '#shared/contracts/tools/config-limits-tool.ts';
+import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';
+import { timeoutSecondsDefault } from '#shared/contracts/tools/mcp-tools.ts';
 import { executionSecondsMax, placeWaitSecondsMax } from '#shared/domain/limits.ts';
 import { limitsInForceFor } from '#shared/domain/tree-limits.ts';
 import { defineTool } from '../define-tool.ts';

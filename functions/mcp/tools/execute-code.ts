@@ -1,5 +1,5 @@
 /** `execute_code`: a program in Python or Node, in an execution session that is made when none is named. */
-import { executeCodeArguments, executionResult } from '#shared/contracts/mcp-tools.ts';
+import { executeCodeArguments, executionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 import { runExecution } from '../run-execution.ts';
 

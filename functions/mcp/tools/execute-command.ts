@@ -1,5 +1,5 @@
 /** `execute_command`: a bash line, or with `args` one program without a shell, in an execution session. */
-import { executeCommandArguments, executionResult } from '#shared/contracts/mcp-tools.ts';
+import { executeCommandArguments, executionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 import { runExecution } from '../run-execution.ts';
 

@@ -2,7 +2,7 @@
 
 import { listExecutions } from '#shared/application/execution/list-executions.ts';
 import { findSession } from '#shared/application/session/find-session.ts';
-import { getSessionsArguments, getSessionsResult } from '#shared/contracts/mcp-tools.ts';
+import { getSessionsArguments, getSessionsResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import { defineTool } from '../define-tool.ts';
 

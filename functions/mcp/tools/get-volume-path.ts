@@ -1,6 +1,6 @@
 /** `get_volume_path`: where the folder that all sandboxes share is, and whether there is one. */
 import { findSession } from '#shared/application/session/find-session.ts';
-import { getVolumePathArguments, getVolumePathResult } from '#shared/contracts/mcp-tools.ts';
+import { getVolumePathArguments, getVolumePathResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 
 export const getVolumePath = defineTool({

@@ -8,7 +8,7 @@ import {
   deleteProjectArguments,
   projectWishOfArguments,
   updateProjectArguments,
-} from '#shared/contracts/project-tool/change.ts';
+} from '#shared/contracts/tools/project-tool/change.ts';
 import {
   getProjectArguments,
   listProjectsArguments,
@@ -16,8 +16,8 @@ import {
   projectOptionsArguments,
   projectOptionsResult,
   projectResult,
-} from '#shared/contracts/project-tool/read.ts';
-import { deletedResult } from '#shared/contracts/tool-fields.ts';
+} from '#shared/contracts/tools/project-tool/read.ts';
+import { deletedResult } from '#shared/contracts/tools/tool-fields.ts';
 import { flavors, templates } from '#shared/domain/flavor.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { defaultModels } from '#shared/domain/model.ts';

@@ -6,6 +6,7 @@ import {
   updateSchedule,
 } from '#shared/application/schedule/manage-schedules.ts';
 import { getSchedule, listSchedules, scheduleHistory } from '#shared/application/schedule/read-schedules.ts';
+import { listedView, scheduleView } from '#shared/contracts/rest/schedule-view.ts';
 import {
   createScheduleArguments,
   historyArguments,
@@ -19,8 +20,7 @@ import {
   toolNames,
   triggerResult,
   updateScheduleArguments,
-} from '#shared/contracts/schedule-tools.ts';
-import { listedView, scheduleView } from '#shared/contracts/schedule-view.ts';
+} from '#shared/contracts/tools/schedule-tools.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
 import { defineAction, defineActionTool } from '../action-tool.ts';

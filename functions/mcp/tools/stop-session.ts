@@ -1,7 +1,7 @@
 /** `stop_session`: ends a session; when it answers, the session's place is free. */
 import { endSession } from '#shared/application/session/end-session.ts';
 import { findSession } from '#shared/application/session/find-session.ts';
-import { stopSessionArguments, stopSessionResult } from '#shared/contracts/mcp-tools.ts';
+import { stopSessionArguments, stopSessionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 
 export const stopSession = defineTool({

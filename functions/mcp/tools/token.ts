@@ -7,7 +7,7 @@ import {
   listTokensResult,
   revokeTokenArguments,
   tokenResult,
-} from '#shared/contracts/token-tool.ts';
+} from '#shared/contracts/tools/token-tool.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { AccessToken } from '#shared/domain/token.ts';
 import { defineAction, defineActionTool } from '../action-tool.ts';

@@ -3,13 +3,13 @@
 import { findProject } from '#shared/application/project/find-project.ts';
 import { workingProject } from '#shared/application/session/create-session.ts';
 import { deleteWorkspace, listWorkspaces } from '#shared/application/workspace/manage-workspaces.ts';
-import { deletedResult } from '#shared/contracts/tool-fields.ts';
+import { workspaceView } from '#shared/contracts/rest/workspace-view.ts';
+import { deletedResult } from '#shared/contracts/tools/tool-fields.ts';
 import {
   deleteWorkspaceArguments,
   listWorkspacesArguments,
   listWorkspacesResult,
-} from '#shared/contracts/workspace-tool.ts';
-import { workspaceView } from '#shared/contracts/workspace-view.ts';
+} from '#shared/contracts/tools/workspace-tool.ts';
 import { projectOf } from '#shared/domain/access.ts';
 import { defaultProject } from '#shared/domain/principal.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';

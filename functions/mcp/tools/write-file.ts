@@ -1,6 +1,10 @@
 /** `write_file`: a file of a session's workspace, replaced; it is saved before the answer says so. */
 import { writeWorkspaceFile } from '#shared/application/session/session-files.ts';
-import { writeFileArguments, writeFileBytesMax, writeFileResult } from '#shared/contracts/file-tools.ts';
+import {
+  writeFileArguments,
+  writeFileBytesMax,
+  writeFileResult,
+} from '#shared/contracts/tools/file-tools.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool } from '../define-tool.ts';
 import { fileWish } from '../session-file.ts';

@@ -11,7 +11,7 @@ import {
   type RequestOptions,
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { decodeTools, listedToolsMax } from '#shared/contracts/listed-tools.ts';
+import { decodeTools, listedToolsMax } from '#shared/contracts/tools/listed-tools.ts';
 import type { McpTool } from '#shared/domain/mcp/server.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import type { RemoteCall, RemoteMcp, RemoteTarget } from '#shared/ports/remote-mcp.ts';

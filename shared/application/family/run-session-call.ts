@@ -2,8 +2,9 @@
  * What an agent asks of its `session` tool: starts and asks its children, looks at them, ends them. Only its own
  * children are there for it; anything else is answered like a session that does not exist.
  */
-import { type AgentSessionCall, agentSessionCall } from '../../contracts/agent-session-tool.ts';
+
 import { decode } from '../../contracts/decode.ts';
+import { type AgentSessionCall, agentSessionCall } from '../../contracts/tools/agent-session-tool.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { toolResultCharactersMax } from '../../domain/limits.ts';

@@ -2,7 +2,7 @@
  * Tries an MCP server that runs in sandboxes: starts it in an execution session of its own, asks for its tools, and
  * ends the session again. It takes a place of the owner meanwhile.
  */
-import { decodeTools } from '../../contracts/listed-tools.ts';
+import { decodeTools } from '../../contracts/tools/listed-tools.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { mcpInsideSeconds } from '../../domain/mcp/limits.ts';
 import { withoutSecrets } from '../../domain/mcp/masking.ts';

@@ -10,8 +10,8 @@ import {
   cleanupArguments,
   cleanupResult,
   doneResult,
-} from '#shared/contracts/session-tool/control.ts';
-import { ofSessionArguments } from '#shared/contracts/session-tool/fields.ts';
+} from '#shared/contracts/tools/session-tool/control.ts';
+import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { limitsInForceFor } from '#shared/domain/tree-limits.ts';

@@ -13,7 +13,7 @@ import {
   conversedResult,
   messageArguments,
   spawnArguments,
-} from '#shared/contracts/session-tool/converse.ts';
+} from '#shared/contracts/tools/session-tool/converse.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';
 import { approvalsOf } from '#shared/domain/project.ts';

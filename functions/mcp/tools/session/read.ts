@@ -4,14 +4,14 @@ import { readFamily } from '#shared/application/family/read-family.ts';
 import { findSession } from '#shared/application/session/find-session.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { readEvents } from '#shared/application/session/read-events.ts';
-import { ofSessionArguments } from '#shared/contracts/session-tool/fields.ts';
+import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
 import {
   eventsArguments,
   eventsResult,
   getSessionResult,
   listSessionsArguments,
   listSessionsResult,
-} from '#shared/contracts/session-tool/read.ts';
+} from '#shared/contracts/tools/session-tool/read.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
 import { type TurnInShort, turnsInShort } from '#shared/domain/turn/turns-in-short.ts';
 import { defineAction } from '../../action-tool.ts';

@@ -1,7 +1,7 @@
 /** Sessions, events and calls as the tool `session` shows them. */
 import type * as z from 'zod';
 import type { ToldEvent } from '#shared/application/session/await-completion.ts';
-import type { sessionDetails } from '#shared/contracts/session-tool/read.ts';
+import type { sessionDetails } from '#shared/contracts/tools/session-tool/read.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { frameBytesMax } from '#shared/domain/limits.ts';

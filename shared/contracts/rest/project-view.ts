@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { approvalsOf, type Project } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
-import type { updateProjectBody } from './rest.ts';
+import type { updateProjectBody } from './bodies.ts';
 import { flavorName, providerName, templateName } from './session-view.ts';
 
 export const projectAnswer = z

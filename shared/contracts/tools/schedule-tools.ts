@@ -4,7 +4,7 @@ import { historyRowsDefault, historyRowsMax, scheduleTargetsMax } from '#shared/
 import type { Run } from '#shared/domain/schedule/run.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
 import type { FieldNames } from '#shared/domain/schedule/validate.ts';
-import { runStatuses, runView, type scheduleAnswer } from './schedule-view.ts';
+import { runStatuses, runView, type scheduleAnswer } from '../rest/schedule-view.ts';
 import { after, closed, moment, next, oneOf, projectId, text } from './tool-fields.ts';
 
 export const toolNames: FieldNames = {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { clientIdCharactersMax, messageTextBytesMax } from '#shared/domain/limits.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
-import { callerId, offeredTools } from '../caller-tools.ts';
+import { callerId, offeredTools } from '../../caller-tools.ts';
 import {
   closed,
   flag,

@@ -1,7 +1,7 @@
 /** Bodies of the REST API that must not be taken. */
 import { expect, test } from 'vitest';
-import { decode } from './decode.ts';
-import { createProjectBody, createSessionBody } from './rest.ts';
+import { decode } from '../decode.ts';
+import { createProjectBody, createSessionBody } from './bodies.ts';
 
 test.each([
   ['a session', createSessionBody, {}],

@@ -14,7 +14,7 @@ import {
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
-import { callerAnswer, callerOffer } from './caller-tools.ts';
+import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { sessionStatuses } from './session-view.ts';
 
 const name = z.string().max(256);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decode } from './decode.ts';
+import { decode } from '../decode.ts';
 import {
   executeCodeArguments,
   executeCommandArguments,

@@ -1,6 +1,6 @@
 /** The arguments and result of the tool `caller_tool_response`. */
 import * as z from 'zod';
-import { callerResult } from './caller-tools.ts';
+import { callerResult } from '../caller-tools.ts';
 import { closed, sessionId, text } from './tool-fields.ts';
 
 const errorCharactersMax = 10_000;
