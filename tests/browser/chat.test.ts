@@ -213,6 +213,22 @@ describe('by keyboard alone', () => {
     await ended(page);
   });
 
+  test('the focus goes from the gate to the conversation, and the keys act there', async () => {
+    const page = await openApp(cloud);
+    await say(page, '$ echo one\n$ echo two');
+    await place(page, '1 of 2');
+    await page.getByRole('button', { name: 'Approve', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await place(page, '2 of 2');
+    await page.getByRole('button', { name: 'Approve', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await ended(page);
+    const named = () => document.activeElement?.getAttribute('aria-label');
+    expect(await page.evaluate(named)).toBe('Conversation');
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+  });
+
   test('the way leads from the link that skips, over the pages, to the message and its buttons', async () => {
     const page = await openApp(cloud);
     await page.getByRole('heading', { name: 'What should the agent do?' }).waitFor();
