@@ -10,6 +10,12 @@ const looks = [
   { name: 'phone-dark', viewport: phone, colorScheme: 'dark' },
 ] as const;
 
+/** Colours that pass into each other are no look of the page. */
+const atRest = `new Promise(requestAnimationFrame).then(() =>
+  Promise.allSettled(
+    document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
+  ).then(() => undefined))`;
+
 export const goTo = async (page: Page, { url }: Pick<Cloud, 'url'>, path: string): Promise<void> => {
   await page.goto(`${url}/#${path}`);
 };
@@ -22,9 +28,12 @@ export const inEveryLook = async (
   visit: (page: Page) => Promise<unknown>,
 ): Promise<void> => {
   const found = [];
-  for (const { name, ...look } of looks) {
-    const page = await openApp(cloud, look);
-    await visit(page);
+  const page = await openApp(cloud);
+  await visit(page);
+  for (const { name, viewport, colorScheme } of looks) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(atRest);
     found.push(...(await axe(page)).map((finding) => ({ look: name, ...finding })));
     await screenshot(page, `${shot}-${name}`);
     const overflow = await page.evaluate(
