@@ -1,9 +1,11 @@
 /** An address in front of a real unix socket. */
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openAddressProxy } from './address-proxy.ts';
 
@@ -12,9 +14,12 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-const open = async (unreachableMs: number) => {
+type Serve = (socket: Socket) => void;
+const greet: Serve = (socket) => void socket.end('hello');
+
+const open = async (unreachableMs: number, serve = greet) => {
   const socketPath = join(await mkdtemp(join(tmpdir(), 'sallyport-proxy-')), 's');
-  const server = createServer((socket) => socket.end('hello'));
+  const server = createServer({ allowHalfOpen: true }, serve);
   server.listen(socketPath);
   await once(server, 'listening');
   opened.push(async () => server.close());
@@ -52,6 +57,25 @@ test('an unreachable address refuses connections until its time', async () => {
 test('an address that was closed while unreachable stays closed', async () => {
   const proxy = await open(50);
   await proxy.close();
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await setTimeout(100);
   expect(await ask(proxy.address)).toBe('ECONNREFUSED');
+});
+
+test('a caller that has said all it has to say is still answered', async () => {
+  const { address } = await open(0, (socket) => void socket.pipe(socket));
+  const caller = connect({ port: 8080, host: address, allowHalfOpen: true });
+  caller.end('asked');
+  expect(await text(caller)).toBe('asked');
+});
+
+test('a caller that breaks off is gone for the server', async () => {
+  const { promise: served, resolve } = Promise.withResolvers<Socket>();
+  const { address } = await open(0, resolve);
+  const caller = connect(8080, address);
+  caller.write('asked');
+  const server = await served;
+  const ended = once(server.resume(), 'end');
+  caller.resetAndDestroy();
+  await ended;
+  server.destroy();
 });

@@ -6,6 +6,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { joinSockets } from './joined-sockets.ts';
 
 export type AddressProxy = { readonly address: string; readonly close: () => Promise<void> };
 
@@ -19,7 +20,13 @@ export const openAddressProxy = async (
   { unreachableMs, log }: ProxyOptions,
 ): Promise<AddressProxy> => {
   const sockets = new Set<Socket>();
-  const server = createServer((client) => pass(client, connect(socketPath), sockets));
+  const track = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.once('close', () => sockets.delete(socket));
+  };
+  const server = createServer({ allowHalfOpen: true }, (client) =>
+    joinSockets(track(client), track(connect({ path: socketPath, allowHalfOpen: true }))),
+  );
   const address = await listenSomewhere(server);
   server.on('error', (error) => log(`the address ${address} is lost: ${error.message}`));
   if (unreachableMs > 0) await closeListener(server);
@@ -39,21 +46,6 @@ const closeListener = async (server: Server): Promise<void> => {
   const closed = once(server, 'close');
   server.close();
   await closed;
-};
-
-const pass = (client: Socket, sandbox: Socket, sockets: Set<Socket>): void => {
-  for (const [one, other] of [
-    [client, sandbox],
-    [sandbox, client],
-  ] as const) {
-    sockets.add(one);
-    one.on('error', () => other.destroy());
-    one.on('close', () => {
-      sockets.delete(one);
-      other.destroy();
-    });
-    one.pipe(other);
-  }
 };
 
 const listenSomewhere = async (server: Server): Promise<string> => {
