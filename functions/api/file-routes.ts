@@ -3,7 +3,8 @@
  * A file that was written or removed is in a checkpoint before the answer says so.
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
-import { saveWorkspace } from '#shared/application/workspace/save-workspace.ts';
+import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
+import { keepWritten } from '#shared/application/session/session-files.ts';
 import { header } from '#shared/contracts/bearer.ts';
 import { filesQuery, partHeaders } from '#shared/contracts/rest/bodies.ts';
 import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/rest/sandbox-view.ts';
@@ -13,7 +14,7 @@ import { AppError } from '#shared/errors.ts';
 import type { LinkRequest } from '#shared/ports/sandbox-link.ts';
 import { type ApiEvent, bytesOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { type InsidePorts, type InsideSettings, inside, insideErrors, refusalOf } from './inside.ts';
+import { type InsidePorts, type InsideSettings, inside, insideErrors } from './inside.ts';
 import { onSession } from './resource-route.ts';
 
 export const fileRoutes = ({
@@ -33,7 +34,7 @@ export const fileRoutes = ({
     const path = filePath(event);
     const sandbox = await inside(ports, event, { session, settings });
     const response = await ask(ports, event, { sandbox, path, ...request });
-    if (response.status !== 202) await keep(ports, sandbox);
+    if (response.status !== 202) await keepWritten(ports, sandbox);
     const text = await response.text();
     return text === ''
       ? { statusCode: response.status, headers: {}, body: '' }
@@ -105,16 +106,6 @@ const ask = async (
   const response = await ports.link.fetch(sandbox, { ...request, headers: correlated });
   if (!response.ok) throw await refusalOf(response);
   return response;
-};
-
-const keep = async (ports: InsidePorts, sandbox: LiveSandbox): Promise<void> => {
-  const report = await saveWorkspace(ports, sandbox);
-  if (report.status === 'saved') return;
-  if (report.code === 'resource_limit_exceeded')
-    throw new AppError('resource_limit_exceeded', `the file is written, but not saved: ${report.message}`, {
-      suggestions: ['Remove files that are no longer needed.'],
-    });
-  ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
 };
 
 /** The gateway's own `proxy` parameter shadows the router's. */

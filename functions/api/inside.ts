@@ -5,7 +5,7 @@ import type { SavePorts } from '#shared/application/workspace/save-workspace.ts'
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-lifetime.ts';
-import { AppError, type AppErrorDetails, type ErrorCode, isErrorCode } from '#shared/errors.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 import type { ApiEvent } from './api-request.ts';
 import type { SessionPorts } from './session-routes.ts';
 
@@ -34,11 +34,3 @@ export const acquireInside = (
   { session, settings: { lifetimes } }: InsideWish,
 ): Promise<AcquiredSandbox> =>
   openSandbox(ports, session, { lifetimes, correlationId: event.requestContext.requestId });
-
-/** What the sandbox's server said no to, in our words for it. */
-export const refusalOf = async (response: Response, details: AppErrorDetails = {}): Promise<AppError> => {
-  const { error } = (await response.json()) as { error: { code: string; message: string } };
-  return isErrorCode(error.code)
-    ? new AppError(error.code, error.message, details)
-    : new AppError('internal_error', 'the sandbox refused the request');
-};

@@ -13,6 +13,7 @@ import {
 } from '#shared/application/access/preview-access.ts';
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
 import { findSession } from '#shared/application/session/find-session.ts';
 import { bearerToken, header } from '#shared/contracts/bearer.ts';
 import { refusalHeader } from '#shared/contracts/link.ts';
@@ -20,7 +21,7 @@ import { intentOf } from '#shared/domain/access.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { type ApiEvent, bytesOf } from './api-request.ts';
-import { type InsidePorts, type InsideSettings, refusalOf } from './inside.ts';
+import type { InsidePorts, InsideSettings } from './inside.ts';
 import { previewRoute } from './preview-contract.ts';
 
 const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;

@@ -6,9 +6,10 @@
  */
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
-import { AppError, isErrorCode } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
 import { type Opening, type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
+import { refusalOf } from '../sandbox/refusal-of.ts';
 import { type SavePorts, saveWorkspace } from '../workspace/save-workspace.ts';
 
 export type FilePorts = OpenSandboxPorts & SavePorts & { readonly link: SandboxLink };
@@ -81,14 +82,6 @@ export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promi
       suggestions: ['Remove files that are no longer needed.'],
     });
   ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
-};
-
-/** What the sandbox's server said no to, in our words for it. */
-export const refusalOf = async (response: Response): Promise<AppError> => {
-  const { error } = (await response.json()) as { error: { code: string; message: string } };
-  return isErrorCode(error.code)
-    ? new AppError(error.code, error.message)
-    : new AppError('internal_error', 'the sandbox refused the request');
 };
 
 const sandboxOf = async (ports: FilePorts, { session, opening }: FileWish): Promise<LiveSandbox> =>

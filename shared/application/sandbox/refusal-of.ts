@@ -1,0 +1,9 @@
+/** What a sandbox's server said no to, in our words for it; a code that is none of ours is not passed on. */
+import { AppError, type AppErrorDetails, isErrorCode } from '../../errors.ts';
+
+export const refusalOf = async (response: Response, details: AppErrorDetails = {}): Promise<AppError> => {
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  return isErrorCode(error.code)
+    ? new AppError(error.code, error.message, details)
+    : new AppError('internal_error', 'the sandbox refused the request');
+};
