@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
+import { temporaryFolder } from './tests/temporary-folder.ts';
 
 /** `isolate: false` loads a large library once for all files of a project. */
 type Options = {
@@ -10,7 +11,11 @@ type Options = {
   readonly provide?: { readonly tableEngine: 'memory' };
 };
 
-const env = { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' };
+const env = {
+  POWERTOOLS_LOG_LEVEL: 'SILENT',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+  TMPDIR: temporaryFolder,
+};
 const project = (
   name: string,
   include: string[],
