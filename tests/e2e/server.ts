@@ -37,6 +37,7 @@ export const startServer = async ({ home, variables = {} }: ServerOptions = {}):
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+      TMPDIR: tmpdir(),
       PORT: '0',
       SALLYPORT_HOME: folder,
       ...unthrottled,

@@ -254,7 +254,7 @@ const place = fc.record({ session: id, flavor, takenAt: count });
 const tree = fc.record({
   agents: count,
   spentUsd: usd,
-  reserved: fc.dictionary(id, fc.record({ usd, fence: count, until: count }), { maxKeys: 3 }),
+  reserved: fc.dictionary(fc.uuid(), fc.record({ usd, fence: count, until: count }), { maxKeys: 3 }),
   version: count,
 });
 const sandboxLog = fc.record({
