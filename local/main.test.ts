@@ -22,7 +22,7 @@ type Run = { readonly child: ChildProcess; readonly out: () => string; readonly 
 
 const run = (variables: Record<string, string>, flags: readonly string[] = []): Run => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', ...variables },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', TMPDIR: tmpdir(), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
