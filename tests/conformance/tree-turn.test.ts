@@ -6,14 +6,17 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import { cancelTree } from '#shared/application/family/cancel-tree.ts';
 import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
 import { runTurn } from '#shared/application/turn/run-turn.ts';
 import type { TurnPorts, TurnSettings } from '#shared/application/turn/turn-invocation.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelChunk, ProviderName, TokenUsage } from '#shared/domain/model.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Acting } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
+import type { SessionStore } from '#shared/ports/session-store.ts';
 import { atOnce, message, newSession, onTable, placesMax, tally } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
@@ -115,6 +118,23 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
         event.type === 'completion' ? [event.data.stopReason] : [],
       ),
   };
+};
+
+const acting: Omit<Acting, 'calls'> = {
+  ...{ kind: 'acting', turnId: 't' as TurnId, messageId: 'a' as MessageId, step: 1, spentUsd: 0 },
+  ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', rememberedTools: [] } },
+};
+const nothingSaid = { log: [], history: [], release: false, wakes: false, dueAt: 1 };
+
+/** A turn with one approved call of the tool `session`. */
+const approve = async (sessions: SessionStore, id: SessionId, args: JsonObject): Promise<void> => {
+  const session = await sessions.get(id);
+  if (session === undefined) throw new Error('the session is gone');
+  const route = { kind: 'platform', tool: 'session' } as const;
+  const call = { callId: 'call' as CallId, name: 'session', args, askedHuman: false, route } as const;
+  const state: Acting = { ...acting, calls: [{ ...call, status: 'approved' }] };
+  const { turn } = await sessions.loadWork(id);
+  await sessions.commitTurn({ ...turn, session, state, at: 1, ...nothingSaid });
 };
 
 test('ten sessions that work at once spend their limit and one call at most, and say so', async () => {
@@ -239,8 +259,7 @@ test('a parent that has a call left to run hears as well of a child that answere
   const call = { name: 'x', args: {}, askedHuman: false } as const;
   const wait = { id: 'w', since: 1, child: { session: child.id, message: 'asked' as MessageId } };
   const state: Acting = {
-    ...{ kind: 'acting', turnId: 't' as TurnId, messageId: 'a' as MessageId, step: 1, spentUsd: 0 },
-    ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', rememberedTools: [] } },
+    ...acting,
     calls: [
       {
         ...call,
@@ -252,10 +271,27 @@ test('a parent that has a call left to run hears as well of a child that answere
     ],
   };
   const { turn } = await sessions.loadWork(root.id);
-  const written = { log: [], history: [], release: false, wakes: false, dueAt: 1 };
-  await sessions.commitTurn({ ...turn, session, state, at: 1, ...written });
+  await sessions.commitTurn({ ...turn, session, state, at: 1, ...nothingSaid });
   await run(root.id);
   expect(await ends(root.id)).toEqual(['end_turn']);
+});
+
+test('a child that is asked while its parent is being cancelled is cancelled with it', async () => {
+  const { root, ports, say, run, ends } = await open(saying(1));
+  const { sessions } = ports;
+  await say(root.id, 'a');
+  await approve(sessions, root.id, { action: 'spawn', prompt: 'do it' });
+  const made: SessionId[] = [];
+  const create: typeof sessions.create = async (child, ...rest) => {
+    const created = await sessions.create(child, ...rest);
+    made.push(child.id);
+    await cancelTree(ports, root.id, 'c');
+    return created;
+  };
+  Object.assign(ports, { sessions: { ...sessions, create } });
+  await run(root.id);
+  expect(await ends(root.id)).toEqual(['cancelled']);
+  expect(await Promise.all(made.map(ends))).toEqual([['cancelled']]);
 });
 
 test('who cancels what came after a turn that it did not see keeps what that has cost', async () => {

@@ -1,7 +1,7 @@
 /** Cancels what a session works on, and what all that were started under it work on for it. */
 import { generationsOf } from '../../domain/family.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { isEnded, treeOf } from '../../domain/session.ts';
+import { isEnded, type Session, treeOf } from '../../domain/session.ts';
 import { type CancelTurnPorts, cancelTurn } from '../turn/cancel-turn.ts';
 
 export const cancelTree = async (
@@ -11,10 +11,19 @@ export const cancelTree = async (
 ): Promise<void> => {
   await cancelTurn(ports, id, correlationId);
   const session = await ports.sessions.get(id);
-  const root = session && treeOf(session);
-  if (root === undefined) return;
-  for (const generation of generationsOf(await ports.sessions.descendants(root), id)) {
-    const working = generation.filter(({ status }) => !isEnded(status) && status !== 'idle');
-    await Promise.all(working.map((child) => cancelTurn(ports, child.id, correlationId)));
+  if (session !== undefined && treeOf(session) !== undefined)
+    await cancelChildren(ports, session, correlationId);
+};
+
+/** One that is idle may have a message that nobody has taken up yet. */
+export const cancelChildren = async (
+  ports: CancelTurnPorts,
+  { id, family }: Session,
+  correlationId: string,
+): Promise<void> => {
+  const tree = await ports.sessions.descendants(family?.root ?? id);
+  for (const generation of generationsOf(tree, id)) {
+    const living = generation.filter(({ status }) => !isEnded(status));
+    await Promise.all(living.map((child) => cancelTurn(ports, child.id, correlationId)));
   }
 };

@@ -11,6 +11,7 @@ import { isOffered } from '../../domain/session.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
 import type { TurnEvent } from '../../domain/turn/turn.ts';
 import type { World } from '../../ports/world.ts';
+import { cancelChildren } from '../family/cancel-tree.ts';
 import { runSessionCall, type SessionCallPorts } from '../family/run-session-call.ts';
 import { readAgain, type ToolWork } from './collect-ends.ts';
 import { advance, type Desk, isHeld } from './desk.ts';
@@ -33,16 +34,37 @@ export const handOut = async (
 ): Promise<Desk> => {
   let { desk } = work;
   for (const call of calls) {
-    while (isOwed(desk, call)) {
-      const event = await eventFor(ports, { ...work, desk }, call);
-      if (event === undefined) return { ...desk, lease: 'left' };
-      work.watch.expect(desk.turn.version + 1);
-      const next = await advance(ports, { desk, event, limits: work.limits });
-      desk = next.lease === 'moved' ? await readAgain(work, desk, running) : next;
-      if (!isHeld(desk)) return desk;
-    }
+    desk = await handOne(ports, { ...work, desk }, { call, running });
+    if (!isHeld(desk)) return desk;
   }
   return desk;
+};
+
+const handOne = async (
+  ports: HandPorts,
+  work: ToolWork,
+  { call, running }: { readonly call: HandedCall; readonly running: readonly CallId[] },
+): Promise<Desk> => {
+  let { desk } = work;
+  while (isHeld(desk) && isOwed(desk, call)) {
+    const event = await eventFor(ports, { ...work, desk }, call);
+    if (event === undefined) return { ...desk, lease: 'left' };
+    work.watch.expect(desk.turn.version + 1);
+    const next = await advance(ports, { desk, event, limits: work.limits });
+    if (next.lease !== 'moved') return next;
+    desk = await readAgain(work, desk, running);
+    if (!isOwed(desk, call)) await takeBack(ports, work, call);
+  }
+  return desk;
+};
+
+/** Whoever cancelled the turn may have looked for its children before this one was asked. */
+const takeBack = async (
+  ports: HandPorts,
+  { desk, correlationId }: ToolWork,
+  { route }: HandedCall,
+): Promise<void> => {
+  if (route.kind === 'platform') await cancelChildren(ports, desk.session, correlationId);
 };
 
 const isOwed = ({ turn }: Desk, { callId }: HandedCall): boolean =>
