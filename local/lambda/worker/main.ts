@@ -32,7 +32,7 @@ const receive = (message: ToWorker): void => {
       open.get(message.callId)?.consumed(message.bytes);
       return;
     case 'abandon':
-      open.get(message.callId)?.writable.destroy();
+      open.get(message.callId)?.abandon();
       return;
     case 'ping':
       send({ type: 'pong' });

@@ -10,8 +10,10 @@ export type ResponseStream = {
   readonly writable: Writable;
   /** The reader has taken this many bytes. */
   readonly consumed: (bytes: number) => void;
-  /** Ends the stream if the handler did not, and waits until the last byte has left. */
+  /** Ends the stream if the handler did not, and waits until the last byte has left; fails where it cannot any more. */
   readonly finish: () => Promise<void>;
+  /** Nobody reads any more: who writes is told so, as soon as it does. */
+  readonly abandon: () => void;
 };
 
 type Outlet = {
@@ -30,6 +32,7 @@ const contentTypes = new WeakMap<object, string>();
 export const openResponseStream = (outlet: Outlet): ResponseStream => {
   let unread = 0;
   let isBegun = false;
+  let isAbandoned = false;
   let release: (() => void) | undefined;
 
   const emit = (bytes: Uint8Array): void => {
@@ -46,12 +49,20 @@ export const openResponseStream = (outlet: Outlet): ResponseStream => {
   };
   const writable = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
+      if (isAbandoned) {
+        // Not before what answers is attached: a destroyed stream tells nobody who comes later.
+        setImmediate(() => writable.destroy(nobodyReads()));
+        return done();
+      }
       begin();
       emit(chunk);
-      if (unread <= windowBytesMax) done();
-      else release = done;
+      if (unread <= windowBytesMax) return done();
+      release = done;
+      return undefined;
     },
   });
+  // A handler may be busy elsewhere when it breaks; how it ended is asked in the end.
+  writable.on('error', () => undefined);
   Object.assign(writable, { setContentType: (type: string) => void contentTypes.set(writable, type) });
 
   return {
@@ -64,13 +75,19 @@ export const openResponseStream = (outlet: Outlet): ResponseStream => {
       done();
     },
     finish: () => finish(writable),
+    abandon: () => {
+      isAbandoned = true;
+      if (isBegun) writable.destroy(nobodyReads());
+    },
   };
 };
 
+const nobodyReads = (): Error => new Error('nobody reads the answer');
+
 const finish = (writable: Writable): Promise<void> =>
   new Promise((resolve, reject) => {
-    if (writable.errored) return reject(writable.errored);
     if (writable.writableFinished) return resolve();
+    if (writable.errored) return reject(writable.errored);
     writable.once('finish', resolve);
     writable.once('error', reject);
     if (!writable.writableEnded) writable.end();
