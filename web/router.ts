@@ -99,10 +99,11 @@ const tokenAddress = /^\/token=(\S+)$/;
 
 export const router = createRouter({ history: createWebHashHistory(), routes: pages });
 
-// The router listens to the address once its first page is there; what is opened before that would be lost.
+// The router listens to the address once its first page is there; what is opened before that would be lost. It must
+// know at once, or the first page takes the address back in between: hashchange is told later than popstate.
 const follow = (): void => void router.replace(location.hash.slice(1));
-const stopFollowing = (): void => removeEventListener('hashchange', follow);
-addEventListener('hashchange', follow);
+const stopFollowing = (): void => removeEventListener('popstate', follow);
+addEventListener('popstate', follow);
 router.isReady().then(stopFollowing, stopFollowing);
 
 // A link with a token, opened in a tab that is signed in already, changes the fragment and loads nothing.

@@ -20,6 +20,8 @@ test('the link of npm start signs in at once, and the token leaves the address b
 
 test('an address that is opened while the first page is on its way is not lost', async () => {
   const page = await newPage(cloud.url);
+  // The first page may come before the browser gets to telling of a new address: as if it never did.
+  await page.addInitScript(() => addEventListener('hashchange', (event) => event.stopImmediatePropagation()));
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   await page.route(/chat-page/, async (route) => {
     await arrived;
