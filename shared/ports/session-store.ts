@@ -172,7 +172,7 @@ export interface SessionStore {
     id: SessionId,
     lease: { readonly holder: string; readonly at: number; readonly until: number },
   ): Promise<Session | undefined>;
-  /** False when the fence has passed. */
+  /** False when the fence has passed or it was let go. */
   renewLease(session: Session, until: number): Promise<boolean>;
   /** Lets go without a change; `kept` when work came meanwhile, `stale` when the fence has passed. */
   releaseLease(session: Session, dueAt: number): Promise<'released' | 'kept' | 'stale'>;

@@ -65,6 +65,20 @@ test('a lease is taken once, again when it has expired, and each time under the 
   expect(await sessions.renewLease(second as Session, 91)).toBe(true);
 });
 
+test('a lease that was let go is not renewed, and is free at once', async () => {
+  const { sessions } = stores();
+  const { id } = await created();
+  const released = await leased(id);
+  expect(await sessions.releaseLease(released, 5000)).toBe('released');
+  expect(await sessions.renewLease(released, 9000)).toBe(false);
+  const committed = await sessions.takeLease(id, { holder: 'b', at: 20, until: 40 });
+  expect(committed?.lease.holder).toBe('b');
+  const done = commitOf(committed as Session, { release: true });
+  expect(await sessions.commitTurn(done)).toMatchObject({ status: 'committed' });
+  expect(await sessions.renewLease(committed as Session, 9000)).toBe(false);
+  expect((await sessions.takeLease(id, { holder: 'c', at: 50, until: 80 }))?.lease.fence).toBe(3);
+});
+
 test('a holder that lost its lease cannot commit', async () => {
   const { sessions } = stores();
   const { id } = await created();

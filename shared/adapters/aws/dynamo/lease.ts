@@ -48,9 +48,15 @@ export const renewLease =
         new UpdateCommand({
           TableName: name,
           Key: keys.session(id),
-          ConditionExpression: 'leaseFence = :fence',
+          // One that was let go keeps its fence: a renewal that comes late would lock everybody out.
+          ConditionExpression: 'leaseFence = :fence AND leaseHolder = :holder',
           UpdateExpression: 'SET leaseUntil = :until, duePk = :duePk, dueAt = :dueAt',
-          ExpressionAttributeValues: { ':fence': lease.fence, ':until': until, ...sessionDue(id, until) },
+          ExpressionAttributeValues: {
+            ':fence': lease.fence,
+            ':holder': lease.holder,
+            ':until': until,
+            ...sessionDue(id, until),
+          },
         }),
       );
       return true;
