@@ -37,10 +37,13 @@ export class WakeChecker {
     const [child, parent] = [sessionOf(table, id), sessionOf(table, parentId)];
     if (child === undefined || parent === undefined || isEnded(parent.status)) return;
     if (child.status === 'running' || child.lastActiveAt > sim.now() - movedMs) return;
-    if (Number(table.get(`SESSION#${parentId}`, 'META')?.['leaseUntil']) > sim.now() - movedMs) {
+    const { leaseHolder, leaseUntil } = table.get(`SESSION#${parentId}`, 'META') ?? {};
+    if (Number(leaseUntil) > sim.now() - movedMs) {
       sim.after(movedMs, () => this.#look(id, parentId));
       return;
     }
+    // Nobody let go of it: its holder died before, when functions still did, and the janitor comes.
+    if (leaseHolder !== '') return;
     for (const { callId, wait } of callsWithChildren(turnOf(table, parentId))) {
       const { session, message } = wait.child;
       if (session === id && this.#log.answerOf(id, message) !== undefined)
