@@ -4,6 +4,7 @@
  * Pure but for its memory of what was shown: a frame goes in, text to print comes out. Everything of a model or
  * a program is stripped of terminal controls; what a call wants to do is shown whole, with controls visible.
  */
+import { exitCodeIn, exitLine } from '#shared/domain/exit-line.ts';
 import { makeStripper, type Stripper, showControls, stripControls } from '../control-characters.ts';
 import type { Frame } from './event-order.ts';
 
@@ -72,8 +73,8 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
   const output = ({ data }: Frame): string => {
     const whole = stripControls(contentText(data['content'])).trimEnd();
     const wasLive = ['stdout', 'stderr'].some((stream) => outputs.has(`${text(data['callId'])} ${stream}`));
-    const exit = /(?:^|\n)(Exit code: \d+)$/.exec(whole)?.[1];
-    if (wasLive) return exit === undefined ? endLine() : aside(dim(exit));
+    const exit = exitCodeIn(whole);
+    if (wasLive) return exit === undefined ? endLine() : aside(dim(exitLine(exit)));
     if (whole === '') return aside(dim('(no output)'));
     const cut = whole.length > outputCharactersMax ? `${whole.slice(0, outputCharactersMax)}\n(cut)` : whole;
     return aside(cut);

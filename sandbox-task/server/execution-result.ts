@@ -4,7 +4,9 @@
  * Pure. The runner's numbers are not believed beyond their shape: its payload is cut by its own summary
  * and nothing else.
  */
+
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { exitLine } from '#shared/domain/exit-line.ts';
 import type { KillCause, StreamSummary } from '../wire/messages.ts';
 import type { Execution, Exit } from './user-side.ts';
 
@@ -149,7 +151,11 @@ type Readable = {
 };
 
 const readable = ({ stdout, stderr, exitCode, error, stateLost }: Readable): string => {
-  const last = error ? `Error: ${error.message}` : exitCode === 0 ? '' : `Exit code: ${exitCode}`;
+  const last = error
+    ? `Error: ${error.message}`
+    : exitCode === null || exitCode === 0
+      ? ''
+      : exitLine(exitCode);
   const lost = stateLost && !error ? '[What was defined in this language before is lost.]' : '';
   return [stdout, stderr, last, lost]
     .filter((part) => part !== '')

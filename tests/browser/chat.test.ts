@@ -109,6 +109,16 @@ test('a rejected call is not run, and the answer says so', async () => {
     .waitFor();
 });
 
+test('a program that fails is not drawn as one that is done', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo tried; exit 3');
+  await approve(page);
+  await ended(page);
+  const call = page.getByLabel('Tool call: Run a command');
+  await call.getByText(/^exit code 3 after \d/).waitFor();
+  expect(await call.innerText()).toContain('tried');
+});
+
 test('a tool that is always approved in a session is not asked for again', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo one');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { showHidden } from '../../parts/hidden-characters.ts';
-import { summarizeCall } from './call-summary.ts';
+import { exitOf, summarizeCall } from './call-summary.ts';
 
 const code = (language: string, text: string) => ({ kind: 'code', language, code: text });
 
@@ -48,4 +48,13 @@ test('a time limit is told beside', () => {
 test('what cannot be seen is shown by its number', () => {
   expect(showHidden('a\u202Eb\u200Bc\u001Bd\re\tf\n')).toBe('a⟦U+202E⟧b⟦U+200B⟧c⟦U+001B⟧d⟦U+000D⟧e\tf\n');
   expect(showHidden('grüße 世界 👋')).toBe('grüße 世界 👋');
+});
+
+test.each([
+  ['execute_command', 'no such file\nExit code: 2', 2],
+  ['execute_code', 'Exit code: 1', 1],
+  ['execute_command', 'all is well', undefined],
+  ['read_file', 'Exit code: 2', undefined],
+])('how a program of %s ended that said %j', (name, text, code) => {
+  expect(exitOf({ name, content: [{ type: 'text', text }] })).toBe(code);
 });

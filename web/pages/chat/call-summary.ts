@@ -2,9 +2,11 @@
  * What a tool call would do, as a person must see it before saying yes: a title, and the arguments in the form in which
  * they can be read. Pure. An argument that a form would not show makes all of them visible.
  */
+import { exitCodeIn } from '#shared/domain/exit-line.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { showHidden } from '../../parts/hidden-characters.ts';
 import type { IconName } from '../../parts/icon-paths.ts';
+import type { CallItem } from '../../session/items.ts';
 
 export type CallForm =
   | { readonly kind: 'none' }
@@ -19,6 +21,14 @@ export const summarizeCall = (name: string, args: JsonObject): CallSummary => {
   const { title, icon, form } = describe(name, isTimed ? acts : args, args);
   return { title: showHidden(isTimed ? `${title}, ${timeout} s at most` : title), icon, form };
 };
+
+/** How a program failed that a call ran; undefined for one that did not, and for calls that run none. */
+export const exitOf = ({ name, content }: Pick<CallItem, 'name' | 'content'>): number | undefined => {
+  const said = content?.[0]?.['text'];
+  return programs.has(name) && isText(said) ? exitCodeIn(said) : undefined;
+};
+
+const programs: ReadonlySet<string> = new Set(['execute_command', 'execute_code']);
 
 const describe = (name: string, args: JsonObject, all: JsonObject): CallSummary =>
   describeProgram(name, args) ??
