@@ -4,7 +4,7 @@
  * Every step of the range has a point, with zeros where nothing happened. What is a level, not a count, is carried on
  * from when it was last seen, and null before that.
  */
-import { historyPointMs, msOfBin } from './history-note.ts';
+import { type HistoryScope, historyPointMs, msOfBin } from './history-note.ts';
 
 /** What was counted from `at` on, for the time of one point. */
 export type HistoryCounts = { readonly at: number; readonly counts: Readonly<Record<string, number>> };
@@ -22,6 +22,21 @@ export type HistoryPoint = {
   readonly startsFailed: number;
   readonly approvals: Timing;
   readonly errors: Readonly<Record<string, number>>;
+};
+
+export type HistorySummary = Omit<
+  HistoryPoint,
+  'at' | 'activeAgents' | 'activeExecutions' | 'sandboxes' | 'poolReady'
+>;
+
+/** A range of time in points and in sum; times in epoch milliseconds. */
+export type History = {
+  readonly scope: HistoryScope;
+  readonly from: number;
+  readonly to: number;
+  readonly stepMs: number;
+  readonly summary: HistorySummary;
+  readonly points: readonly HistoryPoint[];
 };
 
 /** How far before a range a level may have been seen last: an idle session ends within a day. */
@@ -57,10 +72,7 @@ export const historyPoints = (
 };
 
 /** Of a whole range, as of one point of it. */
-export const historySummary = (
-  counted: readonly HistoryCounts[],
-  from: number,
-): Omit<HistoryPoint, 'at' | 'activeAgents' | 'activeExecutions' | 'sandboxes' | 'poolReady'> => {
+export const historySummary = (counted: readonly HistoryCounts[], from: number): HistorySummary => {
   const sums: Record<string, number> = {};
   for (const { at, counts } of counted)
     if (at >= from)

@@ -11,16 +11,18 @@ import type { TreeLimits } from './tree-limits.ts';
 
 export type SessionKind = 'agent' | 'execution';
 
-export type SessionStatus =
-  | 'created'
-  | 'running'
-  | 'idle'
-  | 'completed'
-  | 'failed'
-  | 'creating'
-  | 'ready'
-  | 'error'
-  | 'stopped';
+export const sessionStatuses = [
+  'created',
+  'running',
+  'idle',
+  'completed',
+  'failed',
+  'creating',
+  'ready',
+  'error',
+  'stopped',
+] as const;
+export type SessionStatus = (typeof sessionStatuses)[number];
 
 /**
  * Which calls run without a human: `ask` none, `auto` all; between them `low` (reading), `medium` (reading,

@@ -7,7 +7,7 @@
 import { projectOf } from '../../domain/access.ts';
 import { type HistoryScope, historyPointMs, historyStartOf } from '../../domain/history-note.ts';
 import {
-  type HistoryPoint,
+  type History,
   historyLookBackMs,
   historyPoints,
   historyStepMs,
@@ -19,15 +19,6 @@ import type { HistoryStore } from '../../ports/history-store.ts';
 import type { World } from '../../ports/world.ts';
 
 export type HistoryPorts = { readonly history: HistoryStore; readonly world: World };
-
-export type History = {
-  readonly scope: HistoryScope;
-  readonly from: number;
-  readonly to: number;
-  readonly stepMs: number;
-  readonly summary: ReturnType<typeof historySummary>;
-  readonly points: readonly HistoryPoint[];
-};
 
 export const readHistory = async (
   { history, world }: HistoryPorts,

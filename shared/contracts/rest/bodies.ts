@@ -13,9 +13,8 @@ import {
 } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { autonomies } from '#shared/domain/project.ts';
-import { approvalModes } from '#shared/domain/session.ts';
+import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
-import { sessionStatuses } from './session-view.ts';
 
 const name = z.string().max(256);
 const approvals = z.enum(approvalModes);

@@ -1,7 +1,7 @@
 /** What is said in a session as REST shows it: the conversation, its events, what became of a request. */
 import * as z from 'zod';
 import type { HistoryMessage } from '#shared/domain/history.ts';
-import { sessionStatuses } from './session-view.ts';
+import { sessionStatuses } from '#shared/domain/session.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const logNumber = z.number().int().min(-1);

@@ -1,7 +1,6 @@
 /** What happened lately, as REST tells it to an operator's charts. */
 import * as z from 'zod';
-import type { HistoryScope } from '#shared/domain/history-note.ts';
-import type { HistoryPoint, historySummary } from '#shared/domain/history-point.ts';
+import type { History } from '#shared/domain/history-point.ts';
 
 /** A week. */
 const minutesMax = 10_080;
@@ -45,15 +44,6 @@ export const statsHistoryAnswer = z
   .meta({ id: 'StatsHistory', description: 'Counts of every step, oldest first.' });
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
-
-type History = {
-  readonly scope: HistoryScope;
-  readonly from: number;
-  readonly to: number;
-  readonly stepMs: number;
-  readonly summary: ReturnType<typeof historySummary>;
-  readonly points: readonly HistoryPoint[];
-};
 
 export const historyView = ({
   scope,

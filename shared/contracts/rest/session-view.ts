@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
 import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.ts';
-import { approvalModes, type Session, type SessionStatus } from '#shared/domain/session.ts';
+import { approvalModes, type Session, sessionStatuses } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/calls.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 
@@ -12,18 +12,6 @@ type Seen = {
   readonly now: number;
   readonly idleMs: number;
 };
-
-export const sessionStatuses = [
-  'created',
-  'running',
-  'idle',
-  'completed',
-  'failed',
-  'creating',
-  'ready',
-  'error',
-  'stopped',
-] as const satisfies readonly SessionStatus[];
 
 export const flavorName = z.enum(Object.keys(flavors) as [Flavor, ...Flavor[]]);
 export const templateName = z.enum(templates);

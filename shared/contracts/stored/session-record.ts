@@ -1,6 +1,7 @@
 /** A session as the table holds it, with its lease and the calls that run in it, decoded on its way in. */
 import * as z from 'zod';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import { sessionStatuses } from '#shared/domain/session.ts';
 import {
   agentSettings,
   approvals,
@@ -21,17 +22,7 @@ export const sessionRecord = z.object({
   workspace: id<WorkspaceId>(),
   kind: z.enum(['agent', 'execution']),
   title: z.string().exactOptional(),
-  status: z.enum([
-    'created',
-    'running',
-    'idle',
-    'completed',
-    'failed',
-    'creating',
-    'ready',
-    'error',
-    'stopped',
-  ]),
+  status: z.enum(sessionStatuses),
   flavor,
   template,
   provider,

@@ -1,7 +1,7 @@
 /** The arguments and results of `session get`, `list` and `events`. */
 import * as z from 'zod';
 import { clientIdCharactersMax, eventsPerSessionMax, pageItemsMax } from '#shared/domain/limits.ts';
-import { sessionStatuses } from '../../rest/session-view.ts';
+import { sessionStatuses } from '#shared/domain/session.ts';
 import { after, closed, flag, moment, next, oneOf, projectId, wholeFrom } from '../tool-fields.ts';
 import { pendingApprovals, sessionId, usage } from './fields.ts';
 
