@@ -3,6 +3,7 @@
  * The cost is counted in calls and read units of the table, and must not grow.
  */
 import { randomUUID } from 'node:crypto';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
@@ -116,7 +117,7 @@ const idleSession = (
   provider: 'demo',
   model: 'demo',
   approvals: 'ask',
-  rememberedTools: [],
+  grants: [],
   usage: { inputTokens: 0, outputTokens: 0 },
   costUsd: 0,
   depth: 0,
@@ -138,6 +139,7 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepPorts => ({
   sessions: makeSessionStore(of),
   workspaces: makeWorkspaceStore(of),
   connections: makeConnectionStore(of),
+  approvals: makeApprovalStore(of),
   sandboxLog: makeSandboxLog(of),
   sockets: { post: refuse, close: refuse },
   archive: { keepsShared: false, save: refuse, restore: refuse, forget: refuse },

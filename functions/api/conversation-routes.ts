@@ -1,34 +1,29 @@
-/** What is said in a session: messages in, events out, approvals decided. */
+/** What is said in a session: messages in, events out. */
 
 import { cancelTree } from '#shared/application/family/cancel-tree.ts';
 import { readFamily } from '#shared/application/family/read-family.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { readEvents } from '#shared/application/session/read-events.ts';
 import { acceptMessage } from '#shared/application/turn/accept-message.ts';
-import { decideCall } from '#shared/application/turn/decide-call.ts';
 import { eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,
   cancelledAnswer,
-  decidedAnswer,
   eventsAnswer,
   messagesAnswer,
   messageView,
 } from '#shared/contracts/rest/conversation-view.ts';
-import { approval, userMessage } from '#shared/contracts/socket-actions.ts';
-import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { bodyOf, decodedPathValue, queryOf } from './api-request.ts';
+import { userMessage } from '#shared/contracts/socket-actions.ts';
+import { bodyOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
 export const conversationRoutes = ({
   ports,
-  limits,
   settings,
 }: {
   readonly ports: SessionPorts;
-  readonly limits: TurnLimits;
   readonly settings: SessionDefaults;
 }): readonly ApiRoute[] => [
   onSession(ports, {
@@ -86,30 +81,6 @@ export const conversationRoutes = ({
     handler: async (event, { session }) => {
       await cancelTree(ports, session.id, event.requestContext.requestId);
       return json(202, {});
-    },
-  }),
-  onSession(ports, {
-    method: 'POST',
-    path: '/api/sessions/{id}/approvals/{callId}',
-    needs: 'own:write',
-    contract: {
-      summary: 'Decide a waiting tool call',
-      body: approval,
-      answers: { 200: decidedAnswer },
-      errors: ['no_pending_tool_call'],
-    },
-    handler: async (event, found) => {
-      const { approved, remember } = bodyOf(event, approval);
-      const callId = decodedPathValue(event, 'callId');
-      const correlationId = event.requestContext.requestId;
-      await decideCall(ports, found, {
-        callId,
-        approved,
-        remember: remember === 'session',
-        correlationId,
-        limits,
-      });
-      return json(200, { callId, approved });
     },
   }),
 ];

@@ -1,5 +1,6 @@
 /** The REST API under `/api`: authenticates, routes, answers as a stream; every failure is one JSON shape. */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
@@ -88,6 +89,7 @@ const ports = {
   }),
   catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   invoker,
   forgetter: invoker,
   telemetry: house.telemetry,

@@ -17,6 +17,8 @@ import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
 import { principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
+import { type ApprovalPorts, approvalRoutes } from './approval-routes.ts';
+import { type AuditReadPorts, auditRoutes } from './audit-routes.ts';
 import { callerToolRoutes } from './caller-tool-routes.ts';
 import { conversationRoutes } from './conversation-routes.ts';
 import { fileRoutes } from './file-routes.ts';
@@ -43,6 +45,8 @@ export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
   McpPorts &
   ScheduleApiPorts &
   LogPorts &
+  ApprovalPorts &
+  AuditReadPorts &
   AccessPorts &
   Preview['ports'];
 export type Api = {
@@ -72,6 +76,8 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   },
   ...sessionRoutes(api),
   ...conversationRoutes(api),
+  ...approvalRoutes(api),
+  ...auditRoutes(api),
   ...callerToolRoutes(api),
   ...fileRoutes(api),
   ...sandboxRoutes(api),

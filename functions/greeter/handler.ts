@@ -1,5 +1,6 @@
 /** Greets a connection once its `$connect` has returned; invoked asynchronously by the socket function. */
 import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
@@ -23,6 +24,7 @@ const ports = {
   mcpServers: makeMcpServerStore(table),
   recursionDepthMax: environment.MAX_RECURSION_DEPTH,
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   world: systemWorld,
   checkProvider: checkProvider(environment),
 };

@@ -3,6 +3,7 @@
  * checks registered MCP servers, and saves and stops the sandboxes that others have marked.
  */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
@@ -56,6 +57,7 @@ const ports = {
   remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   telemetry: house.telemetry,
   world: systemWorld,
 };

@@ -1,6 +1,7 @@
 /** The platform's own MCP server under `/mcp`: its tools, for programs and agents, answered as a stream. */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
@@ -76,6 +77,7 @@ const ports = {
   callers: makeCallerStore(table),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   invoker,
   forgetter: invoker,
   telemetry: house.telemetry,

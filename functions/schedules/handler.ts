@@ -3,6 +3,7 @@
  * was missed, lost, or is to be looked at. The only function that asks the scheduler for anything.
  */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
@@ -39,6 +40,7 @@ const talking = {
   projects: makeProjectStore(table),
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   invoker: makeInvoker(openLambda(), {
     turn: environment.TURN_FUNCTION,
     janitor: environment.JANITOR_FUNCTION,

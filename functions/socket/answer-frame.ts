@@ -13,7 +13,6 @@ import { type DecidePorts, decideCall } from '#shared/application/turn/decide-ca
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
-import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { treeOf } from '#shared/domain/session.ts';
@@ -55,30 +54,20 @@ const act = async (
   request: SocketRequest,
   { action, settings }: { readonly action: SocketAction; readonly settings: FrameSettings },
 ): Promise<void> => {
-  const { principal, sessionId: id, connectionId, acceptedAt, correlationId } = request;
+  const { principal, sessionId, connectionId, acceptedAt, correlationId } = request;
   if (action.action === 'ping') {
     if (!(await stillHolds(ports, principal))) throw unauthenticated();
     return post(ports, request, { type: 'pong', data: {} });
   }
-  const found = await enterSession(ports, { id, principal, intent: 'write' });
+  if (action.action === 'tool:approval') return decide(ports, request, { action, settings });
+  if (sessionId === undefined) throw withoutSession();
+  const found = await enterSession(ports, { id: sessionId, principal, intent: 'write' });
   switch (action.action) {
     case 'message': {
       const { text, messageId, model } = action;
       const { placesMax } = settings;
       const message = { text, messageId, model, connectionId, acceptedAt, correlationId, placesMax };
       await acceptMessage(ports, found.session, message);
-      break;
-    }
-    case 'tool:approval': {
-      const { callId, approved, remember, sessionId } = action;
-      const asked = await foundBelow(ports, { found, principal, sessionId });
-      await decideCall(ports, asked, {
-        callId,
-        approved,
-        remember: remember === 'session',
-        correlationId,
-        limits: settings.limits,
-      });
       break;
     }
     case 'turn:cancel':
@@ -103,18 +92,45 @@ const act = async (
   }
 };
 
-/** A call of a session under this one is decided here as well; any other session is not there. */
-const foundBelow = async (
-  { sessions }: FramePorts,
+const withoutSession = (): AppError =>
+  new AppError('invalid_request', 'this connection belongs to no session', {
+    suggestions: ['Open one with ?sessionId=, or name the session of a tool:approval.'],
+  });
+
+type Approval = Extract<SocketAction, { action: 'tool:approval' }>;
+
+const decide = async (
+  ports: FramePorts,
+  { principal, sessionId: own, correlationId }: SocketRequest,
+  { action, settings }: { readonly action: Approval; readonly settings: FrameSettings },
+): Promise<void> => {
+  const { action: _, sessionId: named, ...decision } = action;
+  const sessionId = named ?? own;
+  if (sessionId === undefined) throw withoutSession();
+  const find = () => findDecided(ports, { principal, own, named });
+  const { callId } = decision;
+  const { limits } = settings;
+  const decisionOf = () => decision;
+  await decideCall(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
+};
+
+/**
+ * A call of a session under the connection's own is decided here as well; any other session is not there. A connection
+ * without one decides in every session that its principal may write.
+ */
+const findDecided = async (
+  ports: FramePorts,
   {
-    found,
     principal,
-    sessionId,
-  }: { found: FoundSession; principal: Principal; sessionId: string | undefined },
+    own: ownId,
+    named,
+  }: { principal: Principal; own: string | undefined; named: string | undefined },
 ): Promise<FoundSession> => {
+  const id = ownId ?? named ?? '';
+  const found = await enterSession(ports, { id, principal, intent: 'write' });
   const own = found.session;
-  if (sessionId === undefined || sessionId === own.id) return found;
-  const other = await findSession(sessions, { id: sessionId, principal, intent: 'write' });
+  if (ownId === undefined || named === undefined || named === own.id) return found;
+  const other = await findSession(ports.sessions, { id: named, principal, intent: 'write' });
   if (other.session.family?.root !== (treeOf(own) ?? own.id)) throw sessionNotFound();
   return other;
 };
@@ -124,6 +140,6 @@ const post = async (
   { connectionId, sessionId }: SocketRequest,
   { type, data }: { readonly type: 'error' | 'pong'; readonly data: JsonObject },
 ): Promise<void> => {
-  const frame = unnumberedFrame(type, { sessionId: sessionId as SessionId, at: world.now(), data });
+  const frame = unnumberedFrame(type, { sessionId: sessionId ?? null, at: world.now(), data });
   await sockets.post(connectionId, JSON.stringify(frame));
 };

@@ -1,12 +1,15 @@
 /** `$connect`: the session is found or made, the connection remembered, the greeter sent. Refusals are HTTP answers. */
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { throttle } from '#shared/application/access/throttle.ts';
-import { type OpenPorts, openConnection } from '#shared/application/connection/open-connection.ts';
+import {
+  type OpenPorts,
+  openApprovalConnection,
+  openConnection,
+} from '#shared/application/connection/open-connection.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { socketSubprotocol } from '#shared/contracts/bearer.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { connectionQuery } from '#shared/contracts/socket-actions.ts';
-import type { SessionId } from '#shared/domain/ids.ts';
 import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
@@ -43,12 +46,12 @@ const open = async (
 ): Promise<void> => {
   const decoded = decode(connectionQuery, query);
   if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
-  const { since, sessionId: named, ...wish } = decoded.value;
+  const { since, sessionId: named, approvals: _, ...wish } = decoded.value;
   await throttle(ports, principal);
-  await openConnection(
-    ports,
-    { connectionId, sessionId: sessionId as SessionId, isNew: named === undefined, principal, wish, since },
-    defaults,
-  );
+  if (sessionId === undefined) await openApprovalConnection(ports, { connectionId, principal });
+  else {
+    const isNew = named === undefined;
+    await openConnection(ports, { connectionId, sessionId, isNew, principal, wish, since }, defaults);
+  }
   await ports.invoker.greet(connectionId, correlationId);
 };

@@ -1,6 +1,8 @@
 /** The WebSocket API's one integration: `$connect`, `$disconnect` and every frame a client sends. */
 import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestContext } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
+import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
@@ -33,8 +35,10 @@ const ports = {
   connections: makeConnectionStore(table),
   callers: makeCallerStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   projects: makeProjectStore(table),
   tokens: makeTokenStore(table),
+  auditLog: makeAuditLog(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
   invoker: makeInvoker(openLambda(), {
     turn: environment.TURN_FUNCTION,

@@ -6,7 +6,7 @@ import type {
 import { contextPrincipal } from '#shared/contracts/authorizer-context.ts';
 import { offeredSubprotocols } from '#shared/contracts/bearer.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import type { ConnectionId } from '#shared/domain/ids.ts';
+import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 
 /** What the authorizer said, as API Gateway hands it to every route. */
@@ -18,8 +18,8 @@ export type SocketContext = APIGatewayEventWebsocketRequestContextV2 & {
 export type SocketRequest = {
   readonly connectionId: ConnectionId;
   readonly principal: Principal;
-  /** As the client gave it, or new: not yet known to be a session's. */
-  readonly sessionId: string;
+  /** As the client gave it, or new: not yet known to be a session's. Undefined for a connection without one. */
+  readonly sessionId: SessionId | undefined;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly subprotocols: readonly string[];
   readonly body: string;
@@ -32,12 +32,18 @@ type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketConte
   readonly headers?: Readonly<Record<string, string | undefined>>;
 };
 
+/** API Gateway hands on no value that is missing: an empty one stands for none. */
+const sessionIdIn = (authorizer: SocketContext['authorizer']): SessionId | undefined => {
+  const id = String(authorizer?.['sessionId'] ?? '');
+  return id === '' ? undefined : (id as SessionId);
+};
+
 export const decodeSocketEvent = (event: SocketEvent): SocketRequest => {
   const { connectionId, authorizer, requestTimeEpoch, requestId } = event.requestContext;
   return {
     connectionId: connectionId as ConnectionId,
     principal: decodeStored(contextPrincipal, authorizer),
-    sessionId: String(authorizer?.['sessionId']),
+    sessionId: sessionIdIn(authorizer),
     query: event.queryStringParameters ?? {},
     subprotocols: offeredSubprotocols(event.headers ?? null),
     body: event.body ?? '',

@@ -1,6 +1,7 @@
 /** ECS task state changes, from EventBridge: at least once, in any order. */
 import type { EventBridgeEvent } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
@@ -26,6 +27,7 @@ const ports = {
   sandboxLog: makeSandboxLog(table),
   invoker: makeInvoker(openLambda(), { janitor: environment.JANITOR_FUNCTION }),
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   telemetry: house.telemetry,
   world: systemWorld,
 };

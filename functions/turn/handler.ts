@@ -1,5 +1,6 @@
 /** Runs a session's turns; invoked asynchronously whenever there may be something to do. */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
@@ -57,6 +58,7 @@ const ports = {
   remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   mcpTimes: { checkMs: environment.MCP_CHECK_SECONDS * 1000 },
   sockets: openSockets(environment.CONNECTIONS_URL),
+  approvals: makeApprovalStore(table),
   models,
   costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>
     costOf({ provider, model }, usage, prices).usd,

@@ -35,13 +35,20 @@ export type HouseFunctionsProps = SharedNeedsProps & {
 
 /** Whoever answers people keeps what credentials are made of, and says what was done with them. */
 const askedByTools: Reach = {
-  on: ['work', 'schedules', 'calls', 'rates', 'audit', 'tokens', 'tokenIds'],
+  on: ['work', 'schedules', 'calls', 'rates', 'tokens', 'tokenIds'],
+  appending: ['audit'],
 };
 const askedByPeople: Reach = {
-  on: ['work', 'schedules', 'rates', 'audit', 'tokens', 'tokenIds', 'tickets', 'previews'],
+  on: ['work', 'schedules', 'rates', 'tokens', 'tokenIds', 'tickets', 'previews'],
+  reading: ['audit'],
+  appending: ['audit'],
 };
 /** The janitor empties projects that were deleted: of their tokens and schedules, too, and says so. */
-const emptied: Reach = { on: ['work', 'schedules', 'audit'], deleting: ['tokens', 'tokenIds'] };
+const emptied: Reach = {
+  on: ['work', 'schedules'],
+  appending: ['audit'],
+  deleting: ['tokens', 'tokenIds'],
+};
 
 export class HouseFunctions extends Construct {
   readonly authorizer: HouseFunction<'authorizer'>;
@@ -81,10 +88,10 @@ export class HouseFunctions extends Construct {
     this.greeter = this.add('greeter', all(readingFrom(data, { on: ['work'] }), door.closing));
     const greeting = invoking('GREETER_FUNCTION', this.greeter.lambda);
     // Each frame asks whether its token still holds, in one request with what it is about.
-    const frames = workingOn(data, { on: ['work', 'rates'], reading: ['tokens'] });
+    const frames = workingOn(data, { on: ['work', 'rates'], reading: ['tokens'], appending: ['audit'] });
     this.socket = this.add('socket', all(frames, door.closing, greeting, turns, cleaning, access));
     this['task-events'] = this.add('task-events', work);
-    const runs: Reach = { on: ['work', 'schedules'], reading: ['tokens'] };
+    const runs: Reach = { on: ['work', 'schedules'], reading: ['tokens'], appending: ['audit'] };
     const running = all(workingOnIndexed(data, 'due', runs), deletingMany(data, runs));
     this.schedules = this.addSchedules(all(running, door.posting, turns, cleaning, access));
     const tending = invoking('SCHEDULES_FUNCTION', this.schedules.lambda);

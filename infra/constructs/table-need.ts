@@ -15,7 +15,16 @@ type KeptTable = Pick<PlatformData, 'encryptionKey'> & { readonly table: ITableV
 
 /** How partition keys begin, by what lies under them (`shared/adapters/aws/dynamo/table.ts`). */
 const partitions = {
-  work: ['CONNECTION#*', 'HISTORY#*', 'PLACES#*', 'PROJECT#*', 'SESSION#*', 'WORKSPACE#*'],
+  work: [
+    'APPROVERS',
+    'CONNECTION#*',
+    'HISTORY#*',
+    'PLACES#*',
+    'PROJECT#*',
+    'SESSION#*',
+    'WAITING',
+    'WORKSPACE#*',
+  ],
   schedules: ['SCHEDULE#*'],
   calls: ['CALL#*'],
   rates: ['RATE#*'],
@@ -59,6 +68,8 @@ export type Reach = {
   readonly on: readonly Partition[];
   /** Read as well, also in one request with the others. */
   readonly reading?: readonly Partition[];
+  /** Written, and never changed or deleted. */
+  readonly appending?: readonly Partition[];
   /** Read and deleted, and never made. */
   readonly deleting?: readonly Partition[];
 };
@@ -66,12 +77,13 @@ export type Reach = {
 /** To read and to write items. A transaction is authorised as the writes it is made of. */
 export const workingOn = (
   kept: KeptTable,
-  { on, reading = [], deleting = [] }: Reach,
+  { on, reading = [], appending = [], deleting = [] }: Reach,
 ): Need<TableVariables> =>
   using(kept, {
     rights: [
       right(kept, { actions: itemActions, on }),
       ...(reading.length === 0 ? [] : [right(kept, { actions: readActions, on: [...on, ...reading] })]),
+      ...(appending.length === 0 ? [] : [right(kept, { actions: ['PutItem'], on: [...on, ...appending] })]),
       ...(deleting.length === 0 ? [] : [right(kept, { actions: ['DeleteItem', 'GetItem'], on: deleting })]),
     ],
     key: encrypting,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '#shared/domain/event-log.ts';
-import type { CallId, MessageId, SessionId } from '#shared/domain/ids.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { eventFrame, unnumberedFrame } from './frames.ts';
+import { eventFrame, isCutForSocket, unnumberedFrame } from './frames.ts';
 
 const sessionId = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d' as SessionId;
 const at = Date.UTC(2026, 10, 20, 12, 30, 1, 5);
@@ -79,5 +79,39 @@ test('a frame that is not in the log has no number', () => {
     seq: null,
     at: '2026-11-20T12:30:01.005Z',
     data: {},
+  });
+});
+
+describe('a call that waits (AP5)', () => {
+  const waiting = (args: JsonObject): Extract<LogEvent, { type: 'tool:approval_required' }> => ({
+    ...{ seq: 7, at, type: 'tool:approval_required' },
+    data: {
+      ...{ turnId: 't'.repeat(36) as TurnId, callId: 'c'.repeat(256) as CallId, name: 'n'.repeat(256), args },
+      ...{ digest: 'd'.repeat(64), askedAt: '2026-11-20T12:30:01.005Z', queuePosition: 1, totalInQueue: 2 },
+    },
+  });
+
+  test.each<[string, JsonObject]>([
+    ['one long text', { command: `echo ${'x'.repeat(40_000)}` }],
+    ['nine thousand short ones', { list: Array.from({ length: 9000 }, (_, index) => `${index}`) }],
+    ['nine thousand names', Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`n${index}`, 1]))],
+    ['a name longer than a frame', { ['x'.repeat(60_000)]: 1 }],
+    ['a field that says truncated', { truncated: 'x'.repeat(60_000) }],
+  ])('with %s keeps all that tells it apart, and says that its arguments are cut', (_what, args) => {
+    const event = waiting(args);
+    const { data } = eventFrame(sessionId, event);
+    const { args: shown, truncated, argsTruncated, ...rest } = data;
+    const { args: _, ...whole } = event.data;
+    expect(rest).toEqual(whole);
+    expect([truncated, argsTruncated]).toEqual([true, true]);
+    expect(shown).not.toEqual(args);
+    expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThanOrEqual(30_720);
+    expect(isCutForSocket(event)).toBe(true);
+  });
+
+  test('that fits is as it is', () => {
+    const event = waiting({ command: 'x'.repeat(20_000) });
+    expect(eventFrame(sessionId, event).data).toEqual(event.data);
+    expect(isCutForSocket(event)).toBe(false);
   });
 });

@@ -9,6 +9,7 @@ import { shownStatus } from '#shared/domain/mcp/health.ts';
 import { mcpCallMsMax, mcpCallMsMin, mcpServersPerProjectMax } from '#shared/domain/mcp/limits.ts';
 import { maskedConfig } from '#shared/domain/mcp/masking.ts';
 import { type McpServer, type McpTool, mcpStatuses, mcpTransports } from '#shared/domain/mcp/server.ts';
+import { iso } from './time.ts';
 
 const texts = z.record(z.string(), z.string());
 const secretTexts = texts.describe('`$' + '{NAME}` stands for a secret of the project.');
@@ -109,8 +110,6 @@ export const testView = (
   );
   return { ok: true, tools };
 };
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 export const serverView = (server: McpServer): z.output<typeof serverAnswer> => {
   const { name, config, isEnabled, health, tools = [], createdAt } = server;

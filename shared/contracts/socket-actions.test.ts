@@ -69,7 +69,7 @@ describe('what is refused, and how', () => {
     ],
     [
       { action: 'tool:approval', callId: 'c', approved: true, remember: 'for ever' },
-      'remember: Invalid input: expected "session"',
+      'remember: use "session", or {"prefix": "words"} of at most 500 characters',
     ],
     [
       { action: 'tool:approval', approved: true },

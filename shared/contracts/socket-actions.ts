@@ -5,7 +5,13 @@
  * those that exist.
  */
 import * as z from 'zod';
-import { clientIdCharactersMax, messageTextBytesMax } from '#shared/domain/limits.ts';
+import {
+  callIdCharactersMax,
+  clientIdCharactersMax,
+  messageTextBytesMax,
+  reasonCharactersMax,
+} from '#shared/domain/limits.ts';
+import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { callerAnswer, callerOffer } from './caller-tools.ts';
 
 const clientId = z.string().min(1).max(clientIdCharactersMax);
@@ -18,16 +24,32 @@ export const userMessage = z.object({
   model: modelName.optional(),
 });
 
+/** A decision about one waiting call, the same on every way in. */
 export const approval = z.object({
   approved: z.boolean(),
-  remember: z.literal('session').optional(),
+  digest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal')
+    .optional()
+    .describe('Of the call that was shown: another one is a conflict.'),
+  turnId: clientId.optional().describe('The turn of the call that was shown.'),
+  reason: z.string().max(reasonCharactersMax).optional().describe('Of a rejection: the model is told.'),
+  args: z.record(z.string(), z.json()).optional().describe('Run the call with these arguments instead.'),
+  remember: z
+    .union([z.literal('session'), z.strictObject({ prefix: z.string().min(1).max(prefixCharactersMax) })], {
+      error: `use "session", or {"prefix": "words"} of at most ${prefixCharactersMax} characters`,
+    })
+    .optional()
+    .describe(
+      '`session`: every later call of this tool; a prefix: later commands that begin with these words.',
+    ),
 });
 
 export const socketActions = {
   message: z.object({ action: z.literal('message'), ...userMessage.shape }),
   'tool:approval': z.object({
     action: z.literal('tool:approval'),
-    callId: clientId,
+    callId: z.string().min(1).max(callIdCharactersMax),
     ...approval.shape,
     /** A session under this one whose call it is; absent: this one's. */
     sessionId: z.uuid().optional(),
@@ -61,6 +83,7 @@ export const connectionQuery = z.object({
   project: z.uuid().optional(),
   flavor: z.string().max(64).optional(),
   template: z.string().max(64).optional(),
+  approvals: z.literal('1').optional(),
   since: z
     .string()
     .regex(/^-1$|^\d{1,12}$/, 'must be -1 or a number of the log')

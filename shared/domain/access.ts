@@ -8,16 +8,23 @@
 import type { OwnerId, ProjectId } from './ids.ts';
 import type { Principal, Scope } from './principal.ts';
 
-/** `any`: whoever is authenticated. `global`: of the deployment. `own`: of a project or a person. */
-export const needs = ['any', 'global:read', 'global:write', 'admin', 'own:read', 'own:write'] as const;
+/** `any`: whoever is authenticated. `global`: of the deployment. `admin:read`: of everybody. `own`: of a project or a person. */
+export const needs = [
+  'any',
+  'global:read',
+  'global:write',
+  'admin:read',
+  'admin',
+  'own:read',
+  'own:write',
+] as const;
 export type Need = (typeof needs)[number];
 
 /** What is asked of a resource that has been found. */
 export type Intent = 'read' | 'write';
 
 /** Of a resource: what does not only read it changes it. */
-export const intentOf = (need: Need): Intent =>
-  need === 'any' || need === 'global:read' || need === 'own:read' ? 'read' : 'write';
+export const intentOf = (need: Need): Intent => (need === 'any' || need.endsWith(':read') ? 'read' : 'write');
 
 type Reach = 'none' | Intent;
 type Rights = {
@@ -43,7 +50,7 @@ export const scopeKind = (scope: Scope): ScopeKind => {
 };
 
 const kindMayUse = (kind: ScopeKind, need: Need): boolean => {
-  const { global, admin, own } = rights[kind];
+  const { global, admin, own, others } = rights[kind];
   switch (need) {
     case 'any':
       return true;
@@ -51,6 +58,8 @@ const kindMayUse = (kind: ScopeKind, need: Need): boolean => {
       return global !== 'none';
     case 'global:write':
       return global === 'write';
+    case 'admin:read':
+      return others !== 'none';
     case 'admin':
       return admin;
     case 'own:read':
@@ -85,6 +94,16 @@ const isOwn = ({ scope, owner, isPerson }: Principal, resource: Owned): boolean 
 const reachOf = (principal: Principal, resource: Owned): Reach => {
   const { own, others } = rights[scopeKind(principal.scope)];
   return isOwn(principal, resource) ? own : others;
+};
+
+/** Whose calls a principal may decide: of all, of a project, or of a person in a project. Undefined: nobody's. */
+export const decidableBy = (
+  principal: Principal,
+): { readonly project?: ProjectId; readonly owner?: OwnerId } | undefined => {
+  if (!mayUse(principal, 'own:write')) return undefined;
+  const project = projectOf(principal.scope);
+  if (project === undefined) return {};
+  return principal.isPerson ? { project, owner: principal.owner } : { project };
 };
 
 export const mayRead = (principal: Principal, resource: Owned): boolean =>

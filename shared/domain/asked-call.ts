@@ -19,6 +19,7 @@ export type PlatformRoute = { readonly kind: 'platform'; readonly tool: 'session
 /** Where a call goes that is none of the sandbox's own tools, fixed as it is asked. */
 export type ToolRoute = ServerRoute | CallerRoute | PlatformRoute;
 
+/** A call of a model's answer, before it has its place in a turn. */
 export type AskedCall = {
   readonly callId: CallId;
   readonly name: string;
@@ -26,8 +27,19 @@ export type AskedCall = {
   readonly route?: ToolRoute;
 };
 
-/** By which a human's "always" knows a tool again: another's tool of the same name is another one. */
+/**
+ * By which a grant knows a tool again: another's tool of the same name is another one. The kind comes first and each part
+ * is quoted, so that no server, client or tool can be named to give the text of another.
+ */
 export const toolIdentity = ({ name, route }: Pick<AskedCall, 'name' | 'route'>): string => {
-  if (route === undefined || route.kind === 'platform') return name;
-  return route.kind === 'caller' ? `caller/${route.caller}/${route.tool}` : `${route.server}/${route.tool}`;
+  if (route === undefined) return JSON.stringify(['sandbox', name]);
+  switch (route.kind) {
+    case 'platform':
+      return JSON.stringify([route.kind, route.tool]);
+    case 'caller':
+      return JSON.stringify([route.kind, route.caller, route.tool]);
+    case 'remote':
+    case 'stdio':
+      return JSON.stringify(['server', route.server, route.tool]);
+  }
 };

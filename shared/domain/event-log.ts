@@ -8,6 +8,7 @@ import type { CallId, MessageId, TurnId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
 import { eventsPerSessionMax } from './limits.ts';
 import type { TokenUsage } from './model.ts';
+import type { Decider } from './principal.ts';
 
 /** An MCP content block, as a tool gave it. */
 export type ToolContent = { readonly type: string; readonly [key: string]: Json };
@@ -38,12 +39,33 @@ export type LogEntry =
   | {
       readonly type: 'tool:approval_required';
       readonly data: {
+        readonly turnId: TurnId;
         readonly callId: CallId;
         readonly name: string;
         readonly args: JsonObject;
+        /** Of the whole call, in lower-case hexadecimal (call-digest.ts). */
+        readonly digest: string;
+        /** ISO 8601, UTC. */
+        readonly askedAt: string;
         /** 1-based. */
         readonly queuePosition: number;
         readonly totalInQueue: number;
+      };
+    }
+  | {
+      /** Every call is decided once: by a person, by a grant or by the session's policy. */
+      readonly type: 'tool:decided';
+      readonly data: {
+        readonly turnId: TurnId;
+        readonly callId: CallId;
+        readonly name: string;
+        readonly approved: boolean;
+        readonly by: Decider;
+        readonly digest: string;
+        /** Of the call as the person changed it: that one runs. */
+        readonly editedDigest?: string;
+        readonly editedArgs?: JsonObject;
+        readonly reason?: string;
       };
     }
   | {

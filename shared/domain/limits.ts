@@ -21,8 +21,14 @@ export const eventPageBytesMax = 4 * 1_048_576;
 export const toolResultCharactersMax = 50_000;
 /** Tool calls one model answer may ask for. */
 export const callsPerAnswerMax = 32;
-/** Bytes of text and tool arguments one model answer may have: it is stored in one item (400 KB). */
-export const answerBytesMax = 300 * 1024;
+/** Bytes of text one model answer may have: it is stored in one item (400 KB). */
+export const answerTextBytesMax = 300 * 1024;
+/** Bytes of tool arguments one model answer may have: with what else a step writes, one transaction takes it (4 MB). */
+export const answerArgumentsBytesMax = 1.5 * 1_048_576;
+/** Bytes of the arguments, as JSON, that a person puts in place of a call's own. */
+export const editedBytesMax = 1.25 * 1_048_576;
+/** Bytes of the arguments of one answer's calls as the history keeps them for the model, which wrote them. */
+export const historyArgumentsBytesMax = 200 * 1024;
 /** How long deltas gather before they are sent, in milliseconds. */
 export const deltaBatchMs = 50;
 /** How often the list of watching connections is read again while a turn streams, in milliseconds. */
@@ -55,6 +61,16 @@ export const tokenSecondsMax = 10 * 365 * 86_400;
 export const pageItemsMax = 100;
 /** Length of names and ids a client may choose, in characters. */
 export const clientIdCharactersMax = 128;
+/** Characters of a call's id, which a provider makes; a longer one is replaced by one of ours. */
+export const callIdCharactersMax = 256;
+/** Characters of the name of a tool that a model asks for; no tool has a longer one. */
+export const toolNameCharactersMax = 256;
+/** Bytes of a waiting call's arguments in the list of everything that waits. */
+export const listedArgumentsBytesMax = 4096;
+/** Waiting calls in one answer: each is read with its turn. */
+export const approvalsPageItemsMax = 50;
+/** Characters of why a person rejected a call. */
+export const reasonCharactersMax = 2000;
 /** The age of ended sessions that a clean-up may name, in hours. */
 export const cleanupHoursMax = 24 * 365;
 /** The seconds a request may wait for a place. */

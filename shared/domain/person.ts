@@ -16,6 +16,8 @@ export type Identity = {
   readonly subject: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
+  /** As the issuer says it, for others to read. */
+  readonly name?: string;
   /** The value of the claim that names the scope, as it came; undefined when the token has no such claim. */
   readonly scopeValue: unknown;
 };
@@ -37,7 +39,7 @@ export const personKey = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subjec
 
 /** `hash`: SHA-256 of `personKey`, in hexadecimal. It also stands where a token's hash does, for rates and audit. */
 export const decidePerson = (
-  { expiresAt, scopeValue }: Identity,
+  { expiresAt, scopeValue, name }: Identity,
   hash: string,
   rules: PersonRules,
 ): PersonDecision => {
@@ -53,6 +55,7 @@ export const decidePerson = (
     tokenHash: hash,
     isPerson: true,
     expiresAt,
+    ...(name === undefined ? {} : { name }),
   };
   return { kind: 'person', principal };
 };

@@ -12,7 +12,30 @@ export type Principal = {
   readonly isPerson?: true;
   /** Epoch milliseconds: until when a person's sign-in holds; a token of ours is asked for instead. */
   readonly expiresAt?: number;
+  /** The token's id, by which it is listed; absent for a person, and for the token that the deployment began with. */
+  readonly tokenId?: string;
+  /** The token's name, or the person's as the issuer says it: shown beside what they decide, trusted for nothing. */
+  readonly name?: string;
 };
+
+export const deciderKinds = ['token', 'person', 'grant', 'policy'] as const;
+
+/** Who or what decided a call. A policy's id is its mode. */
+export type Decider = {
+  readonly kind: (typeof deciderKinds)[number];
+  readonly id: string;
+  readonly name?: string;
+};
+
+/** Enough of a hash to tell credentials apart. */
+const hashCharacters = 12;
+
+/** A principal as it is named in logs, audit rows and grants: never by what would open anything. */
+export const deciderOf = ({ isPerson, tokenHash, tokenId, name }: Principal): Decider => ({
+  kind: isPerson ? 'person' : 'token',
+  id: tokenId ?? tokenHash.slice(0, hashCharacters),
+  ...(name === undefined ? {} : { name }),
+});
 
 /** The deployment's own owner: of everything an admin token makes. */
 export const deploymentOwner = 'deployment' as OwnerId;

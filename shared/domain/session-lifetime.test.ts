@@ -18,7 +18,7 @@ const session = (change: Partial<Session>): Session => ({
   provider: 'demo',
   model: 'demo',
   approvals: 'ask',
-  rememberedTools: [],
+  grants: [],
   usage: { inputTokens: 0, outputTokens: 0 },
   costUsd: 0,
   depth: 0,

@@ -8,6 +8,7 @@ import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Namespacing } from './mcp/naming.ts';
 import type { ProviderName, TokenUsage } from './model.ts';
 import type { TreeLimits } from './tree-limits.ts';
+import type { Grant } from './turn/grant.ts';
 
 export type SessionKind = 'agent' | 'execution';
 
@@ -58,8 +59,8 @@ export type Session = {
   readonly provider: ProviderName;
   readonly model: string;
   readonly approvals: ApprovalMode;
-  /** Tools a human allowed for the rest of the session. */
-  readonly rememberedTools: readonly string[];
+  /** What a person allowed for the rest of the session; a turn that runs has its own. */
+  readonly grants: readonly Grant[];
   /** What its project said of money, depth and agents when it was made; what that leaves open is the operator's. */
   readonly limits?: TreeLimits;
   /** Tools its agent is not offered. */

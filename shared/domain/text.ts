@@ -23,6 +23,23 @@ export const cutBytes = (text: string, bytesMax: number): string => {
   return text;
 };
 
+/** Data whose long texts are cut in the middle, each with its gap said, so that its JSON has at most about `bytesMax` bytes. */
+export const cutTextsMiddle = (data: JsonObject, bytesMax: number): JsonObject => {
+  let cut = data;
+  for (let charactersMax = bytesMax; utf8Bytes(JSON.stringify(cut)) > bytesMax; charactersMax /= 2) {
+    if (charactersMax < gapCharactersMax) return {};
+    cut = middleOf(data, Math.floor(charactersMax)) as JsonObject;
+  }
+  return cut;
+};
+
+const middleOf = (value: Json, charactersMax: number): Json => {
+  if (typeof value === 'string') return cutMiddle(value, charactersMax);
+  if (Array.isArray(value)) return value.map((item: Json) => middleOf(item, charactersMax));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, middleOf(item, charactersMax)]));
+};
+
 /** Room for the words that say the gap. */
 const gapCharactersMax = 50;
 

@@ -1,15 +1,14 @@
-/** Who changed what: tokens, projects, schedules, the registry. Kept apart from logs, for longer. */
-export type AuditRow = {
-  /** Epoch milliseconds. */
-  readonly at: number;
-  /** The beginning of the hash of the token that asked. */
-  readonly actor: string;
-  readonly scope: string;
-  /** `token.create`, `project.create` … */
-  readonly operation: string;
-  readonly target: string;
-};
+/** The audit log: rows are appended and read, never changed. */
+import type { AuditRow } from '../domain/audit.ts';
+import type { ProjectId } from '../domain/ids.ts';
 
 export interface AuditLog {
   append(row: AuditRow): Promise<void>;
+  /** The newest first. A page that the filter left short has a `next` all the same. */
+  list(page: {
+    readonly now: number;
+    readonly project?: ProjectId | undefined;
+    readonly after?: string | undefined;
+    readonly itemsMax: number;
+  }): Promise<{ readonly rows: readonly AuditRow[]; readonly next?: string }>;
 }

@@ -4,12 +4,16 @@ import type { Principal } from '../domain/principal.ts';
 
 export type Connection = {
   readonly id: ConnectionId;
-  readonly sessionId: SessionId;
+  /** Absent: it belongs to no session, and is told how many calls wait for its person. */
+  readonly sessionId?: SessionId;
   readonly principal: Principal;
   readonly connectedAt: number;
   /** Replay the log after this number; absent: no replay. */
   readonly since?: number;
 };
+
+/** A socket that is told how many calls wait. */
+export type Approver = Pick<Connection, 'id' | 'principal'>;
 
 export type PreviewGrant = {
   readonly principal: Principal;
@@ -24,6 +28,8 @@ export interface ConnectionStore {
   /** As it was; undefined when it is gone. */
   remove(id: ConnectionId): Promise<Connection | undefined>;
   watchers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
+  /** Those that belong to no session, with what each may decide. */
+  approvers(): Promise<readonly Approver[]>;
   putTicket(
     ticketHash: string,
     ticket: { readonly principal: Principal; readonly expiresAt: number },

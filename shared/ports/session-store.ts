@@ -5,6 +5,7 @@
  * epoch milliseconds. The conformance suite is tests/conformance/session-store.ts.
  */
 
+import type { AuditRow } from '../domain/audit.ts';
 import type { Caller } from '../domain/caller-tool.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
@@ -14,6 +15,7 @@ import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus } from '../domain/session.ts';
 import type { AccessToken } from '../domain/token.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
+import type { WaitingChange } from '../domain/turn/waiting.ts';
 
 /** A user's message that waits for its turn. */
 export type InboxMessage = {
@@ -54,6 +56,8 @@ export type TurnCommit = {
   readonly historyFrom: number;
   /** The first that was still in the table when the turn was read. */
   readonly historyKept: number;
+  /** In how many items the turn was read. */
+  readonly parts?: number | undefined;
   readonly at: number;
   readonly log: readonly LogEntry[];
   readonly history: readonly HistoryMessage[];
@@ -66,6 +70,10 @@ export type TurnCommit = {
   readonly patch?: SessionPatch;
   /** Lets go of the lease, unless work came that the writer has not seen. */
   readonly release: boolean;
+  /** What the step changes about the call that waits for a person. */
+  readonly waiting?: WaitingChange | undefined;
+  /** Rows of the audit log that are true exactly if this commit is. */
+  readonly audits?: readonly AuditRow[];
   /** Says that there is something to do now (a decided call). */
   readonly wakes: boolean;
   /** When the janitor looks at the session again, once the lease is let go. */
@@ -73,7 +81,7 @@ export type TurnCommit = {
 };
 
 export type SessionPatch = Partial<
-  Pick<Session, 'status' | 'usage' | 'costUsd' | 'rememberedTools' | 'lastActiveAt' | 'model' | 'title'>
+  Pick<Session, 'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'model' | 'title'>
 >;
 
 export type CommitResult =
@@ -118,6 +126,8 @@ export interface SessionStore {
       };
       readonly placesMax: number;
       /** A child, and how many agents its tree may have; `orphan` when its parent has ended or moved on. */
+      /** Rows of the audit log that are true exactly if it is made. */
+      readonly audits?: readonly AuditRow[];
       readonly child?: { readonly parent: Session; readonly agentsMax: number };
     },
   ): Promise<'created' | 'exists' | 'full' | 'moved' | 'orphan'>;
@@ -151,6 +161,10 @@ export interface SessionStore {
   wasAccepted(id: SessionId, message: MessageId): Promise<boolean>;
   /** The first message of a session takes its place. */
   accept(session: Session, message: InboxMessage, placesMax: number): Promise<AcceptResult>;
+  /** Many with their turns at once; those that do not exist are left out. */
+  getManyWithTurn(
+    ids: readonly SessionId[],
+  ): Promise<readonly { readonly session: Session; readonly turn: TurnRecord }[]>;
   /** Many at once; those that do not exist are left out. */
   getMany(ids: readonly SessionId[]): Promise<readonly Session[]>;
   /** A sign of life; brings its next look forward to `dueAt` if that is sooner. */

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import type { AuditRow } from '#shared/domain/audit.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
 import type { AccessToken } from '#shared/domain/token.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
@@ -71,15 +73,47 @@ describe('a rate of ten a second with a burst of twenty', () => {
   });
 });
 
-test('an audit row stands in the partition of its day', async () => {
-  const row = { at: 0, actor: 'abc', scope: 'admin', operation: 'token.create', target: 'x' };
-  await makeAuditLog(fixture.table).append(row);
-  const { Items = [] } = await fixture.table.client.send(
-    new QueryCommand({
-      TableName: fixture.table.name,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': 'AUDIT#1970-01-01' },
-    }),
-  );
-  expect(Items).toEqual([expect.objectContaining({ ...row, ttl: 31_622_400 })]);
+describe('audit', () => {
+  const actor = { kind: 'token', id: 'abc', name: 'ci' } as const;
+  const rowAt = (at: number, project?: string): AuditRow => ({
+    ...{ at, actor, scope: 'admin', action: 'token.create', subject: `at ${at}`, detail: {} },
+    ...(project === undefined ? {} : { project: project as ProjectId }),
+  });
+  const dayMs = 86_400_000;
+  const now = Date.UTC(2024, 2, 15);
+  const readAll = async (wanted: { project?: string; itemsMax: number }) => {
+    const found: AuditRow[] = [];
+    let after: string | undefined;
+    do {
+      const page = { ...wanted, project: wanted.project as ProjectId | undefined, now, after };
+      const { rows, next } = await makeAuditLog(fixture.table).list(page);
+      found.push(...rows);
+      after = next;
+    } while (after !== undefined);
+    return found.map(({ subject }) => subject);
+  };
+
+  test('is read the newest first, over months, a page at a time, and by project', async () => {
+    const log = makeAuditLog(fixture.table);
+    const rows = [0, 1, 20, 40, 200, 360].map((days) => rowAt(now - days * dayMs, days > 10 ? 'a' : 'b'));
+    for (const row of rows) await log.append(row);
+    const all = rows.map(({ subject }) => subject);
+    for (const itemsMax of [1, 2, 100]) {
+      expect(await readAll({ itemsMax })).toEqual(all);
+      expect(await readAll({ itemsMax, project: 'a' })).toEqual(all.slice(2));
+    }
+    expect((await log.list({ now, itemsMax: 1 })).rows).toEqual(rows.slice(0, 1));
+  });
+
+  test('is kept for a year', async () => {
+    await makeAuditLog(fixture.table).append(rowAt(0));
+    const { Items = [] } = await fixture.table.client.send(
+      new QueryCommand({
+        TableName: fixture.table.name,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': 'AUDIT#1970-01' },
+      }),
+    );
+    expect(Items).toEqual([expect.objectContaining({ ...rowAt(0), ttl: 31_622_400 })]);
+  });
 });

@@ -10,11 +10,11 @@ import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
 import { refuseIfGone } from '#shared/application/schedule/check-targets.ts';
 import { type TendPorts, tendSchedule } from '#shared/application/schedule/run-schedule.ts';
+import type { AuditRow } from '#shared/domain/audit.ts';
 import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { Schedule } from '#shared/domain/schedule/schedule.ts';
-import type { AuditRow } from '#shared/ports/audit-log.ts';
 import { openQuietPorts } from '../simulation/quiet-ports.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
@@ -100,7 +100,7 @@ test('its tokens and schedules go with it, one that runs elsewhere too goes on t
   expect(await forgetProject(ports, deleted.project, 'c')).toBe(true);
   await expectGone(ports, deleted);
   expect(cleared).toEqual([deleted.project]);
-  expect(rows.map(({ actor, operation }) => `${actor} ${operation}`).toSorted()).toEqual([
+  expect(rows.map(({ actor, action }) => `${actor.id} ${action}`).toSorted()).toEqual([
     'janitor schedule.delete',
     'janitor schedule.update',
     'janitor token.revoke',

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
@@ -79,6 +80,7 @@ const platform = (): Platform => {
   const ports = {
     sessions: makeSessionStore(table),
     connections: makeConnectionStore(table),
+    approvals: makeApprovalStore(table),
     places: makePlaceStore(table),
     projects: makeProjectStore(table),
     schedules: makeScheduleStore(table),

@@ -46,7 +46,9 @@ const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommi
 });
 
 test('a session is created once and read back whole', async () => {
-  const session = newSession({ dueAt: 90_000, allowSmallerFlavor: true, rememberedTools: ['execute_code'] });
+  const by = { kind: 'person' as const, id: 'ada' };
+  const grant = { id: 'g1', tool: 'execute_code', identity: '["sandbox","execute_code"]', by, at: 5 };
+  const session = newSession({ dueAt: 90_000, allowSmallerFlavor: true, grants: [grant] });
   const wish = { workspace: workspaceOf(session), placesMax };
   expect(await stores().sessions.create(session, wish)).toBe('created');
   expect(await stores().sessions.create(session, wish)).toBe('exists');

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
@@ -68,6 +69,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     sessions,
     trees,
     connections: makeConnectionStore(fixture.table),
+    approvals: makeApprovalStore(fixture.table),
     sockets: { post: () => Promise.resolve('sent' as const) },
     models: {
       open: () =>
@@ -122,7 +124,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
 
 const acting: Omit<Acting, 'calls'> = {
   ...{ kind: 'acting', turnId: 't' as TurnId, messageId: 'a' as MessageId, step: 1, spentUsd: 0 },
-  ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', rememberedTools: [] } },
+  ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', grants: [] } },
 };
 const nothingSaid = { log: [], history: [], release: false, wakes: false, dueAt: 1 };
 
@@ -131,7 +133,8 @@ const approve = async (sessions: SessionStore, id: SessionId, args: JsonObject):
   const session = await sessions.get(id);
   if (session === undefined) throw new Error('the session is gone');
   const route = { kind: 'platform', tool: 'session' } as const;
-  const call = { callId: 'call' as CallId, name: 'session', args, askedHuman: false, route } as const;
+  const asked = { callId: 'call' as CallId, name: 'session', args, askedHuman: false, route } as const;
+  const call = { ...asked, digest: 'd', askedAt: 'then' };
   const state: Acting = { ...acting, calls: [{ ...call, status: 'approved' }] };
   const { turn } = await sessions.loadWork(id);
   await sessions.commitTurn({ ...turn, session, state, at: 1, ...nothingSaid });
@@ -256,7 +259,7 @@ test('a parent that has a call left to run hears as well of a child that answere
   await say(root.id, 'a');
   const session = await sessions.get(root.id);
   if (session === undefined) throw new Error('the root is gone');
-  const call = { name: 'x', args: {}, askedHuman: false } as const;
+  const call = { name: 'x', args: {}, askedHuman: false, digest: 'd', askedAt: 'then' } as const;
   const wait = { id: 'w', since: 1, child: { session: child.id, message: 'asked' as MessageId } };
   const state: Acting = {
     ...acting,

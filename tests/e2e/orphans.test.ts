@@ -5,6 +5,7 @@
 import { RunTaskCommand } from '@aws-sdk/client-ecs';
 import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
@@ -43,6 +44,7 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
     sessions: makeSessionStore(table),
     workspaces: makeWorkspaceStore(table),
     connections: makeConnectionStore(table),
+    approvals: makeApprovalStore(table),
     sandboxLog: makeSandboxLog(table),
     sockets: { post: () => Promise.resolve('gone'), close: () => Promise.resolve() },
     host: makeSandboxHost(cloud.ecs, {

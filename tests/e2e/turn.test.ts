@@ -86,6 +86,8 @@ test('a client that was gone for a whole turn comes back with its last number an
     'message',
     'tool:call',
     'tool:call',
+    'tool:decided',
+    'tool:decided',
     'tool:output',
     'tool:output',
     'message',

@@ -2,7 +2,7 @@
 import { decideCall } from '#shared/application/turn/decide-call.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { childrenOf, sessionOf, turnOf } from './stored.ts';
-import { correlationId, found, type Users } from './users.ts';
+import { correlationId, found, principal, type Users } from './users.ts';
 
 const patienceMs = 5000;
 
@@ -32,12 +32,23 @@ const decideFor = async ({ platform }: Users, id: SessionId, decided: Decided): 
     state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
   if (waiting === undefined || state.kind !== 'deciding') return;
   const key = `${state.turnId} ${state.step} ${waiting.callId}`;
+  const approved = random.chance(0.75);
+  const decision = {
+    callId: waiting.callId,
+    approved,
+    // Some clients say what they saw, some say only yes.
+    ...(random.chance(0.5) ? { digest: waiting.digest, turnId: state.turnId } : {}),
+    ...(approved && random.chance(0.15) ? { remember: 'session' as const } : {}),
+    ...(approved && random.chance(0.1) ? { args: { ...waiting.args, edited: true } } : {}),
+  };
   const decide = async (): Promise<void> => {
     const ended = await platform.request('approval', async (ports) =>
-      decideCall(ports, await found(ports, id), {
+      decideCall(ports, {
+        sessionId: id,
         callId: waiting.callId,
-        approved: random.chance(0.75),
-        remember: random.chance(0.1),
+        find: () => found(ports, id),
+        decisionOf: () => decision,
+        principal,
         correlationId,
         limits: settings.limits,
       }),

@@ -4,6 +4,7 @@
  * must hold in the end is in `at-rest.ts`.
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
+import { ApprovalChecker } from './approval-checker.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { FamilyChecker, type Turned } from './family-checker.ts';
 import type { Invocation } from './invocation.ts';
@@ -25,6 +26,7 @@ export class Checkers {
   readonly #family: FamilyChecker;
   readonly #money: MoneyChecker;
   readonly #wakes: WakeChecker;
+  readonly #approvals: ApprovalChecker;
 
   constructor(options: CheckerOptions) {
     this.#options = options;
@@ -35,6 +37,7 @@ export class Checkers {
     this.#family = new FamilyChecker(options, this.log);
     this.#money = new MoneyChecker(options);
     this.#wakes = new WakeChecker(options, this.log);
+    this.#approvals = new ApprovalChecker(options);
   }
 
   wrote(changes: readonly Change[], by: Invocation): void {
@@ -48,13 +51,14 @@ export class Checkers {
     }
     for (const id of sessions) {
       const own = changes.filter(({ pk }) => pk === `SESSION#${id}`);
-      this.#session(id, own, by);
+      const turned = this.#session(id, own, by);
+      if (turned !== undefined) this.#approvals.turn(id, { ...turned, changes });
     }
     this.#family.wrote(changes);
     this.#money.wrote(changes);
   }
 
-  #session(id: string, changes: readonly Change[], by: Invocation): void {
+  #session(id: string, changes: readonly Change[], by: Invocation): Turned | undefined {
     const meta = changes.find(({ sk }) => sk === 'META');
     const turn = changes.find(({ sk }) => sk === 'TURN');
     for (const { sk, before, after } of changes)
@@ -70,6 +74,7 @@ export class Checkers {
     for (const event of events) this.#said(id, event, turned);
     if (by.isAlive && events.some(({ type }) => type === 'completion')) this.#wakes.completed(id);
     if (turned !== undefined) this.#family.turn(id, turned);
+    return turned;
   }
 
   #said(id: string, event: LogEvent, turned: Turned | undefined): void {

@@ -24,6 +24,8 @@ type Fields = {
   readonly ConditionExpression?: string;
   readonly UpdateExpression?: string;
   readonly KeyConditionExpression?: string;
+  readonly FilterExpression?: string;
+  readonly Select?: string;
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
   readonly ExpressionAttributeValues?: Readonly<Record<string, unknown>>;
   readonly ReturnValues?: string;
@@ -204,10 +206,20 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
     if (fields.ScanIndexForward === false) matching.reverse();
     const isStart = (item: Item): boolean => item['pk'] === start?.['pk'] && item['sk'] === start?.['sk'];
     const from = start === undefined ? 0 : matching.findIndex(isStart) + 1;
-    const Items = matching.slice(from, Limit === undefined ? undefined : from + Limit);
-    const last = Items.at(-1);
-    const isCut = Limit !== undefined && Items.length === Limit;
-    return { output: { Items, ...(isCut ? { LastEvaluatedKey: last } : {}) }, changes: [] };
+    const read = matching.slice(from, Limit === undefined ? undefined : from + Limit);
+    const last = read.at(-1);
+    const isCut = Limit !== undefined && read.length === Limit;
+    return {
+      output: { ...shownOf(read, fields), ...(isCut ? { LastEvaluatedKey: last } : {}) },
+      changes: [],
+    };
+  };
+
+  /** A filter hides what was read: the limit and the last key are those of the reading. */
+  const shownOf = (read: readonly Item[], fields: Fields): object => {
+    const filter = fields.FilterExpression === undefined ? undefined : conditionOf(fields.FilterExpression);
+    const Items = read.filter((item) => filter === undefined || filter(scopeOf(item, fields)));
+    return { Count: Items.length, ...(fields.Select === 'COUNT' ? {} : { Items }) };
   };
 
   const batchGet = (requests: Readonly<Record<string, { readonly Keys: readonly Key[] }>>) => {

@@ -1,4 +1,7 @@
 /** The ports of one invocation: the stores of production over the table in memory, and a world around them that fails. */
+
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
+import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
@@ -75,6 +78,8 @@ const storesOf = (platform: Platform, invocation: Invocation) => {
     places: makePlaceStore(table),
     trees: makeTreeStore(table),
     connections: makeConnectionStore(table),
+    approvals: makeApprovalStore(table),
+    auditLog: makeAuditLog(table),
     callers: makeCallerStore(table),
     projects: makeProjectStore(table),
     sandboxLog: makeSandboxLog(table),
@@ -101,7 +106,6 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     tools: toolsFor(inside, invocation),
     archive: archiveFor(inside, invocation),
     models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked })) },
-    auditLog: { append: () => Promise.resolve() },
     recursionDepthMax: settings.tree.recursionDepthMax,
     secrets: { read: () => Promise.resolve({}), clear: () => Promise.resolve() },
     remoteMcp: remoteFor(invocation, { onPerform: (id) => turns.performsOutside(id) }),

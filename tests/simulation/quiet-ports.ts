@@ -2,6 +2,8 @@
  * The platform's ports for a test of one use case: the real stores on the table in memory, a clock that only sleep
  * moves, and a world around it in which nothing fails unless the test says so. Every request to the table is counted.
  */
+
+import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
@@ -99,6 +101,7 @@ export const openQuietPorts = () => {
     workspaces,
     places: makePlaceStore(table),
     connections: makeConnectionStore(table),
+    approvals: makeApprovalStore(table),
     callers: makeCallerStore(table),
     projects: makeProjectStore(table),
     sandboxLog: makeSandboxLog(table),

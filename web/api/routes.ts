@@ -4,10 +4,12 @@
  * Types only are taken from the contracts: the schemas stay on the server, which checks what it gets and gives
  * what it says.
  */
+
 import type * as z from 'zod';
 import type * as mcp from '#shared/contracts/mcp-server.ts';
 import type { putSecretBody, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
 import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
+import type * as approvals from '#shared/contracts/rest/approval-view.ts';
 import type * as rest from '#shared/contracts/rest/bodies.ts';
 import type * as conversation from '#shared/contracts/rest/conversation-view.ts';
 import type * as deployment from '#shared/contracts/rest/deployment-view.ts';
@@ -75,7 +77,7 @@ export const api = {
     'GET',
     '/api/sessions/{id}/events',
   ),
-  decideCall: route<With<typeof approval> & Of<typeof conversation.decidedAnswer>>()(
+  decideCall: route<With<typeof approval> & Of<typeof approvals.decidedAnswer>>()(
     'POST',
     '/api/sessions/{id}/approvals/{callId}',
   ),

@@ -154,6 +154,7 @@ test('an operation says what it needs, and 403 exactly where some scope does not
   const refusing = operations.filter(({ operation }) => '403' in operation.responses);
   expect([...new Set(refusing.map(({ operation }) => operation['x-needs']))].toSorted()).toEqual([
     'admin',
+    'admin:read',
     'global:write',
     'own:write',
   ]);

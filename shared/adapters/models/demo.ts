@@ -8,7 +8,7 @@
 import type { AskedCall } from '#shared/domain/asked-call.ts';
 import { estimateTokens, type HistoryMessage } from '#shared/domain/history.ts';
 import type { MessageId } from '#shared/domain/ids.ts';
-import { answerBytesMax } from '#shared/domain/limits.ts';
+import { answerTextBytesMax } from '#shared/domain/limits.ts';
 import type { ModelChunk } from '#shared/domain/model.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import { describeCall, scriptedCalls } from './demo-script.ts';
@@ -53,9 +53,9 @@ const leftOut = (calls: number): string =>
 /** Says every result whole; where that is more than one answer may be, each result keeps an equal share. */
 const answerTo = (exchange: readonly HistoryMessage[], results: readonly Result[]): string => {
   const said = parts(exchange, results, (text) => text).join('\n\n');
-  if (utf8Bytes(said) <= answerBytesMax) return said;
+  if (utf8Bytes(said) <= answerTextBytesMax) return said;
   // Half of the room for what is said about the results; a UTF-16 unit takes at most three bytes.
-  const shareCharacters = Math.floor(answerBytesMax / 2 / 3 / results.length);
+  const shareCharacters = Math.floor(answerTextBytesMax / 2 / 3 / results.length);
   return parts(exchange, results, (text) => cutMiddle(text, shareCharacters)).join('\n\n');
 };
 

@@ -87,5 +87,17 @@ const identityOf = (
   const expiresAt = exp * 1000;
   if (subject === '' || expiresAt <= now) return undefined;
   const scopeValue = Object.hasOwn(claims, scopeClaim) ? claims[scopeClaim] : undefined;
-  return { issuer, subject, expiresAt, scopeValue };
+  const name = nameIn(claims);
+  return { issuer, subject, expiresAt, scopeValue, ...(name === undefined ? {} : { name }) };
 };
+
+/** Claims that name a person (OpenID Connect Core 1.0, 5.1), the one that people know each other by first. */
+const nameClaims = ['email', 'preferred_username', 'name'] as const;
+const nameCharactersMax = 128;
+
+const nameIn = (claims: Readonly<Record<string, unknown>>): string | undefined =>
+  nameClaims
+    .map((claim) => claims[claim])
+    .find((value): value is string => typeof value === 'string' && value !== '')
+    ?.slice(0, nameCharactersMax)
+    .toWellFormed();

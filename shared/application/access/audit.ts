@@ -1,24 +1,50 @@
-/** Writes one row of the audit log, and says it in the function's own log. */
-import type { Principal } from '../../domain/principal.ts';
+/** Writes rows of the audit log, and says each in the function's own log. */
+
+import type { AuditRow } from '../../domain/audit.ts';
+import type { ProjectId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { deciderOf, type Principal } from '../../domain/principal.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { World } from '../../ports/world.ts';
 
 export type AuditPorts = {
-  readonly auditLog: AuditLog;
+  readonly auditLog: Pick<AuditLog, 'append'>;
   readonly telemetry: Telemetry;
   readonly world: World;
 };
 
-/** Enough of a hash to tell tokens apart. */
-const actorCharacters = 12;
+export type AuditEntry = {
+  readonly action: string;
+  readonly subject: string;
+  readonly project?: ProjectId | undefined;
+  readonly detail?: JsonObject;
+};
+
+export const auditRow = (
+  principal: Principal,
+  at: number,
+  { action, subject, project, detail = {} }: AuditEntry,
+): AuditRow => ({
+  at,
+  actor: deciderOf(principal),
+  scope: principal.scope,
+  action,
+  subject,
+  ...(project === undefined ? {} : { project }),
+  detail,
+});
 
 export const audit = async (
   { auditLog, telemetry, world }: AuditPorts,
-  { scope, tokenHash }: Principal,
-  { operation, target }: { readonly operation: string; readonly target: string },
+  principal: Principal,
+  entry: AuditEntry,
 ): Promise<void> => {
-  const row = { at: world.now(), actor: tokenHash.slice(0, actorCharacters), scope, operation, target };
+  const row = auditRow(principal, world.now(), entry);
   await auditLog.append(row);
-  telemetry.info('audit', { event: 'audit', ...row });
+  noteAudit(telemetry, row);
 };
+
+/** The same in the function's log, for a row that another write has made. */
+export const noteAudit = (telemetry: Telemetry, { actor, ...row }: AuditRow): void =>
+  telemetry.info('audit', { event: 'audit', actor: actor.id, ...row });

@@ -81,6 +81,8 @@ describe('a token of ours', () => {
       owner: project,
       scope: `project:${project}`,
       tokenHash: sha256(ownToken),
+      tokenId: 'i',
+      name: 'n',
     });
     expect(calls).toEqual(['table']);
   });

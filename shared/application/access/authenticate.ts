@@ -44,11 +44,13 @@ const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const bearerOf = async (ports: AccessPorts, token: string): Promise<Principal | undefined> => {
   const { tokens, world, adminTokenHash, signIn } = ports;
   const tokenHash = world.sha256(token);
-  if (tokenHash === adminTokenHash) return { owner: deploymentOwner, scope: 'admin', tokenHash };
+  if (tokenHash === adminTokenHash)
+    return { owner: deploymentOwner, scope: 'admin', tokenHash, name: 'admin' };
   if (signIn !== undefined && jwtForm.test(token)) return personOf(signIn, token, world);
   const known = await tokens.get(tokenHash);
   if (known === undefined || isExpired(known, world.now())) return undefined;
-  return { owner: ownerOf(known.scope), scope: known.scope, tokenHash };
+  const { id: tokenId, name, scope } = known;
+  return { owner: ownerOf(scope), scope, tokenHash, tokenId, name };
 };
 
 const personOf = async (

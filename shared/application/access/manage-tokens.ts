@@ -1,5 +1,6 @@
 /** Access tokens: made, listed masked, revoked, for whom the door lets (`admin`); the text of a new one is told once. */
 
+import { projectOf } from '../../domain/access.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { type AccessToken, decodeScope, maskToken } from '../../domain/token.ts';
@@ -37,7 +38,12 @@ export const createToken = async (
     ...(expiresInSeconds === undefined ? {} : { expiresAt: createdAt + expiresInSeconds * 1000 }),
   };
   await tokens.put(record);
-  await audit(ports, principal, { operation: 'token.create', target: record.id });
+  await audit(ports, principal, {
+    action: 'token.create',
+    subject: record.id,
+    project: projectOf(scope),
+    detail: { name, scope },
+  });
   return { record, token };
 };
 
@@ -53,6 +59,11 @@ export const revokeToken = async (
 ): Promise<AccessToken> => {
   const removed = isUuid(id) ? await ports.tokens.remove(id) : undefined;
   if (removed === undefined) throw new AppError('token_not_found', 'there is no such token');
-  await audit(ports, principal, { operation: 'token.revoke', target: id });
+  await audit(ports, principal, {
+    action: 'token.revoke',
+    subject: id,
+    project: projectOf(removed.scope),
+    detail: { name: removed.name, scope: removed.scope },
+  });
   return removed;
 };

@@ -7,17 +7,20 @@
  * bounded time, so that a stream of deltas costs no reads of its own.
  */
 import type { Frame } from '../../contracts/frames.ts';
-import type { ConnectionId } from '../../domain/ids.ts';
+import type { ConnectionId, ProjectId } from '../../domain/ids.ts';
 import { watcherRefreshMs } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
+import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { ConnectionStore } from '../../ports/connection-store.ts';
 import type { Sockets } from '../../ports/sockets.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { World } from '../../ports/world.ts';
+import { publishWaiting } from './publish-waiting.ts';
 import { toldAbove } from './told-above.ts';
 
 export type AudiencePorts = {
   readonly connections: ConnectionStore;
+  readonly approvals: Pick<ApprovalStore, 'count'>;
   readonly sockets: Sockets;
   readonly telemetry: Telemetry;
   readonly world: World;
@@ -25,6 +28,8 @@ export type AudiencePorts = {
 
 export type Audience = {
   readonly tell: (frames: readonly Frame[]) => Promise<void>;
+  /** Tells those who decide in the project how many calls wait for them. */
+  readonly waitingChanged: (project: ProjectId) => Promise<void>;
   /** Somebody has just read who watches. */
   readonly refresh: (watchers: readonly ConnectionId[]) => void;
 };
@@ -52,18 +57,18 @@ export const openAudience = (
     await above?.tell(frames.map(toldAbove).filter((frame) => frame !== undefined));
   };
 
+  const next = (work: () => Promise<void>): Promise<void> => {
+    last = last.then(work).catch((error: unknown) => telemetry.warn('an audience missed frames', { error }));
+    return last;
+  };
+
   return {
     refresh: (now) => {
       watchers = now;
       readAt = ports.world.now();
     },
-    tell: (frames) => {
-      if (frames.length === 0) return last;
-      last = last
-        .then(() => tellNow(frames))
-        .catch((error: unknown) => telemetry.warn('an audience missed frames', { error }));
-      return last;
-    },
+    tell: (frames) => (frames.length === 0 ? last : next(() => tellNow(frames))),
+    waitingChanged: (project) => next(() => publishWaiting(ports, project)),
   };
 };
 

@@ -14,7 +14,7 @@ export const closeConnection = async (
 ): Promise<void> => {
   const { connections, sessions } = ports;
   const connection = await connections.remove(id);
-  if (connection === undefined) return;
+  if (connection?.sessionId === undefined) return;
   const session = await sessions.get(connection.sessionId);
   if (session === undefined || isEnded(session.status)) return;
   if (session.status !== 'created') return withdrawTools(ports, { session, connectionId: id, limits });

@@ -1,5 +1,6 @@
 /**
- * Greets a new connection: `system:ready`, the replay it asked for, and the approval that waits, if one does.
+ * Greets a new connection: `system:ready`, the replay it asked for, and the approval that waits, if one does. One that
+ * belongs to no session hears how many calls wait.
  *
  * The gateway refuses posts until `$connect` has returned, so the first one is tried again for a while.
  */
@@ -17,16 +18,18 @@ import type { Sockets } from '../../ports/sockets.ts';
 import type { World } from '../../ports/world.ts';
 import { descendantsOf } from '../family/read-family.ts';
 import { type OfferPorts, offerTools } from '../turn/offer-tools.ts';
+import { type WaitingPorts, waitingFrameFor } from './publish-waiting.ts';
 
-export type GreetPorts = OfferPorts & {
-  readonly sessions: SessionStore;
-  readonly connections: ConnectionStore;
-  readonly sockets: Sockets;
-  readonly callers: Pick<CallerStore, 'list'>;
-  readonly world: World;
-  /** Throws `provider_not_configured` when the provider's key is missing. */
-  readonly checkProvider: (provider: ProviderName) => void;
-};
+export type GreetPorts = OfferPorts &
+  WaitingPorts & {
+    readonly sessions: SessionStore;
+    readonly connections: ConnectionStore;
+    readonly sockets: Sockets;
+    readonly callers: Pick<CallerStore, 'list'>;
+    readonly world: World;
+    /** Throws `provider_not_configured` when the provider's key is missing. */
+    readonly checkProvider: (provider: ProviderName) => void;
+  };
 
 const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
@@ -37,22 +40,24 @@ export const greetConnection = async (
   { connectionId, correlationId }: { connectionId: ConnectionId; correlationId: string },
 ): Promise<void> => {
   const connection = await ports.connections.get(connectionId);
-  const found = connection && (await ports.sessions.getWithTurn(connection.sessionId));
-  if (connection === undefined || found === undefined) return;
+  if (connection === undefined) return;
+  if (connection.sessionId === undefined) {
+    await postFirst(ports, connectionId, await waitingFrameFor(ports, connection.principal));
+    return;
+  }
+  const found = await ports.sessions.getWithTurn(connection.sessionId);
+  if (found === undefined) return;
   const { session, turn } = found;
   try {
     ports.checkProvider(session.provider);
   } catch (error) {
     if (!isAppError(error)) throw error;
-    await postFirst(
-      ports,
-      connectionId,
-      frame(ports, session, { type: 'error', data: errorBody(error, correlationId) }),
-    );
+    const refusal = frame(ports, session, { type: 'error', data: errorBody(error, correlationId) });
+    await postFirst(ports, connectionId, JSON.stringify(refusal));
     await ports.sockets.close(connectionId);
     return;
   }
-  if (!(await postFirst(ports, connectionId, await readyFrame(ports, session)))) return;
+  if (!(await postFirst(ports, connectionId, JSON.stringify(await readyFrame(ports, session))))) return;
   await replay(ports, connection, session);
   const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
   for (const request of waiting)
@@ -89,10 +94,10 @@ const readyFrame = async (ports: GreetPorts, session: Session): Promise<Frame> =
 const postFirst = async (
   { sockets, world }: GreetPorts,
   connectionId: ConnectionId,
-  first: Frame,
+  first: string,
 ): Promise<boolean> => {
   for (let attempt = 0; attempt < firstPostTriesMax; attempt += 1) {
-    if ((await sockets.post(connectionId, JSON.stringify(first))) === 'sent') return true;
+    if ((await sockets.post(connectionId, first)) === 'sent') return true;
     await world.sleep(firstPostPauseMs * (1 + attempt / 4));
   }
   return false;

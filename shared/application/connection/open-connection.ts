@@ -43,6 +43,12 @@ export const openConnection = async (
   await ports.connections.put(connection);
 };
 
+/** One that belongs to no session: it is told how many calls wait for its person. */
+export const openApprovalConnection = (
+  { connections, world }: Pick<OpenPorts, 'connections' | 'world'>,
+  { connectionId: id, principal }: Pick<OpenRequest, 'connectionId' | 'principal'>,
+): Promise<void> => connections.put({ id, principal, connectedAt: world.now() });
+
 const makeSession = async (
   ports: OpenPorts,
   {

@@ -25,7 +25,11 @@ const openSleeplessWorld = () => {
 
 const open = (world: World, tell: (frames: readonly Frame[]) => Promise<void>) =>
   openTextRelay(
-    { audience: { tell, refresh: () => undefined }, world, lengthOf: utf8Bytes },
+    {
+      audience: { tell, waitingChanged: () => Promise.resolve(), refresh: () => undefined },
+      world,
+      lengthOf: utf8Bytes,
+    },
     (key: string, piece) =>
       unnumberedFrame('tool:progress', { sessionId: 's' as SessionId, at: 0, data: { key, ...piece } }),
   );

@@ -38,6 +38,8 @@ const callFor = ({ id }: Session, place: number): ToolCall => ({
   route: { kind: 'platform', tool: 'session' },
   status: 'executing',
   askedHuman: false,
+  digest: 'd',
+  askedAt: 'then',
   generation: 0,
   wait: { id: `wait-${place}`, since: 1, child: { session: id, message: 'asked' as MessageId } },
 });
@@ -65,7 +67,7 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
   }
   const state: Acting = {
     ...{ kind: 'acting', turnId: 'turn' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
-    ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', rememberedTools: [] } },
+    ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', grants: [] } },
     calls: made.map(callFor),
   };
   const { watchers: _, ...work } = await sessions.loadWork(parent.id);

@@ -28,7 +28,7 @@ export const newChild = (
   status: 'created',
   model: model ?? parent.model,
   approvals: policy.mode,
-  rememberedTools: policy.rememberedTools,
+  grants: policy.grants,
   limits,
   usage: noUsage,
   costUsd: 0,

@@ -16,9 +16,12 @@ const lifetimes = { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400
 const running = {
   ...{ turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
   usage: { inputTokens: 0, outputTokens: 0 },
-  policy: { mode: 'ask', rememberedTools: [] },
+  policy: { mode: 'ask', grants: [] },
 } as const;
-const call = { callId: 'c' as CallId, name: 'execute_command', args: {}, askedHuman: true };
+const call = {
+  ...{ callId: 'c' as CallId, name: 'execute_command', args: {}, askedHuman: true },
+  ...{ digest: 'd', askedAt: 'then' },
+};
 const deciding: TurnState = { ...running, kind: 'deciding', calls: [{ ...call, status: 'pending' }] };
 const thinking: TurnState = { ...running, kind: 'thinking' };
 const child = { session: 'child' as SessionId, message: 'm' as MessageId };

@@ -39,7 +39,7 @@ export const deleteProject = async (
       recoveryActions: ['stop_session'],
     });
   }
-  await audit(ports, principal, { operation: 'project.delete', target: marked.id });
+  await audit(ports, principal, { action: 'project.delete', subject: marked.id, project: marked.id });
   await ports.forgetter.forgetProject(marked.id, correlationId);
 };
 

@@ -28,7 +28,7 @@ export type ForgetProjectPorts = ForgetWorkspacePorts &
   };
 
 /** Who asked is in the row of the project itself. */
-const janitor: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'janitor' };
+const janitor: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'janitor', name: 'janitor' };
 
 /** False when it is not marked. */
 export const forgetProject = async (
@@ -56,7 +56,7 @@ const revokeTokens = async (ports: ForgetProjectPorts, project: ProjectId): Prom
     });
     for (const { id, scope } of page.tokens)
       if (projectOf(scope) === project && (await ports.tokens.remove(id)) !== undefined)
-        await audit(ports, janitor, { operation: 'token.revoke', target: id });
+        await audit(ports, janitor, { action: 'token.revoke', subject: id, project });
     after = page.next;
   } while (after !== undefined);
 };
@@ -65,8 +65,8 @@ const leaveSchedules = async (ports: ForgetProjectPorts, project: ProjectId): Pr
   for (const { id } of await ports.schedules.listOf(project)) {
     const left = await leaveProject(ports, id, project);
     if (left === undefined) continue;
-    const operation = left.isDeleted ? 'schedule.delete' : 'schedule.update';
-    await audit(ports, janitor, { operation, target: id });
+    const action = left.isDeleted ? 'schedule.delete' : 'schedule.update';
+    await audit(ports, janitor, { action, subject: id, project });
   }
 };
 

@@ -1,6 +1,7 @@
 /** Projects: made, changed, shown, listed. Another owner's is not found. */
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { type Project, theDefaultProject } from '../../domain/project.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
@@ -26,7 +27,12 @@ export const createProject = async (
     createdAt: world.now(),
   };
   await projects.create(project);
-  await audit(ports, principal, { operation: 'project.create', target: project.id });
+  await audit(ports, principal, {
+    action: 'project.create',
+    subject: project.id,
+    project: project.id,
+    detail: changedIn(fields),
+  });
   return project;
 };
 
@@ -41,8 +47,22 @@ export const updateProject = async (
   if (Object.keys(change).length === 0) return before;
   const changed = await ports.projects.change(before.id, change);
   if (changed === undefined) throw projectNotFound();
-  await audit(ports, principal, { operation: 'project.update', target: before.id });
+  await audit(ports, principal, {
+    action: 'project.update',
+    subject: before.id,
+    project: before.id,
+    detail: changedIn(Object.entries(change)),
+  });
   return changed;
+};
+
+/** Which fields, and the mode of approvals, which decides who is asked. */
+const changedIn = (fields: readonly (readonly [string, unknown])[]): JsonObject => {
+  const approvals = fields.find(([name]) => name === 'approvals')?.[1];
+  return {
+    fields: fields.map(([name]) => name),
+    ...(typeof approvals === 'string' ? { approvals } : {}),
+  };
 };
 
 export const getProject = (projects: ProjectStore, principal: Principal, id: string): Promise<Project> =>

@@ -38,7 +38,7 @@ export const putSecret = async (
     );
   const isNew = !(await ports.secrets.names(id)).includes(name);
   await ports.secrets.put(id, name, value);
-  await audit(ports, principal, { operation: 'secret.put', target: `${id}/${name}` });
+  await audit(ports, principal, { action: 'secret.put', subject: `${id}/${name}`, project: id });
   return { isNew };
 };
 
@@ -50,7 +50,7 @@ export const removeSecret = async (
   const { id } = await writable(ports, principal, project);
   const isRemoved = isSecretName(name) && (await ports.secrets.remove(id, name));
   if (!isRemoved) throw new AppError('not_found', 'there is no such secret');
-  await audit(ports, principal, { operation: 'secret.remove', target: `${id}/${name}` });
+  await audit(ports, principal, { action: 'secret.remove', subject: `${id}/${name}`, project: id });
 };
 
 const writable = ({ projects }: SecretPorts, principal: Principal, reference: string): Promise<Project> =>

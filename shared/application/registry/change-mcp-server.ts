@@ -30,7 +30,7 @@ export const changeMcpServer = async (
     if (isElsewhere(server.config, kept.config)) await checkAddress(ports, kept.config);
     return changedServer(server, kept);
   });
-  await announce(ports, request, { server: changed, operation: 'mcp.change', status: shownStatus(changed) });
+  await announce(ports, request, { server: changed, action: 'mcp.change', status: shownStatus(changed) });
   return changed;
 };
 
@@ -65,8 +65,8 @@ export const switchMcpServer = async (
       health: isEnabled ? renewedHealth(found.health) : found.health,
     }),
   );
-  const operation = isEnabled ? 'mcp.enable' : 'mcp.disable';
-  await announce(ports, request, { server, operation, status: shownStatus(server) });
+  const action = isEnabled ? 'mcp.enable' : 'mcp.disable';
+  await announce(ports, request, { server, action, status: shownStatus(server) });
   return server;
 };
 

@@ -43,7 +43,7 @@ export const addMcpServer = async (
   const result = await ports.mcpServers.add(server, { serversMax: mcpServersPerProjectMax, ...due });
   if (result === 'exists') throw new AppError('conflict', `MCP server '${name}' already exists`);
   if (result === 'full') throw tooMany();
-  await announce(ports, request, { server, operation: 'mcp.add', status: shownStatus(server) });
+  await announce(ports, request, { server, action: 'mcp.add', status: shownStatus(server) });
   return server;
 };
 
@@ -56,7 +56,7 @@ export const removeMcpServer = async (
   requireName(name);
   const server = await ports.mcpServers.remove(project, name);
   if (server === undefined) throw mcpServerNotFound();
-  await announce(ports, request, { server, operation: 'mcp.remove', status: 'removed' });
+  await announce(ports, request, { server, action: 'mcp.remove', status: 'removed' });
 };
 
 const tooMany = (): AppError =>

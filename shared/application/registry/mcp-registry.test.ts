@@ -1,6 +1,7 @@
 /** The registry's use cases over the adapters of production, on the table in memory and a clock of the test's own. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
+import { makeApprovalStore } from '../../adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '../../adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '../../adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '../../adapters/aws/dynamo/places.ts';
@@ -58,7 +59,7 @@ const session: Session = {
   provider: 'demo',
   model: 'demo',
   approvals: 'ask',
-  rememberedTools: [],
+  grants: [],
   usage: { inputTokens: 0, outputTokens: 0 },
   costUsd: 0,
   depth: 0,
@@ -95,6 +96,7 @@ const openRegistry = async () => {
     sessions: makeSessionStore(table),
     places: makePlaceStore(table),
     connections: makeConnectionStore(table),
+    approvals: makeApprovalStore(table),
     sockets: {
       post: (_: ConnectionId, frame: string) => {
         seen.frames.push(frame);
@@ -103,8 +105,8 @@ const openRegistry = async () => {
       close: () => Promise.resolve(),
     },
     auditLog: {
-      append: ({ operation, target }) => {
-        seen.audited.push(`${operation} ${target.split('/')[1]}`);
+      append: ({ action, subject }) => {
+        seen.audited.push(`${action} ${subject.split('/')[1]}`);
         return Promise.resolve();
       },
     },

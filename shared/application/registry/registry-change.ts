@@ -65,7 +65,7 @@ export const checkAddress = async (
   if (config.transport !== 'stdio') await addressGuard.check(config.url);
 };
 
-type Change = { readonly server: McpServer; readonly operation: string; readonly status: ToldStatus };
+type Change = { readonly server: McpServer; readonly action: string; readonly status: ToldStatus };
 
 /**
  * A wake-up that is lost costs a minute: the server is due, and a sweep finds it. One that runs in sandboxes is due
@@ -74,10 +74,10 @@ type Change = { readonly server: McpServer; readonly operation: string; readonly
 export const announce = async (
   ports: RegistryPorts,
   { principal, correlationId }: RegistryRequest,
-  { server, operation, status }: Change,
+  { server, action, status }: Change,
 ): Promise<void> => {
   const { project, name } = server;
-  await audit(ports, principal, { operation, target: `${project}/${name}` });
+  await audit(ports, principal, { action, subject: `${project}/${name}`, project });
   await tellMcpStatus(ports, project, { name, status });
   const isUnknown = server.isEnabled && server.tools === undefined;
   if (status === 'removed' || !(isUnknown || dueAtOf(server, 0) !== undefined)) return;

@@ -1,5 +1,6 @@
 /** One change of a schedule over the version that was read, tried again when somebody else was first, and told on. */
 
+import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { scheduleChangeTriesMax, schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
 import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
@@ -48,7 +49,7 @@ export const tooManySchedules = (): AppError =>
   });
 
 type Change = {
-  readonly operation: `schedule.${'create' | 'update' | 'delete' | 'trigger'}`;
+  readonly action: `schedule.${'create' | 'update' | 'delete' | 'trigger'}`;
   readonly id: ScheduleId;
 };
 
@@ -56,9 +57,9 @@ type Change = {
 export const announce = async (
   ports: SchedulePorts,
   { principal, correlationId }: ScheduleRequest,
-  { operation, id }: Change,
+  { action, id }: Change,
 ): Promise<void> => {
-  await audit(ports, principal, { operation, target: id });
+  await audit(ports, principal, { action, subject: id, project: projectOf(principal.scope) });
   try {
     await ports.scheduleTender.tend(id, correlationId);
   } catch (error) {

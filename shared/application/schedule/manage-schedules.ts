@@ -66,7 +66,7 @@ export const createSchedule = async (
   const limits = { dueAt: scheduleDueAt(schedule, now), schedulesMax: schedulesPerProjectMax };
   if ((await ports.schedules.create(schedule, limits)) === 'full') throw tooManySchedules();
   await refuseIfGone(ports, schedule);
-  await announce(ports, request, { operation: 'schedule.create', id: schedule.id });
+  await announce(ports, request, { action: 'schedule.create', id: schedule.id });
   return { schedule, pins: new Map(), open: [] };
 };
 
@@ -86,7 +86,7 @@ export const updateSchedule = async (
     next: changed(schedule, { fields, principal, now }),
   }));
   if (fields.targets !== undefined) await refuseIfGone(ports, written);
-  await announce(ports, request, { operation: 'schedule.update', id: found.schedule.id });
+  await announce(ports, request, { action: 'schedule.update', id: found.schedule.id });
   return findSchedule(ports, { id, principal, intent: 'write' });
 };
 
@@ -115,7 +115,7 @@ export const removeSchedule = async (
   const removed = await changeSchedule(ports, { id, principal }, (schedule, now) => ({
     next: deletedSchedule(schedule, now),
   }));
-  await announce(ports, request, { operation: 'schedule.delete', id: removed.id });
+  await announce(ports, request, { action: 'schedule.delete', id: removed.id });
   return removed;
 };
 
@@ -133,7 +133,7 @@ export const triggerSchedule = async (
     runs = newRuns(read, { runAt, at, byHand });
     return { next: read, runs };
   });
-  await announce(ports, request, { operation: 'schedule.trigger', id: schedule.id });
+  await announce(ports, request, { action: 'schedule.trigger', id: schedule.id });
   return runs;
 };
 

@@ -15,6 +15,7 @@ import { AppError } from '../../errors.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { World } from '../../ports/world.ts';
+import { auditRow } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../project/find-project.ts';
 import {
   type ResolvedWorkspace,
@@ -83,6 +84,7 @@ export const createIn = async (
       ? { enters: after === undefined ? {} : { after } }
       : { workspace: firstEntered(session, where?.workspace) }),
     placesMax: max,
+    audits: auditsOf(request.principal, session),
   });
   if (result === 'full') throw noPlace(kind, max);
   if (result === 'orphan') throw new InvariantError('a session that nobody started has no parent');
@@ -90,6 +92,19 @@ export const createIn = async (
   await refuseIfDeleted(ports, session);
   return session;
 };
+
+/** A session that asks nobody is on record with the one who made it so. */
+const auditsOf = (principal: Principal, { id, project, kind, approvals, createdAt }: Session) =>
+  kind === 'agent' && approvals === 'auto'
+    ? [
+        auditRow(principal, createdAt, {
+          action: 'session.approvals_auto',
+          subject: id,
+          project,
+          detail: { sessionId: id, approvals },
+        }),
+      ]
+    : [];
 
 const firstEntered = (
   { id, owner, project, workspace, createdAt, kind }: Session,

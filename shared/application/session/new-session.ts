@@ -82,7 +82,7 @@ export const newSession = (
     provider,
     model: modelOf(wish, project, { ...defaults, chosen: provider }),
     approvals: wish.approvals ?? project.approvals ?? 'ask',
-    rememberedTools: [],
+    grants: [],
     ...ofProject(project, wish),
     usage: noUsage,
     costUsd: 0,

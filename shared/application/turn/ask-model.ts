@@ -7,7 +7,7 @@ import type { AskedCall } from '../../domain/asked-call.ts';
 import { halved } from '../../domain/history.ts';
 import type { CallId, MessageId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { answerBytesMax, clientIdCharactersMax } from '../../domain/limits.ts';
+import { answerArgumentsBytesMax, answerTextBytesMax, clientIdCharactersMax } from '../../domain/limits.ts';
 import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../../domain/model.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import { AppError, isAppError } from '../../errors.ts';
@@ -30,7 +30,8 @@ type Answer = {
   calls: AskedCall[];
   end: AnswerEnd;
   usage: TokenUsage;
-  bytes: number;
+  textBytes: number;
+  argumentBytes: number;
   echo: JsonObject | undefined;
 };
 
@@ -91,7 +92,8 @@ const streamAnswer = async (
     calls: [],
     end: 'end_turn',
     usage: { inputTokens: 0, outputTokens: 0 },
-    bytes: 0,
+    textBytes: 0,
+    argumentBytes: 0,
     echo: undefined,
   };
   for await (const chunk of provider.stream(request, signal)) {
@@ -109,12 +111,12 @@ const take = (answer: Answer, chunk: ModelChunk, now: number): void => {
   switch (chunk.type) {
     case 'text':
       answer.text += chunk.text;
-      answer.bytes += utf8Bytes(chunk.text);
+      answer.textBytes += utf8Bytes(chunk.text);
       break;
     case 'call': {
       const callId = isUsable(chunk.callId) ? chunk.callId : (`call_${now}_${answer.calls.length}` as CallId);
       answer.calls.push({ callId, name: chunk.name, args: chunk.args });
-      answer.bytes += utf8Bytes(JSON.stringify(chunk.args));
+      answer.argumentBytes += utf8Bytes(JSON.stringify(chunk.args));
       break;
     }
     case 'end':
@@ -123,9 +125,13 @@ const take = (answer: Answer, chunk: ModelChunk, now: number): void => {
       answer.echo = chunk.echo;
       break;
   }
-  if (answer.bytes > answerBytesMax)
-    throw new AppError('content_refused', `the model's answer is over ${answerBytesMax} bytes`);
+  if (answer.textBytes > answerTextBytesMax) throw tooMuch('text', answerTextBytesMax);
+  if (answer.argumentBytes > answerArgumentsBytesMax)
+    throw tooMuch('tool arguments', answerArgumentsBytesMax);
 };
+
+const tooMuch = (what: string, bytesMax: number): AppError =>
+  new AppError('content_refused', `the model's answer has over ${bytesMax} bytes of ${what}`);
 
 /** A client must be able to name the call when it approves it. */
 const isUsable = (callId: CallId | undefined): callId is CallId =>

@@ -22,7 +22,7 @@ const state: Thinking = {
   step: 2,
   usage: { inputTokens: 0, outputTokens: 0 },
   spentUsd: 0,
-  policy: { mode: 'ask', rememberedTools: [] },
+  policy: { mode: 'ask', grants: [] },
 };
 
 type Script = (request: ModelRequest, signal: AbortSignal) => readonly (ModelChunk | Error)[];
@@ -79,7 +79,7 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
             ids += 1;
             return `answer-${ids}`;
           },
-          sha256: () => '',
+          sha256: (text) => `sha256 of ${text}`,
           sleep: (milliseconds) => {
             if (milliseconds !== 50) slept.push(milliseconds);
             return Promise.resolve();
@@ -106,6 +106,7 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
               frames.push(...told);
               return Promise.resolve();
             },
+            waitingChanged: () => Promise.resolve(),
             refresh: () => undefined,
           },
           lease: 'held',
@@ -143,7 +144,12 @@ describe('an answer', () => {
       step: 2,
       messageId: 'answer-1',
       text: 'hello you',
-      calls: [{ callId: 'c1', name: 'list_files', args: {} }],
+      calls: [
+        {
+          ...{ callId: 'c1', name: 'list_files', args: {}, askedAt: '1970-01-01T00:00:05.000Z' },
+          digest: 'sha256 of {"args":{},"callId":"c1","name":"list_files","turnId":"t"}',
+        },
+      ],
       end: 'tool_use',
       usage,
       costUsd: 7,
@@ -180,13 +186,16 @@ describe('an answer', () => {
   });
 
   test.each([
-    ['text', { type: 'text', text: 'é'.repeat(160_000) }],
-    ['arguments', { type: 'call', name: 'write_file', args: { content: 'x'.repeat(310_000) } }],
-  ] as const)('whose %s is too long to be stored is refused', async (_what, chunk) => {
+    ['307200 bytes of text', { type: 'text', text: 'é'.repeat(160_000) }],
+    [
+      '1572864 bytes of tool arguments',
+      { type: 'call', name: 'write_file', args: { content: 'x'.repeat(1_600_000) } },
+    ],
+  ] as const)('over %s is refused: it could not be stored', async (what, chunk) => {
     expect(await open({ scripts: [() => [chunk, end]] }).answer()).toMatchObject({
       type: 'model-failed',
       code: 'content_refused',
-      message: "the model's answer is over 307200 bytes",
+      message: `the model's answer has over ${what}`,
     });
   });
 });

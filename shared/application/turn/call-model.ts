@@ -4,7 +4,6 @@
  * Repeatable by nature: a call cut by a crash is made again under a new message id, and its half text is dropped.
  * What a provider refuses becomes an event. An interruption is thrown.
  */
-import type { AskedCall } from '../../domain/asked-call.ts';
 import { droppedByTruncation, estimateTokens } from '../../domain/history.ts';
 import type { ModelRequest } from '../../domain/model.ts';
 import type { Thinking, TurnEvent } from '../../domain/turn/turn.ts';
@@ -12,6 +11,7 @@ import { isAppError } from '../../errors.ts';
 import { type AskPorts, askWithPatience } from './ask-model.ts';
 import { currentMessage, type Desk, type DeskLimits } from './desk.ts';
 import { type Offer, type OfferPorts, offerTools } from './offer-tools.ts';
+import { placeCalls } from './place-calls.ts';
 import { type Budgeted, type BudgetPorts, reserveCall } from './tree-budget.ts';
 
 export type ModelPorts = OfferPorts & AskPorts & BudgetPorts;
@@ -35,10 +35,13 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
     const onFirstText = () => noteFirstText(ports, call);
     const { messageId, answer } = await askWithPatience(ports, { ...call, onFirstText }, request);
     const { text, end, usage, echo } = answer;
-    const calls = answer.calls.map((asked) => routed(asked, offer));
     const costUsd = ports.costOf(provider, request.model, usage);
+    const at = world.now();
+    const { turnId, step } = state;
+    const placing = { turnId, history: desk.history, routeOf: offer.routeOf, at };
+    const calls = placeCalls(world, answer.calls, placing);
     const said = { messageId, text, calls, end, usage, costUsd };
-    const event = { type: 'model-answered' as const, at: world.now(), step: state.step, ...said };
+    const event = { type: 'model-answered' as const, at, step, ...said };
     return echo === undefined ? event : { ...event, echo };
   } catch (error) {
     signal.throwIfAborted();
@@ -55,11 +58,6 @@ const noteFirstText = ({ telemetry, world }: ModelPorts, { desk, state }: ModelC
   const acceptedAt = currentMessage(desk)?.acceptedAt;
   if (state.step === 1 && acceptedAt !== undefined)
     telemetry.duration('FirstDeltaMs', world.now() - acceptedAt);
-};
-
-const routed = (asked: AskedCall, { routeOf }: Offer): AskedCall => {
-  const route = routeOf(asked.name);
-  return route === undefined ? asked : { ...asked, route };
 };
 
 /** A guess of what tools and prompt take, and a count by the provider where the guess comes near the limit. */

@@ -101,7 +101,7 @@ const startedAndCancelled = (
   { message, at, turnId, spentUsd }: { message: InboxMessage; at: number; turnId: TurnId; spentUsd: number },
 ): TurnStep => {
   const { messageId, text } = message;
-  const policy = { mode: 'ask' as const, rememberedTools: [] };
+  const policy = { mode: 'ask' as const, grants: [] };
   const started = reduce(
     state,
     { type: 'started', at, turnId, message: { messageId, text }, policy, spentUsd },

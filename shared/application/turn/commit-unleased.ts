@@ -3,9 +3,11 @@
  * version guards it, so a holder that moved the turn meanwhile wins and the caller reads again.
  */
 import { eventFrame } from '../../contracts/frames.ts';
+import type { AuditRow } from '../../domain/audit.ts';
 import type { Session } from '../../domain/session.ts';
 import { addUsage } from '../../domain/turn/calls.ts';
 import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
+import { waitingChange } from '../../domain/turn/waiting.ts';
 import type { InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import { type AudiencePorts, openAudience } from '../connection/audience.ts';
 import { noteStep } from './note-step.ts';
@@ -17,6 +19,7 @@ export type UnleasedStep = {
   readonly at: number;
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
+  readonly audits?: readonly AuditRow[];
   /** The turn function has something to do after it. */
   readonly wakes: boolean;
 };
@@ -26,6 +29,7 @@ export const commitUnleased = async (
   ports: AudiencePorts & { readonly sessions: SessionStore },
   { session, turn, step, at, ...rest }: UnleasedStep,
 ): Promise<Session | undefined> => {
+  const waiting = waitingChange(turn.state, step.state);
   const result = await ports.sessions.commitTurn({
     session,
     version: turn.version,
@@ -33,17 +37,21 @@ export const commitUnleased = async (
     historyNext: turn.historyNext,
     historyFrom: turn.historyFrom,
     historyKept: turn.historyKept,
+    parts: turn.parts,
     at,
     log: step.log,
     history: step.history,
     release: false,
     dueAt: at,
+    waiting,
     ...rest,
     patch: { ...patchOf(session, turn, step), ...rest.patch },
   });
   if (result.status !== 'committed' && result.status !== 'kept') return undefined;
   noteStep(ports.telemetry, { session, before: turn.state, step, at, completed: rest.completed });
-  await openAudience(ports, session).tell(result.events.map((event) => eventFrame(session.id, event)));
+  const audience = openAudience(ports, session);
+  await audience.tell(result.events.map((event) => eventFrame(session.id, event)));
+  if (waiting !== undefined) await audience.waitingChanged(session.project);
   return result.session;
 };
 
@@ -55,6 +63,6 @@ const patchOf = (session: Session, { state }: TurnRecord, { log }: TurnStep): Se
   return {
     usage: addUsage(session.usage, usage),
     costUsd: sessionCostUsd,
-    ...('policy' in state ? { rememberedTools: state.policy.rememberedTools } : {}),
+    ...('policy' in state ? { grants: state.policy.grants } : {}),
   };
 };

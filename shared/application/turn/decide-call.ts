@@ -1,35 +1,159 @@
 /**
- * Decides one waiting call. The decision is a transition of the turn under its version: made twice, or by
- * two people at once, it counts once.
+ * Decides one waiting call. The decision is a transition of the turn under its version: made twice, or by two people at
+ * once, it counts once. Its audit row is written with it (AP3); a refused decision has one, too.
  */
-import type { CallId } from '../../domain/ids.ts';
-import type { TurnLimits } from '../../domain/turn/turn.ts';
+import { isCutForSocket } from '../../contracts/frames.ts';
+import { toolIdentity } from '../../domain/asked-call.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import { callIdCharactersMax } from '../../domain/limits.ts';
+import { deciderOf, type Principal } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import { digestText } from '../../domain/turn/call-digest.ts';
+import { approvalRequest } from '../../domain/turn/calls.ts';
+import { type Decision, decidedEvent, firstOffered, judge } from '../../domain/turn/decision.ts';
+import type { Deciding, ToolCall, TurnEvent, TurnLimits, TurnState } from '../../domain/turn/turn.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import { type AuditEntry, type AuditPorts, audit, auditRow, noteAudit } from '../access/audit.ts';
 import { type Found, type MovePorts, moveTurn } from './move-turn.ts';
 import { noteApproval } from './note-approval.ts';
 import { noPendingCall } from './settle-call.ts';
 
-export type Decision = {
+export type DecidePorts = MovePorts & AuditPorts;
+
+export type DecideRequest = {
+  /** As it was named: it may be nobody's. */
+  readonly sessionId: string;
   readonly callId: string;
-  readonly approved: boolean;
-  readonly remember: boolean;
+  /** Finds it for the principal, or throws: an attempt on another's session is on record, too. */
+  readonly find: () => Promise<Found>;
+  /** Read once the session is found: a stranger learns nothing from what is wrong with it. */
+  readonly decisionOf: () => Decision;
+  readonly principal: Principal;
   readonly correlationId: string;
   /** A rejection may be the turn's last step. */
   readonly limits: TurnLimits;
 };
 
-export type DecidePorts = MovePorts;
+export type Decided = {
+  readonly callId: string;
+  readonly approved: boolean;
+  readonly digest: string;
+  readonly editedDigest?: string;
+};
 
-export const decideCall = async (
-  ports: DecidePorts,
-  found: Found,
-  { callId, approved, remember, correlationId, limits }: Decision,
-): Promise<void> => {
+type Prepared = { readonly state: Deciding; readonly call: ToolCall; readonly event: DecidedEvent };
+type DecidedEvent = Extract<TurnEvent, { type: 'call-decided' }>;
+
+export const decideCall = async (ports: DecidePorts, request: DecideRequest): Promise<Decided> => {
+  let known: Known = {};
+  try {
+    const found = await request.find();
+    known = { session: found.session };
+    const decision = request.decisionOf();
+    known = { ...known, decision };
+    return await decide(ports, found, { ...request, decision });
+  } catch (error) {
+    if (isAppError(error)) {
+      const by = asJson(deciderOf(request.principal));
+      await audit(ports, request.principal, entryOf(request, known, { refused: error.code, by }));
+    }
+    throw error;
+  }
+};
+
+/** What was found of a decision before it was made or refused. */
+type Known = { readonly session?: Session; readonly decision?: Decision };
+type Made = DecideRequest & { readonly decision: Decision };
+
+const decide = async (ports: DecidePorts, found: Found, request: Made): Promise<Decided> => {
+  const { principal, correlationId, limits, decision } = request;
+  const { session } = found;
+  let prepared: Prepared | undefined;
+  const rowOf = (done: Prepared) =>
+    auditRow(principal, done.event.at, entryOf(request, { session, decision }, detailOf(done)));
   const moved = await moveTurn(ports, found, {
-    eventFor: (_, at) => ({ type: 'call-decided', at, callId: callId as CallId, approved, remember }),
+    eventFor: (state, at) => {
+      prepared = prepare(ports, state, { ...request, at });
+      return prepared.event;
+    },
+    auditsOf: () => (prepared === undefined ? [] : [rowOf(prepared)]),
     correlationId,
     limits,
   });
-  if (moved === 'late') throw noPendingCall(callId, 'Approve the call that was offered last.');
-  const decided = { callId: callId as CallId, approved, at: ports.world.now() };
-  noteApproval(ports.telemetry, found.session, decided);
+  if (moved === 'late' || prepared === undefined) throw noPendingCall(decision.callId, firstOffered);
+  noteAudit(ports.telemetry, rowOf(prepared));
+  const { call, event } = prepared;
+  noteApproval(ports.telemetry, session, { call, event });
+  return {
+    callId: call.callId,
+    approved: event.approved,
+    digest: call.digest,
+    ...(event.edited === undefined ? {} : { editedDigest: event.edited.digest }),
+  };
 };
+
+/** Characters of what a client named: it may be anything. */
+const namedCharactersMax = 64;
+
+/** With what the decision claimed to be about; what it was about comes over that. */
+const entryOf = (
+  request: Pick<DecideRequest, 'sessionId' | 'callId'>,
+  { session, decision }: Known,
+  detail: JsonObject,
+): AuditEntry => {
+  const sessionId = session?.id ?? request.sessionId.slice(0, namedCharactersMax);
+  const { approved, digest, turnId } = decision ?? {};
+  return {
+    action: 'approval.decide',
+    subject: sessionId,
+    project: session?.project,
+    detail: {
+      sessionId,
+      callId: request.callId.slice(0, callIdCharactersMax),
+      ...(approved === undefined ? {} : { approved }),
+      ...(digest === undefined ? {} : { digest }),
+      ...(turnId === undefined ? {} : { turnId }),
+      ...detail,
+    },
+  };
+};
+
+/** Throws what speaks against it. */
+const prepare = (
+  { world }: DecidePorts,
+  state: TurnState,
+  { decision, principal, at }: Made & { readonly at: number },
+): Prepared => {
+  const judged = judge(state, decision, ({ turnId, calls }, call) =>
+    isCutForSocket(approvalRequest(turnId, call, calls)),
+  );
+  if ('refusal' in judged) {
+    const { code, message, suggestion } = judged.refusal;
+    throw new AppError(code, message, { suggestions: [suggestion] });
+  }
+  const { call } = judged;
+  const { turnId } = judged.state;
+  const { args } = decision;
+  const event = decidedEvent(call, decision, {
+    at,
+    by: deciderOf(principal),
+    editedDigest: args && world.sha256(digestText({ turnId, callId: call.callId, name: call.name, args })),
+    grantId: world.uuid(),
+    identity: toolIdentity(call),
+  });
+  return { ...judged, event };
+};
+
+const detailOf = ({ state, call, event }: Prepared): JsonObject => ({
+  turnId: state.turnId,
+  name: call.name,
+  digest: call.digest,
+  by: asJson(event.by),
+  ...(event.edited === undefined ? {} : { editedDigest: event.edited.digest }),
+  ...(event.reason === undefined ? {} : { reason: event.reason }),
+  ...(event.grant === undefined
+    ? {}
+    : { grant: event.grant.id, ...(event.grant.prefix === undefined ? {} : { prefix: event.grant.prefix }) }),
+});
+
+const asJson = (value: { readonly [key: string]: Json }): JsonObject => ({ ...value });

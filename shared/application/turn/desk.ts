@@ -16,8 +16,10 @@ import { titleOf } from '../../domain/session-title.ts';
 import { type TreeLimits, withOwnMoney } from '../../domain/tree-limits.ts';
 import { addUsage } from '../../domain/turn/calls.ts';
 import { firstDeadline, nextChildLook, pendingWork } from '../../domain/turn/pending-work.ts';
+import { grantsInForce } from '../../domain/turn/policy.ts';
 import { reduce } from '../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/turn/turn.ts';
+import { waitingChange } from '../../domain/turn/waiting.ts';
 import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Audience } from '../connection/audience.ts';
@@ -100,14 +102,17 @@ export const advance = async (
   const dropped = Math.min(droppedByTruncation(history, limits.history), desk.history.length);
   const first = desk.turn.historyNext - desk.history.length;
   const release = !keeps && hasNothingToDo(step.state, inbox);
+  const waiting = waitingChange(desk.turn.state, step.state);
   const result = await sessions.commitTurn({
     session: desk.session,
+    waiting,
     fence: desk.session.lease.fence,
     version: desk.turn.version,
     state: step.state,
     historyNext: desk.turn.historyNext,
     historyFrom: first + dropped,
     historyKept: desk.turn.historyKept,
+    parts: desk.turn.parts,
     at: event.at,
     log: [...said, ...step.log],
     history: step.history,
@@ -129,6 +134,7 @@ export const advance = async (
   }
   noteStep(telemetry, { session: desk.session, before: desk.turn.state, step, at: event.at, completed });
   await desk.audience.tell(result.events.map((logged) => eventFrame(desk.session.id, logged)));
+  if (waiting !== undefined) await desk.audience.waitingChanged(desk.session.project);
   const isReleased = result.status === 'committed' && release;
   const lease = isReleased ? 'left' : result.status === 'kept' ? 'reload' : 'held';
   return {
@@ -157,10 +163,9 @@ const patchAfter = (
   { at, isInboxEmpty, log }: { at: number; isInboxEmpty: boolean; log: readonly LogEntry[] },
 ): SessionPatch => {
   const completion = log.find((entry) => entry.type === 'completion');
-  const remembered = 'policy' in turn.state ? turn.state.policy.rememberedTools : session.rememberedTools;
   return {
     lastActiveAt: at,
-    rememberedTools: remembered,
+    grants: grantsInForce(session, turn),
     status: state.kind === 'done' && isInboxEmpty ? 'idle' : 'running',
     ...('spentUsd' in state ? { costUsd: state.spentUsd } : {}),
     ...(completion?.type === 'completion'

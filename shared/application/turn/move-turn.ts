@@ -2,6 +2,8 @@
  * Moves a turn by one event for somebody who holds no lease: a decision, an answer from outside. Made again on what
  * another wrote meanwhile, and counted once.
  */
+
+import type { AuditRow } from '../../domain/audit.ts';
 import type { Session } from '../../domain/session.ts';
 import { withOwnMoney } from '../../domain/tree-limits.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
@@ -20,6 +22,8 @@ export type Found = { readonly session: Session; readonly turn: TurnRecord };
 export type Move = {
   /** Undefined when there is nothing to say to this state. */
   readonly eventFor: (state: TurnState, at: number) => TurnEvent | undefined;
+  /** Rows of the audit log that are written with the step. */
+  readonly auditsOf?: () => readonly AuditRow[];
   readonly correlationId: string;
   /** The event may be the turn's last step. */
   readonly limits: TurnLimits;
@@ -41,7 +45,7 @@ export const moveTurn = async (ports: MovePorts, found: Found, move: Move): Prom
 const tryMove = async (
   ports: MovePorts,
   { session, turn }: Found,
-  { eventFor, correlationId, limits }: Move,
+  { eventFor, auditsOf, correlationId, limits }: Move,
 ): Promise<'moved' | 'late' | 'raced'> => {
   const at = ports.world.now();
   const event = eventFor(turn.state, at);
@@ -56,7 +60,9 @@ const tryMove = async (
     lastActiveAt: at,
     ...(step.state.kind === 'done' && !wakes ? { status: 'idle' as const } : {}),
   };
-  if (!(await commitUnleased(ports, { session, turn, step, at, completed, patch, wakes }))) return 'raced';
+  const audits = auditsOf?.() ?? [];
+  const commit = { session, turn, step, at, completed, patch, wakes, audits };
+  if (!(await commitUnleased(ports, commit))) return 'raced';
   if (wakes) await ports.invoker.runTurn(session.id, correlationId);
   if (step.state.kind === 'done') await wakeParent(ports, session, correlationId);
   return 'moved';

@@ -91,6 +91,7 @@ const open = ({
     sessions: { append: () => Promise.resolve([]) },
     // The project has no session that could be told.
     connections: {} as ConnectionStore,
+    approvals: { count: () => Promise.resolve(0) },
     sockets: {} as Sockets,
     link: {
       fetch: (_sandbox, request) => {

@@ -34,13 +34,13 @@ export const step = async (ports: TurnPorts, desk: Desk, run: Run): Promise<Desk
   ports.telemetry.count('TurnsStarted');
   const { messageId, text } = message;
   ports.telemetry.info('a turn begins', { event: 'turn_started', sessionId: desk.session.id, messageId });
-  const { approvals: mode, rememberedTools, costUsd: spentUsd } = desk.session;
+  const { approvals: mode, grants, costUsd: spentUsd } = desk.session;
   const event: TurnEvent = {
     type: 'started',
     at: ports.world.now(),
     turnId: ports.world.uuid() as TurnId,
     message: { messageId, text },
-    policy: { mode, rememberedTools },
+    policy: { mode, grants },
     spentUsd,
   };
   return forward(ports, run, { desk, event });

@@ -37,7 +37,11 @@ const open = (handoverAt = 1_000_000) => {
     {
       sessionId: 's' as SessionId,
       version: 3,
-      audience: { tell: () => Promise.resolve(), refresh: (watchers) => refreshed.push(watchers) },
+      audience: {
+        tell: () => Promise.resolve(),
+        waitingChanged: () => Promise.resolve(),
+        refresh: (watchers) => refreshed.push(watchers),
+      },
       startedAt: 0,
       handoverAt,
     },

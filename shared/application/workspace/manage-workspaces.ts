@@ -74,7 +74,11 @@ export const makeWorkspace = async (
   const { workspace } = wanted;
   if (!(await workspaces.makeNamed(workspace)))
     return resolveWorkspace(ports, within, { id: workspace.id, creates: false });
-  await audit(ports, within.principal, { operation: 'workspace.create', target: workspace.id });
+  await audit(ports, within.principal, {
+    action: 'workspace.create',
+    subject: workspace.id,
+    project: workspace.project,
+  });
   return wanted;
 };
 
@@ -97,7 +101,11 @@ export const deleteWorkspace = async (
     });
   const marked = await closeWorkspace(ports, found, correlationId);
   if (marked === undefined) throw hasActiveSessions(found.id);
-  await audit(ports, within.principal, { operation: 'workspace.delete', target: found.id });
+  await audit(ports, within.principal, {
+    action: 'workspace.delete',
+    subject: found.id,
+    project: found.project,
+  });
 };
 
 /** Undefined while somebody uses it. */

@@ -6,9 +6,12 @@ const project = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
 test.each([
   [
     'admin',
-    { scope: 'admin', may: ['any', 'global:read', 'global:write', 'admin', 'own:read', 'own:write'] },
+    {
+      scope: 'admin',
+      may: ['any', 'global:read', 'global:write', 'admin:read', 'admin', 'own:read', 'own:write'],
+    },
   ],
-  ['admin:ro', { scope: 'admin:ro', may: ['any', 'global:read', 'own:read'] }],
+  ['admin:ro', { scope: 'admin:ro', may: ['any', 'global:read', 'admin:read', 'own:read'] }],
   [
     `project:${project}`,
     { scope: `project:${project}`, project, may: ['any', 'global:read', 'own:read', 'own:write'] },

@@ -31,8 +31,6 @@ export const messagesAnswer = z.object({ messages: z.array(message) });
 
 export const acceptedAnswer = z.object({ messageId: z.string(), lastSeq: logNumber });
 
-export const decidedAnswer = z.object({ callId: z.string(), approved: z.boolean() });
-
 export const answeredAnswer = z.object({ requestId: z.string() });
 
 export const cancelledAnswer = z.object({});

@@ -1,6 +1,7 @@
 /** What happened lately, as REST tells it to an operator's charts. */
 import * as z from 'zod';
 import type { History } from '#shared/domain/history-point.ts';
+import { iso } from '../time.ts';
 
 /** A week. */
 const minutesMax = 10_080;
@@ -42,8 +43,6 @@ export const statsHistoryAnswer = z
     ),
   })
   .meta({ id: 'StatsHistory', description: 'Counts of every step, oldest first.' });
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 export const historyView = ({
   scope,

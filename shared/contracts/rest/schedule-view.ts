@@ -4,6 +4,7 @@ import { promptExcerptCharactersMax, runOutputCharactersMax } from '#shared/doma
 import type { Run, RunState } from '#shared/domain/schedule/run.ts';
 import { targetKey } from '#shared/domain/schedule/schedule.ts';
 import type { ListedSchedule, ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import { iso } from '../time.ts';
 import { scheduleFields, targetFields } from './schedule-bodies.ts';
 
 const time = z.iso.datetime();
@@ -53,7 +54,6 @@ export const runAnswer = z
 export const historyAnswer = z.object({ history: z.array(runAnswer), next: z.string().optional() });
 export const triggerAnswer = z.object({ id: z.uuid(), runs: z.array(runAnswer) });
 
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 const isoOrNull = (epochMs: number | undefined): string | null =>
   epochMs === undefined ? null : iso(epochMs);
 

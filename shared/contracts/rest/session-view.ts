@@ -5,6 +5,8 @@ import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.
 import { approvalModes, type Session, sessionStatuses } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/calls.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
+import { iso } from '../time.ts';
+import { pendingApproval } from './approval-view.ts';
 
 type Seen = {
   readonly turn: TurnRecord | undefined;
@@ -28,14 +30,6 @@ const sandbox = z.object({
   requestedAt: z.iso.datetime(),
   readyAt: z.iso.datetime().optional(),
   stoppedAt: z.iso.datetime().optional(),
-});
-
-const pendingApproval = z.object({
-  callId: z.string(),
-  name: z.string(),
-  args: z.record(z.string(), z.unknown()),
-  queuePosition: count.describe('From 1.'),
-  totalInQueue: count,
 });
 
 export const sessionAnswer = z
@@ -79,8 +73,6 @@ export const cleanedAnswer = z.object({
 
 type SessionAnswer = z.output<typeof sessionAnswer>;
 
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
-
 export const sessionView = (session: Session, { turn, workspace, now, idleMs }: Seen): SessionAnswer => ({
   id: session.id,
   kind: session.kind,
@@ -123,6 +115,8 @@ const sandboxView = (workspace: Workspace | undefined, now: number): SessionAnsw
 
 const pendingApprovals = (turn: TurnRecord | undefined): SessionAnswer['pendingApprovals'] => {
   if (turn?.state.kind !== 'deciding') return [];
-  const { calls } = turn.state;
-  return calls.filter(({ status }) => status === 'pending').map((call) => approvalRequest(call, calls).data);
+  const { turnId, calls } = turn.state;
+  return calls
+    .filter(({ status }) => status === 'pending')
+    .map((call) => approvalRequest(turnId, call, calls).data);
 };

@@ -1,6 +1,7 @@
 /** A token as it is listed: never its text, never its hash. The text of a new one is told once, a ticket's too. */
 import * as z from 'zod';
 import type { AccessToken } from '#shared/domain/token.ts';
+import { iso } from '../time.ts';
 
 const scope = z.string().describe('admin, admin:ro, project:<uuid> or project:<uuid>:ro');
 
@@ -20,8 +21,6 @@ export const tokensAnswer = z.object({ tokens: z.array(tokenAnswer), next: z.str
 export const newTokenAnswer = z.object({ id: z.uuid(), token: z.string(), scope, name: z.string() });
 
 export const ticketAnswer = z.object({ ticket: z.string(), expiresInSeconds: z.number().int() });
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 export const tokenView = ({
   id,

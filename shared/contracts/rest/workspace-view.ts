@@ -1,6 +1,7 @@
 /** A workspace as REST and the tools of `/mcp` show it. */
 import * as z from 'zod';
 import type { Workspace } from '#shared/domain/sandbox.ts';
+import { iso } from '../time.ts';
 
 export const workspaceAnswer = z
   .object({
@@ -20,8 +21,6 @@ export const workspacesAnswer = z.object({
   workspaces: z.array(workspaceAnswer),
   next: z.string().optional(),
 });
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 export const workspaceView = (workspace: Workspace): z.output<typeof workspaceAnswer> => {
   const { id, project, isDefault = false, externalId, source, createdAt, users } = workspace;

@@ -14,6 +14,8 @@ export const principalRecord = z.object({
   tokenHash: z.string().min(1),
   isPerson: z.literal(true).exactOptional(),
   expiresAt: epochMs.exactOptional(),
+  tokenId: z.string().exactOptional(),
+  name: z.string().exactOptional(),
 });
 
 export const tokenRecord = z.object({

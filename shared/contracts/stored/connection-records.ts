@@ -6,11 +6,13 @@ import { epochMs, id, jsonObject } from './fields.ts';
 
 export const connectionRecord = z.object({
   id: id<ConnectionId>(),
-  sessionId: id<SessionId>(),
+  sessionId: id<SessionId>().exactOptional(),
   principal: principalRecord,
   connectedAt: epochMs,
   since: z.number().int().min(-1).exactOptional(),
 });
+
+export const approverRecord = z.object({ id: id<ConnectionId>(), principal: principalRecord });
 
 export const callerRecord = z.object({
   callerId: z.string(),

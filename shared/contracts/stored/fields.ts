@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { deciderKinds } from '#shared/domain/principal.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 
 export const id = <Brand extends string>() =>
@@ -25,6 +26,24 @@ export const usage = z.object({
   cacheWriteInputTokens: count.exactOptional(),
 });
 export const approvals = z.enum(approvalModes);
+export const decider = z.object({
+  kind: z.enum(deciderKinds),
+  id: z.string(),
+  name: z.string().exactOptional(),
+});
+/** A record from before there were grants has none: its calls are asked. */
+export const grants = z
+  .array(
+    z.object({
+      id: z.string(),
+      tool: z.string(),
+      identity: z.string(),
+      prefix: z.string().exactOptional(),
+      by: decider,
+      at: epochMs,
+    }),
+  )
+  .default([]);
 export const usd = z.number().min(0);
 export const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
 

@@ -21,13 +21,24 @@ const approvals = fc.constantFrom('ask', 'low', 'medium', 'high', 'auto');
 const flavor = fc.constantFrom('micro', 'small', 'medium', 'large');
 const template = fc.constantFrom('python', 'node');
 const asked = { callId: id, name: fc.string(), args };
+const decider = fc.record(
+  { kind: fc.constantFrom('token', 'person', 'grant', 'policy'), id: fc.string(), name: fc.string() },
+  { requiredKeys: ['kind', 'id'] },
+);
+const grants = fc.array(
+  fc.record(
+    { id: fc.uuid(), tool: fc.string(), identity: fc.string(), prefix: fc.string(), by: decider, at: count },
+    { requiredKeys: ['id', 'tool', 'identity', 'by', 'at'] },
+  ),
+  { maxLength: 3 },
+);
 const running = {
   turnId: id,
   messageId: id,
   step: count,
   usage,
   spentUsd: usd,
-  policy: fc.record({ mode: approvals, rememberedTools: fc.array(fc.string()) }),
+  policy: fc.record({ mode: approvals, grants }),
 };
 const call = fc.record(
   {
@@ -35,8 +46,12 @@ const call = fc.record(
     status: fc.constantFrom('pending', 'approved', 'rejected', 'executing', 'completed', 'failed'),
     askedHuman: fc.boolean(),
     generation: count,
+    digest: fc.string(),
+    askedAt: fc.string(),
+    edited: fc.record({ args, digest: fc.string() }),
+    grant: fc.string(),
   },
-  { requiredKeys: ['callId', 'name', 'args', 'status', 'askedHuman'] },
+  { requiredKeys: ['callId', 'name', 'args', 'status', 'askedHuman', 'digest', 'askedAt'] },
 );
 const calls = fc.array(call, { maxLength: 3 });
 const repetition = fc.record({ calls: fc.string(), times: count });
@@ -111,7 +126,7 @@ const session = fc.record(
     provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),
     model: fc.string(),
     approvals,
-    rememberedTools: fc.array(fc.string()),
+    grants,
     ...agentSettings,
     allowedTools: fc.array(fc.string(), { maxLength: 3 }),
     usage,
@@ -141,7 +156,7 @@ const session = fc.record(
       'provider',
       'model',
       'approvals',
-      'rememberedTools',
+      'grants',
       'usage',
       'costUsd',
       'depth',

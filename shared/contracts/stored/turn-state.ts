@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { CallId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
-import { approvals, count, epochMs, id, jsonObject, usage, usd } from './fields.ts';
+import { approvals, count, epochMs, grants, id, jsonObject, usage, usd } from './fields.ts';
 
 export const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
 
@@ -23,6 +23,11 @@ const callWait = z.union([
 
 const toolCall = z.object({
   ...askedCall.shape,
+  // A call that was asked before calls had these is decided without them.
+  digest: z.string().default(''),
+  askedAt: z.string().default(new Date(0).toISOString()),
+  edited: z.object({ args: jsonObject, digest: z.string() }).exactOptional(),
+  grant: z.string().exactOptional(),
   route: toolRoute.exactOptional(),
   status: z.enum(['pending', 'approved', 'rejected', 'executing', 'completed', 'failed']),
   askedHuman: z.boolean(),
@@ -36,7 +41,7 @@ const runningTurn = z.object({
   step: count,
   usage,
   spentUsd: usd.default(0),
-  policy: z.object({ mode: approvals, rememberedTools: z.array(z.string()) }),
+  policy: z.object({ mode: approvals, grants }),
   repetition: z.object({ calls: z.string(), times: count }).exactOptional(),
 });
 

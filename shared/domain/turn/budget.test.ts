@@ -5,7 +5,7 @@ import { reduce } from './reduce.ts';
 import type { TurnEvent, TurnLimits, TurnState } from './turn.ts';
 
 const idle: TurnState = { kind: 'idle' };
-const policy = { mode: 'auto', rememberedTools: [] } as const;
+const policy = { mode: 'auto', grants: [] } as const;
 const limits: TurnLimits = { stepsMax: 10, callsMax: 4, usdMax: 1 };
 
 const started = (spentUsd: number): TurnEvent => ({
@@ -22,7 +22,7 @@ const asked = (step: number, costUsd: number): TurnEvent => ({
   step,
   messageId: 'a' as MessageId,
   text: '',
-  calls: [{ callId: 'c' as CallId, name: 'list_files', args: {} }],
+  calls: [{ callId: 'c' as CallId, name: 'list_files', args: {}, digest: 'd', askedAt: 'then' }],
   end: 'tool_use',
   usage: { inputTokens: 1, outputTokens: 1 },
   costUsd,
@@ -40,7 +40,7 @@ const rejected: TurnEvent = {
   at: 3,
   callId: 'c' as CallId,
   approved: false,
-  remember: false,
+  by: { kind: 'token', id: 'x' },
 };
 
 const after = (usdMax: number, ...events: readonly TurnEvent[]) => {

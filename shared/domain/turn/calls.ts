@@ -3,13 +3,26 @@
  * and what an ended call tells the user and the model.
  */
 
-import { type AskedCall, toolIdentity } from '../asked-call.ts';
+import type { AskedCall } from '../asked-call.ts';
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
-import type { CallId } from '../ids.ts';
+import type { CallId, TurnId } from '../ids.ts';
+import { toolNameCharactersMax } from '../limits.ts';
 import type { TokenUsage } from '../model.ts';
-import { needsHuman } from './policy.ts';
-import type { ApprovalPolicy, Deciding, Repetition, ToolCall, TurnEvent, TurnLimits } from './turn.ts';
+import type { Decider } from '../principal.ts';
+import { cutBytes, cutMiddle } from '../text.ts';
+import { grantFor } from './grant.ts';
+import { allowedBy } from './policy.ts';
+import type {
+  ApprovalPolicy,
+  Deciding,
+  Repetition,
+  ToolCall,
+  TurnCall,
+  TurnEvent,
+  TurnLimits,
+  TurnState,
+} from './turn.ts';
 
 type Said = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
 type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
@@ -33,20 +46,60 @@ const sumOf = (
     ? {}
     : { [name]: (one[name] ?? 0) + (other[name] ?? 0) };
 
-/** Calls over the limit are left out (T2); an id that a provider repeats is told apart by its place (T3). */
-export const askedCalls = (
+/**
+ * The calls of an answer under ids of their own: none that the answer gives twice (T3), and none that the conversation has
+ * had before, so that a decision about an earlier call fits no later one. Names that no tool can have are cut.
+ */
+export const distinctCalls = (
   asked: readonly AskedCall[],
-  { policy, repetition }: { readonly policy: ApprovalPolicy; readonly repetition: Repetition },
-  limits: TurnLimits,
-): readonly ToolCall[] => {
-  const kept = asked.slice(0, limits.callsMax);
-  const given = kept.map(({ callId }) => callId);
-  return kept.map((call, index) => {
-    const callId = given.indexOf(call.callId) < index ? ownId(call.callId, index, given) : call.callId;
-    const askedHuman = needsHuman(call, policy, repetition);
-    return { ...call, callId, askedHuman, status: askedHuman ? 'pending' : 'approved' };
+  taken: readonly CallId[],
+): readonly AskedCall[] => {
+  const used = new Set<CallId>(taken);
+  const given = new Set(asked.map(({ callId }) => callId));
+  return asked.map((call, index) => {
+    const callId = used.has(call.callId) ? ownId(call.callId, index, { used, given }) : call.callId;
+    used.add(callId);
+    return { ...call, callId, name: cutBytes(call.name, toolNameCharactersMax) };
   });
 };
+
+type Ids = { readonly used: ReadonlySet<CallId>; readonly given: ReadonlySet<CallId> };
+
+/** As many `-<index>` as it takes to meet no id that is used or that the provider gave. */
+const ownId = (callId: CallId, index: number, ids: Ids): CallId => {
+  const next = `${callId}-${index}` as CallId;
+  return ids.used.has(next) || ids.given.has(next) ? ownId(next, index, ids) : next;
+};
+
+/** Calls over the limit are left out (T2); each of the others is asked, or allowed by a grant or by the mode. */
+export const queuedCalls = (
+  asked: readonly TurnCall[],
+  { policy, repetition }: { readonly policy: ApprovalPolicy; readonly repetition: Repetition },
+  limits: TurnLimits,
+): readonly QueuedCall[] =>
+  asked.slice(0, limits.callsMax).map((call) => {
+    const by = allowedBy(call, policy, repetition);
+    if (by === undefined) return { call: { ...call, askedHuman: true, status: 'pending' } };
+    const grant = by.kind === 'grant' ? { grant: by.id } : {};
+    return { call: { ...call, ...grant, askedHuman: false, status: 'approved' }, by };
+  });
+
+/** `by`: what allowed it; absent while a person has to. */
+type QueuedCall = { readonly call: ToolCall; readonly by?: Decider };
+
+type DecidedData = Extract<LogEntry, { type: 'tool:decided' }>['data'];
+
+const decidedEntry = (
+  turnId: TurnId,
+  { callId, name, digest }: ToolCall,
+  decision: Pick<DecidedData, 'approved' | 'by'> & Partial<DecidedData>,
+): LogEntry => ({ type: 'tool:decided', data: { turnId, callId, name, digest, ...decision } });
+
+/** Says of each call that needed no person what allowed it (AP2). */
+export const allowedEntries = (turnId: TurnId, queued: readonly QueuedCall[]): readonly LogEntry[] =>
+  queued.flatMap(({ call, by }) =>
+    by === undefined ? [] : [decidedEntry(turnId, call, { approved: true, by })],
+  );
 
 /** Says that calls over the limit were left out: the model never sees them asked. */
 export const leftOut = (asked: number, kept: number): readonly LogEntry[] =>
@@ -62,70 +115,103 @@ export const leftOut = (asked: number, kept: number): readonly LogEntry[] =>
         },
       ];
 
-/** As many `-<index>` as it takes to meet no id that the provider gave. */
-const ownId = (callId: CallId, index: number, given: readonly CallId[]): CallId => {
-  const next = `${callId}-${index}` as CallId;
-  return given.includes(next) ? ownId(next, index, given) : next;
-};
+/** The call that a person has to decide now: one at a time, in order. */
+export const waitingCall = (state: TurnState): ToolCall | undefined =>
+  state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
 
-/** Asks for the first waiting call, one at a time; calls a policy allowed are not counted. */
-export const firstApproval = (calls: readonly ToolCall[]): readonly LogEntry[] => {
+/** Asks for the first waiting call; calls that needed no person are not counted. */
+export const firstApproval = (turnId: TurnId, calls: readonly ToolCall[]): readonly LogEntry[] => {
   const waiting = calls.find((call) => call.status === 'pending');
-  return waiting === undefined ? [] : [approvalRequest(waiting, calls)];
+  return waiting === undefined ? [] : [approvalRequest(turnId, waiting, calls)];
 };
 
-/** `queuePosition` is 1-based among the calls of this queue that were not allowed by a policy. */
+/** `queuePosition` is 1-based among the calls of this queue that a person decides. */
 export const approvalRequest = (
-  { callId, name, args }: ToolCall,
+  turnId: TurnId,
+  { callId, name, args, digest, askedAt }: ToolCall,
   calls: readonly ToolCall[],
 ): Extract<LogEntry, { type: 'tool:approval_required' }> => {
   const asked = calls.filter((call) => call.askedHuman);
   const queuePosition = asked.findIndex((call) => call.callId === callId) + 1;
   return {
     type: 'tool:approval_required',
-    data: { callId, name, args, queuePosition, totalInQueue: asked.length },
+    data: { turnId, callId, name, args, digest, askedAt, queuePosition, totalInQueue: asked.length },
   };
 };
 
-/** One decision; `remember` also approves every waiting call of the same tool. */
+/** One decision; a grant that it makes also approves every waiting call that the grant covers. */
 export const decideCall = (
-  { calls, policy }: Deciding,
+  { turnId, calls, policy }: Deciding,
   waiting: ToolCall,
   event: EventOf<'call-decided'>,
-): Said & { readonly calls: readonly ToolCall[]; readonly policy: ApprovalPolicy } => {
+): Said & { readonly calls: readonly ToolCall[]; readonly policy: ApprovalPolicy } =>
+  event.approved
+    ? approveCall({ turnId, calls, policy }, waiting, event)
+    : rejectCall({ turnId, calls, policy }, waiting, event);
+
+type Queue = Pick<Deciding, 'turnId' | 'calls' | 'policy'>;
+
+const rejectCall = (
+  { turnId, calls, policy }: Queue,
+  waiting: ToolCall,
+  { by, reason }: EventOf<'call-decided'>,
+) => {
   const { callId, name } = waiting;
-  if (!event.approved) {
-    return {
-      calls: calls.map((call) => (call === waiting ? { ...call, status: 'rejected' } : call)),
-      policy,
-      log: [{ type: 'tool:rejected', data: { callId, name } }],
-      history: [
-        {
-          role: 'tool',
-          callId,
-          name,
-          text: 'The user rejected this call. It did not run.',
-          outcome: 'rejected',
-        },
-      ],
-    };
-  }
-  const isApproved = (call: ToolCall): boolean =>
-    call === waiting ||
-    (event.remember && call.status === 'pending' && toolIdentity(call) === toolIdentity(waiting));
+  const why = reason === undefined ? {} : { reason };
+  const text =
+    reason === undefined
+      ? 'The user rejected this call. It did not run.'
+      : `The user rejected this call: ${reason}`;
   return {
-    calls: calls.map((call) => (isApproved(call) ? { ...call, status: 'approved' } : call)),
-    policy: event.remember
-      ? { ...policy, rememberedTools: [...policy.rememberedTools, toolIdentity(waiting)] }
-      : policy,
-    log: [],
+    calls: calls.map((call) => (call === waiting ? { ...call, status: 'rejected' as const } : call)),
+    policy,
+    log: [
+      decidedEntry(turnId, waiting, { approved: false, by, ...why }),
+      { type: 'tool:rejected' as const, data: { callId, name } },
+    ],
+    history: [{ role: 'tool' as const, callId, name, text, outcome: 'rejected' as const }],
+  };
+};
+
+const approveCall = (
+  { turnId, calls, policy }: Queue,
+  waiting: ToolCall,
+  { by, reason, edited, grant }: EventOf<'call-decided'>,
+) => {
+  const isCovered = (call: ToolCall): boolean =>
+    call !== waiting &&
+    call.status === 'pending' &&
+    grant !== undefined &&
+    grantFor(call, [grant]) !== undefined;
+  const covered = grant === undefined ? {} : { grant: grant.id };
+  const decision = {
+    approved: true,
+    by,
+    ...(reason === undefined ? {} : { reason }),
+    ...(edited === undefined ? {} : { editedDigest: edited.digest, editedArgs: edited.args }),
+  };
+  return {
+    calls: calls.map((call) => {
+      if (call === waiting)
+        return { ...call, ...(edited === undefined ? {} : { edited }), status: 'approved' as const };
+      return isCovered(call) ? { ...call, ...covered, status: 'approved' as const } : call;
+    }),
+    policy: grant === undefined ? policy : { ...policy, grants: [...policy.grants, grant] },
+    log: [
+      decidedEntry(turnId, waiting, decision),
+      ...calls
+        .filter(isCovered)
+        .map((call) =>
+          decidedEntry(turnId, call, { approved: true, by: { kind: 'grant', id: grant?.id ?? '' } }),
+        ),
+    ],
     history: [],
   };
 };
 
 /** What an ended call says: its output, or its failure to the user and to the model. */
 export const resultOf = (
-  { callId, name }: ToolCall,
+  { callId, name, edited }: ToolCall,
   event: EventOf<'call-finished'> | EventOf<'call-failed'>,
 ): Said & { readonly status: 'completed' | 'failed' } => {
   if (event.type === 'call-finished') {
@@ -133,13 +219,22 @@ export const resultOf = (
     return {
       status: 'completed',
       log: [{ type: 'tool:output', data: { callId, name, content, durationMs } }],
-      history: [{ role: 'tool', callId, name, text, outcome: 'completed' }],
+      history: [{ role: 'tool', callId, name, text: toldOf(edited) + text, outcome: 'completed' }],
     };
   }
   const message = `Tool ${name} failed: ${event.message}`;
   return {
     status: 'failed',
     log: [{ type: 'agent:error', data: { code: event.code, message, callId } }],
-    history: [{ role: 'tool', callId, name, text: message, outcome: 'failed' }],
+    history: [{ role: 'tool', callId, name, text: toldOf(edited) + message, outcome: 'failed' }],
   };
 };
+
+/** Characters of changed arguments as the model reads them before the result. */
+const editedCharactersMax = 10_000;
+
+/** A model that is not told believes that its own arguments ran. */
+const toldOf = (edited: ToolCall['edited']): string =>
+  edited === undefined
+    ? ''
+    : `The user changed the arguments of this call before it ran. It ran with ${cutMiddle(JSON.stringify(edited.args), editedCharactersMax)}\n\n`;

@@ -10,7 +10,7 @@ const running = {
   step: 1,
   usage: { inputTokens: 0, outputTokens: 0 },
   spentUsd: 0,
-  policy: { mode: 'ask', rememberedTools: [] },
+  policy: { mode: 'ask', grants: [] },
 } as const;
 const call = (callId: string, status: ToolCall['status'], fields: Partial<ToolCall> = {}): ToolCall => ({
   callId: callId as CallId,
@@ -18,6 +18,8 @@ const call = (callId: string, status: ToolCall['status'], fields: Partial<ToolCa
   args: {},
   status,
   askedHuman: true,
+  digest: 'd',
+  askedAt: 'then',
   ...fields,
 });
 const deciding = (...calls: ToolCall[]): TurnState => ({ ...running, kind: 'deciding', calls });

@@ -9,7 +9,7 @@ const running = {
   step: 2,
   usage: { inputTokens: 0, outputTokens: 0 },
   spentUsd: 0,
-  policy: { mode: 'ask', rememberedTools: [] },
+  policy: { mode: 'ask', grants: [] },
 } as const;
 
 const call = (status: CallStatus): ToolCall => ({
@@ -18,6 +18,8 @@ const call = (status: CallStatus): ToolCall => ({
   args: { line: 'true' },
   status,
   askedHuman: true,
+  digest: 'd',
+  askedAt: 'then',
   ...(status === 'executing' ? { generation: 4 } : {}),
 });
 

@@ -29,7 +29,8 @@ const runTool = (key: string, call: ToolCall): TurnEffect => ({
   key,
   callId: call.callId,
   name: call.name,
-  args: call.args,
+  // AP6: what was approved.
+  args: call.edited?.args ?? call.args,
   ...(call.route === undefined ? {} : { route: call.route }),
   ...(call.generation === undefined ? {} : { generation: call.generation }),
 });

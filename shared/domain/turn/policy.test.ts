@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolRoute } from '../asked-call.ts';
+import type { AskedCall, ToolRoute } from '../asked-call.ts';
 import type { JsonObject } from '../json.ts';
 import type { ApprovalMode } from '../session.ts';
 import { sandboxTools } from '../tools.ts';
-import { needsHuman, repetitionOf } from './policy.ts';
+import type { Grant } from './grant.ts';
+import { allowedBy, repetitionOf } from './policy.ts';
 
 const first = { calls: '', times: 1 };
+const needsHuman = (...asked: Parameters<typeof allowedBy>): boolean => allowedBy(...asked) === undefined;
+const grantOf = (identity: string): Grant => ({
+  ...{ id: 'g', tool: 'x', identity, by: { kind: 'person', id: 'ada' }, at: 1 },
+});
 const asksHuman = (mode: ApprovalMode, name: string, args: JsonObject = {}): boolean =>
-  needsHuman({ name, args }, { mode, rememberedTools: [] }, first);
+  needsHuman({ name, args }, { mode, grants: [] }, first);
 const asksGit = (command: string): boolean => asksHuman('medium', 'execute_command', { command });
 
 describe('which calls are put before a human', () => {
@@ -43,7 +48,7 @@ describe('which calls are put before a human', () => {
           args: { action },
           route: { kind: 'platform', tool: 'session' },
         } as const;
-        return needsHuman(call, { mode, rememberedTools: [] }, first);
+        return needsHuman(call, { mode, grants: [] }, first);
       };
       expect(['get', 'list', 'events'].map(asks)).toEqual(Array(3).fill(asksHuman(mode, 'list_files', {})));
       const likeACommand = asksHuman(mode, 'execute_command', { command: 'make' });
@@ -52,14 +57,17 @@ describe('which calls are put before a human', () => {
   );
 
   test.each(modes)('a tool that a human allowed for the session is not asked again in %s', (mode) => {
-    const policy = { mode, rememberedTools: ['execute_code'] };
-    expect(needsHuman({ name: 'execute_code', args: {} }, policy, { calls: '', times: 9 })).toBe(false);
+    const policy = { mode, grants: [grantOf('["sandbox","execute_code"]')] };
+    expect(allowedBy({ name: 'execute_code', args: {} }, policy, { calls: '', times: 9 })).toEqual({
+      kind: 'grant',
+      id: 'g',
+    });
   });
 });
 
 describe('a tool of a registered server', () => {
   const route: ToolRoute = { kind: 'remote', server: 'docs', tool: 'read_file' };
-  const policy = { mode: 'medium', rememberedTools: [] } as const;
+  const policy = { mode: 'medium', grants: [] } as const;
 
   test.each([
     ['read_file', { path: 'a.txt' }],
@@ -71,12 +79,14 @@ describe('a tool of a registered server', () => {
   });
 
   test('is remembered as that of its server', () => {
-    const call = { name: 'read_file', args: {}, route };
+    const call: Pick<AskedCall, 'name' | 'args' | 'route'> = { name: 'read_file', args: {}, route };
     const asked = (remembered: string, other = call) =>
-      needsHuman(other, { mode: 'ask', rememberedTools: [remembered] }, first);
-    expect([asked('docs/read_file'), asked('read_file')]).toEqual([false, true]);
+      needsHuman(other, { mode: 'ask', grants: [grantOf(remembered)] }, first);
+    const [own, sandbox] = ['["server","docs","read_file"]', '["sandbox","read_file"]'] as const;
+    expect([asked(own), asked(sandbox)]).toEqual([false, true]);
     const moved = { ...call, route: { ...route, server: 'other' } };
-    expect(asked('docs/read_file', moved)).toBe(true);
+    expect(asked(own, moved)).toBe(true);
+    expect(asked(own, { ...call, route: { kind: 'caller', caller: 'docs', tool: 'read_file' } })).toBe(true);
   });
 });
 
@@ -205,7 +215,7 @@ describe('repetition', () => {
 
   test('in high mode the third time is asked, and every one after it', () => {
     const asked = [1, 2, 3, 4].map((times) =>
-      needsHuman(run, { mode: 'high', rememberedTools: [] }, { calls: '', times }),
+      needsHuman(run, { mode: 'high', grants: [] }, { calls: '', times }),
     );
     expect(asked).toEqual([false, false, true, true]);
   });

@@ -1,13 +1,15 @@
 /**
- * Which calls need a human. A tool that a human allowed for the session never does; the rest follows from the
- * mode (docs/spec/turn.md). What is not known to be harmless is asked.
+ * Decides which calls need a person. A call that a grant covers needs none; the rest follows from the mode
+ * (docs/spec/turn.md). A call that is not known to be harmless is asked.
  *
- * A mode saves a human's attention and is no boundary: what a call may do at all, its sandbox decides.
+ * A mode saves a person's attention and is no boundary: the sandbox decides what a call can do at all.
  */
 import { type AskedCall, toolIdentity } from '../asked-call.ts';
+import type { Decider } from '../principal.ts';
 import { isLook } from '../session-tool.ts';
+import { type Grant, grantFor } from './grant.ts';
 import { isGitsOwn, isPlainGitLine } from './plain-git.ts';
-import type { ApprovalPolicy, Repetition } from './turn.ts';
+import type { ApprovalPolicy, Repetition, TurnState } from './turn.ts';
 
 type Asked = Pick<AskedCall, 'name' | 'args' | 'route'>;
 
@@ -16,8 +18,24 @@ const repetitionsMax = 3;
 
 const readers: readonly string[] = ['read_file', 'list_files'];
 
-export const needsHuman = (call: Asked, policy: ApprovalPolicy, repetition: Repetition): boolean => {
-  if (policy.rememberedTools.includes(toolIdentity(call))) return false;
+/** The grant or the mode that allows a call; undefined when a person has to. */
+export const allowedBy = (
+  call: Asked,
+  policy: ApprovalPolicy,
+  repetition: Repetition,
+): Decider | undefined => {
+  const grant = grantFor(call, policy.grants);
+  if (grant !== undefined) return { kind: 'grant', id: grant.id };
+  return needsHuman(call, policy, repetition) ? undefined : { kind: 'policy', id: policy.mode };
+};
+
+/** What a person allowed: a turn that runs holds it, and hands it to the session as it ends. */
+export const grantsInForce = (
+  { grants }: { readonly grants: readonly Grant[] },
+  { state }: { readonly state: TurnState },
+): readonly Grant[] => ('policy' in state ? state.policy.grants : grants);
+
+const needsHuman = (call: Asked, policy: ApprovalPolicy, repetition: Repetition): boolean => {
   switch (policy.mode) {
     case 'auto':
       return false;

@@ -4,6 +4,8 @@ import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import { approvalModes } from '../session.ts';
+import { distinctCalls } from './calls.ts';
+import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
 import type { Acting, CallStatus, ToolCall, TurnEvent, TurnLimits, TurnState } from './turn.ts';
@@ -14,11 +16,18 @@ const idle: TurnState = { kind: 'idle' };
 
 const callId = fc.constantFrom('c1', 'c2', 'c2-1', 'c3').map((text) => text as CallId);
 const toolName = fc.constantFrom('shell', 'write');
+const by = { kind: 'token', id: 'a token' } as const;
+const grantOf = (tool: string): Grant => ({
+  ...{ id: `grant of ${tool}`, tool, identity: JSON.stringify(['sandbox', tool]), by, at: 1 },
+});
+const placed = { digest: 'd', askedAt: 'then' };
 const policy = fc.record({
   mode: fc.constantFrom(...approvalModes),
-  rememberedTools: fc.subarray(['shell', 'write']),
+  grants: fc.subarray(['shell', 'write']).map((tools) => tools.map(grantOf)),
 });
-const asked = fc.record({ callId, name: toolName, args: fc.constant({}) });
+const asked = fc
+  .record({ callId, name: toolName, args: fc.constant({}) })
+  .map((call) => ({ ...call, ...placed }));
 
 /** Any event at any time, from a world so small that ids meet. */
 const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
@@ -36,7 +45,7 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
     step: fc.integer({ min: 1, max: 4 }),
     messageId: fc.constant('a' as MessageId),
     text: fc.constantFrom('', 'hi'),
-    calls: fc.array(asked, { maxLength: 5 }),
+    calls: fc.uniqueArray(asked, { maxLength: 5, selector: (call) => call.callId }),
     end: fc.constantFrom(
       'end_turn' as const,
       'max_tokens' as const,
@@ -64,7 +73,20 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
     at: fc.nat(),
     callId,
     approved: fc.boolean(),
-    remember: fc.boolean(),
+    by: fc.constant(by),
+  }),
+  fc.record({
+    type: fc.constant('call-decided' as const),
+    at: fc.nat(),
+    callId,
+    approved: fc.constant(true),
+    by: fc.constant(by),
+    grant: toolName.map(grantOf),
+  }),
+  fc.record({
+    type: fc.constant('grant-withdrawn' as const),
+    at: fc.nat(),
+    grantId: fc.constantFrom('grant of shell', 'grant of write'),
   }),
   fc.record({
     type: fc.constant('calls-started' as const),
@@ -108,7 +130,7 @@ const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
         at,
         turnId: `turn-${place}` as TurnId,
         message: { messageId: 'm' as MessageId, text: 'hello' },
-        policy: { mode: approvalModes[pick % 5] ?? 'ask', rememberedTools: [] },
+        policy: { mode: approvalModes[pick % 5] ?? 'ask', grants: [] },
         spentUsd: pick % 7 === 0 ? 2 : 0,
       };
     case 'thinking':
@@ -123,6 +145,7 @@ const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
           callId: `${place}:${index}` as CallId,
           name: index % 2 === 0 ? 'shell' : 'write',
           args: {},
+          ...placed,
         })),
         end: 'tool_use',
         usage,
@@ -130,7 +153,9 @@ const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
       };
     case 'deciding': {
       const waiting = firstOf(state.calls, ['pending']);
-      return { type: 'call-decided', at, callId: waiting, approved: pick % 3 > 0, remember: pick % 4 === 0 };
+      const approved = pick % 3 > 0;
+      const grant = approved && pick % 4 === 0 ? { grant: grantOf('shell') } : {};
+      return { type: 'call-decided', at, callId: waiting, approved, by, ...grant };
     }
     case 'acting':
       return fittingResult(state, place, pick);
@@ -301,7 +326,8 @@ test('where call ids never repeat, an event of a turn is ignored ever after in t
 
 const mayFollow: Record<CallStatus, readonly CallStatus[]> = {
   pending: ['approved', 'rejected'],
-  approved: ['executing', 'completed', 'failed'],
+  // Back to a person, when the grant that allowed it is withdrawn.
+  approved: ['pending', 'executing', 'completed', 'failed'],
   executing: ['completed', 'failed'],
   rejected: [],
   completed: [],
@@ -352,44 +378,20 @@ test('a turn makes at most as many model calls and queues as many tools as its l
   });
 });
 
-test('however a provider repeats its ids, the calls of a queue are told apart (T3)', () => {
+test('however a provider repeats its ids, calls are told apart from each other and from earlier ones (T3)', () => {
   const ids = fc.array(fc.constantFrom('a', 'a-1', 'a-2', 'a-1-1', 'a-2-2', ''), {
     minLength: 1,
     maxLength: 8,
   });
-  const roomy = { stepsMax: 3, callsMax: 8, usdMax: 10 };
   fc.assert(
-    fc.property(ids, (given) => {
-      const thinking = reduce(
-        idle,
-        {
-          type: 'started',
-          at: 1,
-          turnId: 't' as TurnId,
-          message: { messageId: 'm' as MessageId, text: 'hello' },
-          policy: { mode: 'ask', rememberedTools: [] },
-          spentUsd: 0,
-        },
-        roomy,
-      );
+    fc.property(ids, fc.subarray(['a', 'a-1', 'a-2']), (given, taken) => {
       const calls = given.map((text) => ({ callId: text as CallId, name: 'shell', args: {} }));
-      const answer: TurnEvent = {
-        type: 'model-answered',
-        at: 2,
-        step: 1,
-        messageId: 'a' as MessageId,
-        text: '',
-        calls,
-        end: 'tool_use',
-        usage,
-        costUsd: 0,
-      };
-      const { state } = reduce(thinking.state, answer, roomy);
-      const made = 'calls' in state ? state.calls.map((call) => call.callId) : [];
+      const made = distinctCalls(calls, taken as CallId[]).map((call) => call.callId);
       expect(made).toHaveLength(given.length);
       expect(new Set(made).size).toBe(given.length);
       for (const [index, text] of given.entries())
-        if (given.indexOf(text) === index) expect(made[index]).toBe(text);
+        if (given.indexOf(text) === index && !taken.includes(text)) expect(made[index]).toBe(text);
+      expect(made.filter((callId) => taken.includes(callId))).toEqual([]);
     }),
     runs,
   );

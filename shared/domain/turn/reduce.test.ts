@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { distinctCalls } from './calls.ts';
+import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
 import type { Acting, Deciding, Thinking, ToolCall, TurnEvent, TurnState, TurnStep } from './turn.ts';
@@ -18,13 +20,15 @@ const thinking: Thinking = {
   step: 1,
   usage: { inputTokens: 0, outputTokens: 0 },
   spentUsd: 0,
-  policy: { mode: 'ask', rememberedTools: [] },
+  policy: { mode: 'ask', grants: [] },
 };
+const placed = (callId: string) => ({ digest: `digest of ${callId}`, askedAt: 'then' });
 const call = (callId: string, status: ToolCall['status'] = 'pending', name = 'shell'): ToolCall => ({
   callId: id(callId),
   name,
   args: { line: callId },
   status,
+  ...placed(callId),
   askedHuman: true,
   ...(status === 'executing' ? { generation: 7 } : {}),
 });
@@ -41,7 +45,7 @@ const started = (newId = 'turn-2'): EventOf<'started'> => ({
   at: 1,
   turnId: newId as TurnId,
   message: { messageId: 'question' as MessageId, text: 'hello' },
-  policy: { mode: 'ask', rememberedTools: [] },
+  policy: { mode: 'ask', grants: [] },
   spentUsd: 0.5,
 });
 const answered = (fields: Partial<EventOf<'model-answered'>> = {}): TurnEvent => ({
@@ -58,6 +62,8 @@ const answered = (fields: Partial<EventOf<'model-answered'>> = {}): TurnEvent =>
 });
 const asks = (...names: string[]) =>
   names.map((name, index) => ({ callId: id(`c${index + 1}`), name, args: { n: index } }));
+const asksPlaced = (...names: string[]) =>
+  asks(...names).map((asked) => ({ ...asked, ...placed(asked.callId) }));
 const modelFailed = (code: string, step = 1): TurnEvent => ({
   type: 'model-failed',
   at: 2,
@@ -66,12 +72,16 @@ const modelFailed = (code: string, step = 1): TurnEvent => ({
   message: 'no model',
 });
 const budgetSpent = (step = 1): TurnEvent => ({ type: 'budget-spent', at: 2, step });
+const person = { kind: 'person', id: 'ada', name: 'Ada' } as const;
+const allTools: Grant = {
+  ...{ id: 'grant-1', tool: 'shell', identity: '["sandbox","shell"]', by: person, at: 3 },
+};
 const decided = (callId: string, fields: Partial<EventOf<'call-decided'>> = {}): TurnEvent => ({
   type: 'call-decided',
   at: 3,
   callId: id(callId),
   approved: true,
-  remember: false,
+  by: person,
   ...fields,
 });
 const callsStarted = (...callIds: string[]): TurnEvent => ({
@@ -118,11 +128,12 @@ const after = (state: TurnState, ...events: TurnEvent[]): TurnStep =>
   );
 
 describe('the transition table', () => {
+  const granted = { mode: 'ask' as const, grants: [allTools] };
   const states: Record<TurnState['kind'], TurnState> = {
     idle: { kind: 'idle' },
-    thinking,
-    deciding: deciding(call('c1')),
-    acting: acting(call('c1', 'approved')),
+    thinking: { ...thinking, policy: granted },
+    deciding: { ...deciding(call('c1')), policy: granted },
+    acting: { ...acting(call('c1', 'approved')), policy: granted },
     done: done(),
   };
   const events: Record<TurnEvent['type'], TurnEvent> = {
@@ -131,6 +142,7 @@ describe('the transition table', () => {
     'model-failed': modelFailed('provider_unavailable'),
     'budget-spent': budgetSpent(),
     'call-decided': decided('c1'),
+    'grant-withdrawn': { type: 'grant-withdrawn', at: 4, grantId: 'grant-1' },
     'calls-started': callsStarted('c1'),
     'call-handed': callHanded('c1'),
     'call-finished': finished('c1'),
@@ -139,11 +151,11 @@ describe('the transition table', () => {
   };
   // biome-ignore format: a table is read by column
   const table: Record<TurnState['kind'], Record<TurnEvent['type'], TurnState['kind'] | 'ignored'>> = {
-    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
-    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'budget-spent': 'done',    'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'acting',  'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'calls-started': 'acting',  'call-handed': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
-    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'budget-spent': 'done',    'call-decided': 'ignored', 'grant-withdrawn': 'thinking', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'acting',  'grant-withdrawn': 'deciding', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'acting', 'calls-started': 'acting',  'call-handed': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
+    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
   };
   const cells = Object.entries(table).flatMap(([kind, row]) =>
     Object.entries(row).map(([type, expected]) => ({ kind, type, expected })),
@@ -237,7 +249,7 @@ describe('a turn without tools', () => {
 
   test('what only the provider understands stays beside its answer in the history, and is not shown', () => {
     const echo = { thinking: [{ signature: 'abc' }] };
-    const step = after(thinking, answered({ echo, calls: asks('shell') }));
+    const step = after(thinking, answered({ echo, calls: asksPlaced('shell') }));
     expect(step.history).toEqual([
       { role: 'assistant', messageId: 'answer', text: 'hi', calls: asks('shell'), echo },
     ]);
@@ -255,7 +267,7 @@ describe('a turn without tools', () => {
   });
 
   test('a refused answer runs none of the calls it asked for', () => {
-    const step = after(thinking, answered({ end: 'refused', calls: asks('shell') }));
+    const step = after(thinking, answered({ end: 'refused', calls: asksPlaced('shell') }));
     expect(step.state).toEqual({ kind: 'done', turnId, stopReason: 'refused' });
     expect(step.history).toEqual([{ role: 'assistant', messageId: 'answer', text: 'hi', calls: [] }]);
     expect(step.log.map(({ type }) => type)).toEqual(['message', 'completion']);
@@ -302,7 +314,11 @@ describe('a turn without tools', () => {
 });
 
 describe('approvals', () => {
-  const two = after(thinking, answered({ text: '', calls: asks('shell', 'write'), end: 'tool_use' }));
+  const approved = (callId: string, name: string, fields: object = {}) => ({
+    type: 'tool:decided',
+    data: { turnId, callId, name, digest: `digest of ${callId}`, approved: true, by: person, ...fields },
+  });
+  const two = after(thinking, answered({ text: '', calls: asksPlaced('shell', 'write'), end: 'tool_use' }));
 
   test('every asked call is announced, and a human is asked for the first of them', () => {
     expect(two.log).toEqual([
@@ -310,7 +326,10 @@ describe('approvals', () => {
       { type: 'tool:call', data: { callId: 'c2', name: 'write', args: { n: 1 } } },
       {
         type: 'tool:approval_required',
-        data: { callId: 'c1', name: 'shell', args: { n: 0 }, queuePosition: 1, totalInQueue: 2 },
+        data: {
+          ...{ turnId, callId: 'c1', name: 'shell', args: { n: 0 }, ...placed('c1') },
+          ...{ queuePosition: 1, totalInQueue: 2 },
+        },
       },
     ]);
     expect(two.history).toEqual([
@@ -323,21 +342,28 @@ describe('approvals', () => {
   test('an approval asks for the next call, 2 of 2; the last one lets all of them run', () => {
     const one = after(two.state, decided('c1'));
     expect(one.log).toEqual([
+      approved('c1', 'shell'),
       {
         type: 'tool:approval_required',
-        data: { callId: 'c2', name: 'write', args: { n: 1 }, queuePosition: 2, totalInQueue: 2 },
+        data: {
+          ...{ turnId, callId: 'c2', name: 'write', args: { n: 1 }, ...placed('c2') },
+          ...{ queuePosition: 2, totalInQueue: 2 },
+        },
       },
     ]);
     expect(pendingWork(one.state)).toEqual([]);
     const both = after(one.state, decided('c2'));
-    expect(both.log).toEqual([]);
+    expect(both.log).toEqual([approved('c2', 'write')]);
     expect(both.state.kind).toBe('acting');
     expect(pendingWork(both.state).map(({ key }) => key)).toEqual(['tool:turn-1:1:c1', 'tool:turn-1:1:c2']);
   });
 
   test('a rejected call is told to user and model, and only the approved one runs', () => {
     const step = after(two.state, decided('c1', { approved: false }), decided('c2'));
-    expect(step.log[0]).toEqual({ type: 'tool:rejected', data: { callId: 'c1', name: 'shell' } });
+    expect(step.log.slice(0, 2)).toEqual([
+      approved('c1', 'shell', { approved: false }),
+      { type: 'tool:rejected', data: { callId: 'c1', name: 'shell' } },
+    ]);
     expect(step.history).toEqual([
       {
         role: 'tool',
@@ -360,36 +386,73 @@ describe('approvals', () => {
     expect(pendingWork(step.state)).toEqual([{ type: 'call-model', key: 'model:turn-1:2', step: 2 }]);
   });
 
-  test('remember approves the waiting calls of the same tool, and the later ones', () => {
-    const three = after(thinking, answered({ calls: asks('shell', 'write', 'shell') }));
-    const step = after(three.state, decided('c1', { remember: true }));
+  test('a grant approves the waiting calls of the same tool, and the later ones', () => {
+    const three = after(thinking, answered({ calls: asksPlaced('shell', 'write', 'shell') }));
+    const step = after(three.state, decided('c1', { grant: allTools }));
     expect(statuses(step.state)).toEqual(['approved', 'pending', 'approved']);
-    expect(step.log).toMatchObject([{ data: { callId: 'c2', queuePosition: 2, totalInQueue: 3 } }]);
+    expect(step.log).toEqual([
+      approved('c1', 'shell'),
+      approved('c3', 'shell', { by: { kind: 'grant', id: 'grant-1' } }),
+      expect.objectContaining({
+        data: expect.objectContaining({ callId: 'c2', queuePosition: 2, totalInQueue: 3 }),
+      }),
+    ]);
     const next = after(
       step.state,
       decided('c2', { approved: false }),
       finished('c1'),
       finished('c3'),
-      answered({ step: 2, calls: asks('shell', 'write') }),
+      answered({ step: 2, calls: asksPlaced('shell', 'write') }),
     );
     expect(statuses(next.state)).toEqual(['approved', 'pending']);
     expect(next.log.at(-1)).toMatchObject({ data: { callId: 'c2', queuePosition: 1, totalInQueue: 1 } });
   });
 
-  test('a rejection with remember is a rejection and remembers nothing', () => {
-    const step = after(two.state, decided('c1', { approved: false, remember: true }));
-    expect(step.state).toMatchObject({ policy: { mode: 'ask', rememberedTools: [] } });
+  test('a reason reaches the model, and edited arguments run in place of what it asked', () => {
+    const edited = { args: { line: 'safe' }, digest: 'digest of the edit' };
+    const why = { approved: false, reason: 'use the safe one' };
+    const step = after(two.state, decided('c1', why), decided('c2', { edited }));
+    expect(step.log).toEqual(
+      expect.arrayContaining([
+        approved('c1', 'shell', why),
+        approved('c2', 'write', { editedDigest: edited.digest, editedArgs: edited.args }),
+      ]),
+    );
+    expect(step.history).toMatchObject([{ text: 'The user rejected this call: use the safe one' }]);
+    expect(pendingWork(step.state)).toMatchObject([{ callId: 'c2', args: { line: 'safe' } }]);
+    expect(after(step.state, finished('c2')).history).toMatchObject([
+      { text: expect.stringMatching(/changed the arguments.*\{"line":"safe"\}\n\nout$/) },
+    ]);
+  });
+
+  test('a grant that is withdrawn asks again for what it allowed and has not started', () => {
+    const three = after(thinking, answered({ calls: asksPlaced('write', 'shell', 'shell') }));
+    const given = after(three.state, decided('c1'), decided('c2', { grant: allTools }));
+    expect(given.state).toMatchObject({ kind: 'acting', policy: { grants: [allTools] } });
+    const waiting: Deciding = {
+      ...deciding(call('c1'), { ...call('c2', 'approved'), askedHuman: false, grant: 'grant-1' }),
+      policy: { mode: 'ask', grants: [allTools] },
+    };
+    const step = after(waiting, { type: 'grant-withdrawn', at: 4, grantId: 'grant-1' });
+    expect(statuses(step.state)).toEqual(['pending', 'pending']);
+    expect(step.state).toMatchObject({ policy: { grants: [] } });
+    expect(step.log).toEqual([{ type: 'system', data: { kind: 'grant_withdrawn', grantId: 'grant-1' } }]);
+    const later = after(step.state, decided('c1'));
+    expect(later.log.at(-1)).toMatchObject({ type: 'tool:approval_required', data: { callId: 'c2' } });
   });
 
   test('in auto mode nobody is asked', () => {
-    const auto: Thinking = { ...thinking, policy: { mode: 'auto', rememberedTools: [] } };
-    const step = after(auto, answered({ calls: asks('shell', 'write') }));
-    expect(step.log.map(({ type }) => type)).toEqual(['message', 'tool:call', 'tool:call']);
+    const auto: Thinking = { ...thinking, policy: { mode: 'auto', grants: [] } };
+    const step = after(auto, answered({ calls: asksPlaced('shell', 'write') }));
+    expect(step.log.slice(3)).toEqual([
+      approved('c1', 'shell', { by: { kind: 'policy', id: 'auto' } }),
+      approved('c2', 'write', { by: { kind: 'policy', id: 'auto' } }),
+    ]);
     expect(statuses(step.state)).toEqual(['approved', 'approved']);
   });
 
   test('calls over the limit are left out of the queue and of the history, and that is said', () => {
-    const step = after(thinking, answered({ calls: asks('a', 'b', 'c', 'd', 'e') }));
+    const step = after(thinking, answered({ calls: asksPlaced('a', 'b', 'c', 'd', 'e') }));
     expect(statuses(step.state)).toHaveLength(4);
     expect(step.history).toMatchObject([{ calls: asks('a', 'b', 'c', 'd') }]);
     expect(step.log.map(({ type }) => type)).toEqual([
@@ -411,25 +474,26 @@ describe('approvals', () => {
   });
 
   test('as many calls as the limit allows are taken without a word', () => {
-    const step = after(thinking, answered({ calls: asks('a', 'b', 'c', 'd') }));
+    const step = after(thinking, answered({ calls: asksPlaced('a', 'b', 'c', 'd') }));
     expect(step.log.filter(({ type }) => type === 'agent:error')).toEqual([]);
   });
 
   test('in high mode the third answer in a row that asks for the same calls is put before a human', () => {
-    const high: Thinking = { ...thinking, policy: { mode: 'high', rememberedTools: [] } };
-    const again = (step: number) => answered({ step, text: '', calls: asks('shell') });
+    const high: Thinking = { ...thinking, policy: { mode: 'high', grants: [] } };
+    const again = (step: number) => answered({ step, text: '', calls: asksPlaced('shell') });
     const twice = after(high, again(1), finished('c1'), again(2));
     expect(twice.log.filter(({ type }) => type === 'tool:approval_required')).toEqual([]);
     const third = after(twice.state, finished('c1'), again(3));
     expect(statuses(third.state)).toEqual(['pending']);
     expect(third.log.at(-1)).toMatchObject({ type: 'tool:approval_required', data: { callId: 'c1' } });
-    const other = after(twice.state, finished('c1'), answered({ step: 3, calls: asks('write') }));
+    const other = after(twice.state, finished('c1'), answered({ step: 3, calls: asksPlaced('write') }));
     expect(statuses(other.state)).toEqual(['approved']);
   });
 
   test('ids that a provider repeats become different calls', () => {
-    const ids = ['a', 'a-2', 'a', 'a'].map((callId) => ({ callId: id(callId), name: 'shell', args: {} }));
-    const step = after(thinking, answered({ calls: ids }));
+    const given = ['a', 'a-2', 'a', 'a'].map((callId) => ({ callId: id(callId), name: 'shell', args: {} }));
+    const calls = distinctCalls(given, []).map((asked) => ({ ...asked, ...placed(asked.callId) }));
+    const step = after(thinking, answered({ calls }));
     expect('calls' in step.state && step.state.calls.map(({ callId }) => callId)).toEqual([
       'a',
       'a-2',

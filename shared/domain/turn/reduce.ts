@@ -7,7 +7,20 @@
  */
 import { assertNever } from '../assert.ts';
 import type { StopReason } from '../event-log.ts';
-import { addUsage, askedCalls, decideCall, firstApproval, leftOut, noUsage, resultOf } from './calls.ts';
+import type { JsonObject } from '../json.ts';
+import { historyArgumentsBytesMax } from '../limits.ts';
+import { cutTextsMiddle } from '../text.ts';
+import {
+  addUsage,
+  allowedEntries,
+  decideCall,
+  firstApproval,
+  leftOut,
+  noUsage,
+  queuedCalls,
+  resultOf,
+  waitingCall,
+} from './calls.ts';
 import { assertTurn } from './invariants.ts';
 import { repetitionOf } from './policy.ts';
 import {
@@ -46,6 +59,8 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
       return isCurrent(state, event) ? thought(state, event, limits) : ignore(state, 'a late answer');
     case 'call-decided':
       return state.kind === 'deciding' ? decided(state, event, limits) : ignore(state, 'no call waits');
+    case 'grant-withdrawn':
+      return grantWithdrawn(state, event);
     case 'calls-started':
       return state.kind === 'acting' ? callsStarted(state, event) : ignore(state, 'no call runs');
     case 'call-handed':
@@ -102,14 +117,23 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   const spentUsd = state.spentUsd + event.costUsd;
   const repetition = repetitionOf(event.calls, state.repetition);
   const wanted = event.end === 'refused' ? [] : event.calls;
-  const calls = askedCalls(wanted, { policy: state.policy, repetition }, limits);
+  const queued = queuedCalls(wanted, { policy: state.policy, repetition }, limits);
+  const calls = queued.map(({ call }) => call);
   const asked = calls.map(({ callId, name, args }) => ({ callId, name, args }));
   const isSilent = text === '' && asked.length === 0;
   const said: Said = {
     log: text === '' ? [] : [{ type: 'message', data: { messageId, role: 'assistant', text } }],
     history: isSilent
       ? []
-      : [{ role: 'assistant', messageId, text, calls: asked, ...(echo === undefined ? {} : { echo }) }],
+      : [
+          {
+            role: 'assistant',
+            messageId,
+            text,
+            calls: shortened(asked),
+            ...(echo === undefined ? {} : { echo }),
+          },
+        ],
   };
   if (calls.length === 0) {
     const stopReason = event.end === 'tool_use' ? 'end_turn' : event.end;
@@ -119,12 +143,21 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
     log: [
       ...asked.map((data) => ({ type: 'tool:call' as const, data })),
       ...leftOut(wanted.length, calls.length),
-      ...firstApproval(calls),
+      ...allowedEntries(state.turnId, queued),
+      ...firstApproval(state.turnId, calls),
     ],
     history: [],
   };
   const next: Deciding = { ...state, kind: 'deciding', usage, spentUsd, repetition, calls };
   return then(said, then(asking, queue(next, limits)));
+};
+
+/** The model wrote the arguments itself: of long ones it reads the ends again. The log and the queue have them whole. */
+const shortened = <Asked extends { readonly args: JsonObject }>(
+  asked: readonly Asked[],
+): readonly Asked[] => {
+  const bytesMax = Math.floor(historyArgumentsBytesMax / asked.length);
+  return asked.map((call) => ({ ...call, args: cutTextsMiddle(call.args, bytesMax) }));
 };
 
 const modelFailed = (state: Thinking, { code, message }: EventOf<'model-failed'>): TurnStep =>
@@ -134,15 +167,41 @@ const modelFailed = (state: Thinking, { code, message }: EventOf<'model-failed'>
   );
 
 const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLimits): TurnStep => {
-  const waiting = state.calls.find((call) => call.status === 'pending');
+  const waiting = waitingCall(state);
   if (waiting === undefined || waiting.callId !== event.callId)
     return ignore(state, 'this call does not wait');
   const decision = decideCall(state, waiting, event);
-  const asking = { log: firstApproval(decision.calls), history: [] };
+  const asking = { log: firstApproval(state.turnId, decision.calls), history: [] };
   return then(
     decision,
     then(asking, queue({ ...state, policy: decision.policy, calls: decision.calls }, limits)),
   );
+};
+
+/**
+ * Later calls ask again. So do those that it allowed and that have not started, unless the queue runs already: a call
+ * that may have started is not taken back.
+ */
+const grantWithdrawn = (state: Running, { grantId }: EventOf<'grant-withdrawn'>): TurnStep => {
+  const grants = state.policy.grants.filter(({ id }) => id !== grantId);
+  if (grants.length === state.policy.grants.length) return ignore(state, 'there is no such grant');
+  const policy = { ...state.policy, grants };
+  const said = { type: 'system' as const, data: { kind: 'grant_withdrawn', grantId } };
+  if (state.kind !== 'deciding') return { state: { ...state, policy }, log: [said], history: [] };
+  const calls = state.calls.map(({ grant, ...call }) =>
+    grant === undefined
+      ? call
+      : grant === grantId && call.status === 'approved'
+        ? { ...call, status: 'pending' as const, askedHuman: true }
+        : { ...call, grant },
+  );
+  const waiting = calls.find(({ status }) => status === 'pending');
+  const isNew = waiting?.callId !== waitingCall(state)?.callId;
+  return {
+    state: { ...state, policy, calls },
+    log: [said, ...(isNew ? firstApproval(state.turnId, calls) : [])],
+    history: [],
+  };
 };
 
 /** While a call waits for a human the turn decides; then the approved ones run; with none, the model hears so. */

@@ -11,14 +11,30 @@ import type { HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnswerEnd, TokenUsage } from '../model.ts';
+import type { Decider } from '../principal.ts';
 import type { ApprovalMode } from '../session.ts';
+import type { Grant } from './grant.ts';
 
 export type CallStatus = 'pending' | 'approved' | 'rejected' | 'executing' | 'completed' | 'failed';
 
-export type ToolCall = AskedCall & {
+/** A call with its place in a turn: its own id, and the digest of all that a person approves. */
+export type TurnCall = AskedCall & {
+  readonly digest: string;
+  /** ISO 8601, UTC. */
+  readonly askedAt: string;
+};
+
+/** What a person changed a call's arguments to, and the digest of the call with them. */
+export type Edited = { readonly args: JsonObject; readonly digest: string };
+
+export type ToolCall = TurnCall & {
   readonly status: CallStatus;
   /** False when a policy allowed the call without a human. */
   readonly askedHuman: boolean;
+  /** Runs in place of what the model asked. */
+  readonly edited?: Edited;
+  /** The grant that allowed it. */
+  readonly grant?: string;
   /** The sandbox generation the call was started in: its outcome lives and dies with it. */
   readonly generation?: number;
   /** An executing call that somebody outside ends, with no function running meanwhile. */
@@ -46,7 +62,7 @@ export type CallWait = CallerWait | ChildWait;
 export const outsideSandbox = 0;
 
 /** Which calls run without asking. */
-export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly rememberedTools: readonly string[] };
+export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly grants: readonly Grant[] };
 
 /** The calls of the last answer, and how often in a row the model has asked for exactly them. */
 export type Repetition = { readonly calls: string; readonly times: number };
@@ -91,7 +107,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly step: number;
       readonly messageId: MessageId;
       readonly text: string;
-      readonly calls: readonly AskedCall[];
+      readonly calls: readonly TurnCall[];
       readonly end: AnswerEnd;
       readonly usage: TokenUsage;
       readonly costUsd: number;
@@ -105,8 +121,14 @@ export type TurnEvent = { readonly at: number } & (
       readonly type: 'call-decided';
       readonly callId: CallId;
       readonly approved: boolean;
-      readonly remember: boolean;
+      readonly by: Decider;
+      /** Of a rejection: the model is told. */
+      readonly reason?: string;
+      readonly edited?: Edited;
+      /** Allows later calls as well; only with an approval. */
+      readonly grant?: Grant;
     }
+  | { readonly type: 'grant-withdrawn'; readonly grantId: string }
   | { readonly type: 'calls-started'; readonly callIds: readonly CallId[]; readonly generation: number }
   | {
       readonly type: 'call-handed';
@@ -168,6 +190,8 @@ export type TurnRecord = {
   readonly historyFrom: number;
   /** The first that is still in the table: a write deletes only so many of those that were forgotten. */
   readonly historyKept: number;
+  /** In how many items it lies, when in more than one: the next version takes away what it does not need. */
+  readonly parts?: number;
 };
 
 export const noTurn: TurnRecord = {

@@ -25,7 +25,10 @@ const session = (id: string, facts: Partial<Session> = {}): Session => ({
   ...facts,
 });
 const at = (hour: number): string => `2026-01-01T0${hour}:00:00.000Z`;
-const call = { callId: 'c', name: 'execute_command', args: {}, queuePosition: 1, totalInQueue: 1 };
+const call = {
+  ...{ turnId: 't', callId: 'c', name: 'execute_command', args: {}, digest: 'd' },
+  ...{ askedAt: at(1), queuePosition: 1, totalInQueue: 1 },
+};
 
 const family = [
   session('old', { lastActiveAt: at(1) }),

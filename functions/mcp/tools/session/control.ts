@@ -14,7 +14,7 @@ import {
 import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
-import { limitsInForceFor } from '#shared/domain/tree-limits.ts';
+import type { Remember } from '#shared/domain/turn/grant.ts';
 import { defineAction } from '../../action-tool.ts';
 import type { ToolContext } from '../../define-tool.ts';
 
@@ -24,18 +24,23 @@ const done = async ({ ports }: ToolContext, id: SessionId, message: string) => (
   message,
 });
 
+/** `true` is what older clients say for `session`. */
+const rememberOf = (remember: boolean | Remember | undefined): Remember | undefined =>
+  typeof remember === 'boolean' ? (remember ? 'session' : undefined) : remember;
+
 export const approve = defineAction({
   needs: 'own:write',
   input: approveArguments,
   output: doneResult,
-  run: async ({ session_id: id, call_id: callId, approved, remember }, context) => {
+  run: async ({ session_id: sessionId, call_id: callId, turn_id: turnId, remember, ...rest }, context) => {
     const { ports, principal, intent, correlationId, settings } = context;
-    const found = await findSession(ports.sessions, { id, principal, intent });
-    const { stepsPerTurnMax: stepsMax } = settings.limits;
-    const { costUsdMax: usdMax } = limitsInForceFor(found.session, settings.limits);
+    const find = () => findSession(ports.sessions, { id: sessionId, principal, intent });
+    const { stepsPerTurnMax: stepsMax, costUsdMax: usdMax } = settings.limits;
     const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
-    await decideCall(ports, found, { callId, approved, remember, correlationId, limits });
-    return done(context, found.session.id, approved ? 'the call is approved' : 'the call is rejected');
+    const decisionOf = () => ({ ...rest, callId, turnId, remember: rememberOf(remember) });
+    await decideCall(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
+    const message = rest.approved ? 'the call is approved' : 'the call is rejected';
+    return done(context, sessionId as SessionId, message);
   },
 });
 

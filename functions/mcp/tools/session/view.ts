@@ -8,7 +8,7 @@ import { frameBytesMax } from '#shared/domain/limits.ts';
 import type { TokenUsage } from '#shared/domain/model.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { cutLongestText } from '#shared/domain/text.ts';
-import type { TurnRecord } from '#shared/domain/turn/turn.ts';
+import type { Deciding, TurnRecord } from '#shared/domain/turn/turn.ts';
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
@@ -38,11 +38,12 @@ export const detailsOf = (session: Session): z.output<typeof sessionDetails> => 
 });
 
 export const pendingApprovals = (turn: TurnRecord | undefined) =>
-  turn?.state.kind === 'deciding'
-    ? turn.state.calls
-        .filter(({ status }) => status === 'pending')
-        .map(({ callId, name, args }) => ({ call_id: callId, name, args }))
-    : [];
+  turn?.state.kind === 'deciding' ? pendingIn(turn.state) : [];
+
+const pendingIn = ({ turnId, calls }: Deciding) =>
+  calls
+    .filter(({ status }) => status === 'pending')
+    .map(({ callId, name, args, digest }) => ({ call_id: callId, turn_id: turnId, name, args, digest }));
 
 type Logged = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 

@@ -1,11 +1,17 @@
 /** `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it watches. */
-import { DeleteCommand, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
-import { connectionRecord } from '#shared/contracts/stored/connection-records.ts';
-import type { Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
+import { approverRecord, connectionRecord } from '#shared/contracts/stored/connection-records.ts';
+import type { Approver, Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
 import { watchers } from './session-work.ts';
-import { isConditionFailed, keys, type Table } from './table.ts';
+import { approverPartition, isConditionFailed, keys, type Table } from './table.ts';
 
 /** API Gateway ends a connection after two hours; its items outlive it by a little. */
 const connectionSecondsMax = 3 * 3600;
@@ -15,6 +21,7 @@ export const makeConnectionStore = (table: Table): ConnectionStore => ({
   get: get(table),
   remove: remove(table),
   watchers: watchers(table),
+  approvers: approvers(table),
   putTicket: async (hash, { principal, expiresAt }) => {
     const Item = { ...keys.ticket(hash), principal, expiresAt, ttl: Math.ceil(expiresAt / 1000) };
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
@@ -36,13 +43,42 @@ const put =
   ({ client, name }: Table): ConnectionStore['put'] =>
   async (connection: Connection) => {
     const ttl = Math.ceil(connection.connectedAt / 1000) + connectionSecondsMax;
+    const { id, principal } = connection;
     const items = [
-      { ...keys.connection(connection.id), ...connection, ttl },
-      { ...keys.watcher(connection.sessionId, connection.id), ttl },
+      { ...keys.connection(id), ...connection, ttl },
+      connection.sessionId === undefined
+        ? { ...besideOf(connection), id, principal, ttl }
+        : { ...besideOf(connection), ttl },
     ];
     await client.send(
       new TransactWriteCommand({ TransactItems: items.map((Item) => ({ Put: { TableName: name, Item } })) }),
     );
+  };
+
+/** Where those find it who have something to tell it. */
+const besideOf = ({ id, sessionId }: Connection) =>
+  sessionId === undefined ? keys.approver(id) : keys.watcher(sessionId, id);
+
+/** As many as people have the app open: read a page at a time. */
+const approvers =
+  ({ client, name }: Table): ConnectionStore['approvers'] =>
+  async () => {
+    const found: Approver[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({
+          TableName: name,
+          KeyConditionExpression: 'pk = :pk',
+          ExpressionAttributeValues: { ':pk': approverPartition },
+          ConsistentRead: true,
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
+      );
+      found.push(...Items.map((item) => decodeStored(approverRecord, item)));
+      start = LastEvaluatedKey;
+    } while (start !== undefined);
+    return found;
   };
 
 const get =
@@ -60,7 +96,7 @@ const remove =
     const { client, name: TableName } = table;
     const connection = await get(table)(id);
     if (connection === undefined) return undefined;
-    const gone = [keys.connection(id), keys.watcher(connection.sessionId, id)];
+    const gone = [keys.connection(id), besideOf(connection)];
     await client.send(
       new TransactWriteCommand({ TransactItems: gone.map((Key) => ({ Delete: { TableName, Key } })) }),
     );

@@ -1,16 +1,13 @@
 /** How sessions and what belongs to them are written as items; the contracts decode them on the way back. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
+import { cutData } from '#shared/contracts/frames.ts';
 import { inboxRecord, logRecord } from '#shared/contracts/stored/conversation-records.ts';
 import { sessionRecord } from '#shared/contracts/stored/session-record.ts';
-import { turnState } from '#shared/contracts/stored/turn-state.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import type { JsonObject } from '#shared/domain/json.ts';
 import { eventBytesMax, messageTextBytesMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { cutLongestText } from '#shared/domain/text.ts';
-import { noTurn, type TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { InboxMessage } from '#shared/ports/session-store.ts';
 import { dueValues, type Item, keys } from './table.ts';
@@ -40,29 +37,11 @@ export const sessionFrom = (item: Item): Session => {
   return { ...session, lease: { holder, fence, until } };
 };
 
-export const turnItem = (id: SessionId, { version, state, ...history }: TurnRecord): Item => ({
-  ...keys.turn(id),
-  version,
-  ...history,
-  state: JSON.stringify(state),
-});
-
-export const turnFrom = (item: Item | undefined): TurnRecord =>
-  item === undefined
-    ? noTurn
-    : {
-        version: Number(item['version']),
-        historyNext: Number(item['historyNext']),
-        historyFrom: Number(item['historyFrom'] ?? 0),
-        historyKept: Number(item['historyKept'] ?? 0),
-        state: decodeStored(turnState, JSON.parse(String(item['state']))),
-      };
-
 export const eventItem = (id: SessionId, { seq, at, ...entry }: LogEvent): Item => ({
   ...keys.event(id, seq),
   seq,
   at,
-  entry: JSON.stringify({ ...entry, data: cutLongestText(entry.data as JsonObject, eventBytesMax) }),
+  entry: JSON.stringify({ ...entry, data: cutData(entry, eventBytesMax) }),
 });
 
 export const eventFrom = (item: Item): LogEvent => ({

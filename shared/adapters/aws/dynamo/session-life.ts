@@ -13,6 +13,7 @@ import type { ProjectId } from '#shared/domain/ids.ts';
 import { holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
 import { isAsRead } from '#shared/domain/session-lifetime.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import { auditItem } from './audit-log.ts';
 import { batchDelete } from './batch.ts';
 import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
 import { givePlaceBack, takePlace } from './places.ts';
@@ -47,12 +48,13 @@ export const create =
 const partsOf = (
   TableName: string,
   session: Session,
-  { workspace, enters, placesMax, child }: Making,
+  { workspace, enters, placesMax, child, audits = [] }: Making,
 ): readonly Part[] => {
   const ConditionExpression = 'attribute_not_exists(pk)';
   const own: Actions = [
     { Put: { TableName, Item: sessionItem(session), ConditionExpression } },
     { Put: { TableName, Item: pointerOf(session) } },
+    ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
   ];
   const family = child && familyActions(TableName, session, child);
   const place = { at: session.createdAt, placesMax };

@@ -1,5 +1,7 @@
 /** `SessionStore` on the one DynamoDB table; the larger methods have files of their own. */
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { SessionId } from '#shared/domain/ids.ts';
+import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
@@ -10,12 +12,13 @@ import { releaseLease, renewLease, takeLease } from './lease.ts';
 import { pageOfProject } from './project-pages.ts';
 import { beginCall, endCall, noteRunning, touch } from './session-calls.ts';
 import { descendants, wake } from './session-children.ts';
-import { ownerPartition, sessionFrom, turnFrom } from './session-items.ts';
+import { ownerPartition, sessionFrom } from './session-items.ts';
 import { create, end, forget, postpone, removeUnused } from './session-life.ts';
-import { glance, history, loadWork } from './session-work.ts';
-import { keys, type Table } from './table.ts';
+import { glance, history, loadWork, readWhole } from './session-work.ts';
+import { type Item, keys, type Table } from './table.ts';
 import { tokenFrom } from './token-store.ts';
 import { commitTurn } from './turn-commit.ts';
+import { partsOf } from './turn-items.ts';
 
 export const makeSessionStore = (table: Table, options: HistoryOptions = plainHistory): SessionStore => ({
   create: create(table),
@@ -25,6 +28,16 @@ export const makeSessionStore = (table: Table, options: HistoryOptions = plainHi
     return (await batchGet(table, unique.map(keys.session))).map(sessionFrom);
   },
   getWithTurn: getWithTurn(table),
+  getManyWithTurn: async (ids) => {
+    const items = await batchGet(
+      table,
+      [...new Set(ids)].flatMap((id) => [keys.session(id), keys.turn(id)]),
+    );
+    const sessions = items.filter(({ sk }) => sk === 'META').map(sessionFrom);
+    return Promise.all(
+      sessions.map(async (session) => ({ session, turn: await wholeTurn(table, session.id, items) })),
+    );
+  },
   descendants: descendants(table),
   wake: wake(table),
   list: list(table),
@@ -68,6 +81,19 @@ const get =
     return Item && sessionFrom(Item);
   };
 
+/** The turn whose first item was read; a long one has more, which are read then. */
+const wholeTurn = async (table: Table, id: SessionId, first: readonly Item[]): Promise<TurnRecord> => {
+  const own = first.filter(({ pk, sk }) => pk === keys.turn(id).pk && sk === keys.turn(id).sk);
+  let known: readonly Item[] | undefined = own;
+  const { turn } = await readWhole(id, async () => {
+    const [item] = known ?? (await batchGet(table, [keys.turn(id)]));
+    known = undefined;
+    const others = Array.from({ length: partsOf(item) - 1 }, (_, index) => keys.turnPart(id, index + 1));
+    return item === undefined ? [] : [item, ...(others.length === 0 ? [] : await batchGet(table, others))];
+  });
+  return turn;
+};
+
 const getWithTurn =
   (table: Table): SessionStore['getWithTurn'] =>
   async (id, tokenHash) => {
@@ -77,7 +103,7 @@ const getWithTurn =
     const of = (sk: string) => items.find((item) => item['pk'] === pk && item['sk'] === sk);
     const meta = of('META');
     if (meta === undefined) return undefined;
-    const found = { session: sessionFrom(meta), turn: turnFrom(of('TURN')) };
+    const found = { session: sessionFrom(meta), turn: await wholeTurn(table, id, items) };
     if (tokenHash === undefined) return found;
     const item = items.find((other) => other['pk'] === keys.token(tokenHash).pk);
     return { ...found, token: item && tokenFrom(item) };

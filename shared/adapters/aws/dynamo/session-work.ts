@@ -6,8 +6,9 @@ import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { callerFrom } from './caller-store.ts';
 import { messageFrom } from './history-items.ts';
-import { inboxFrom, turnFrom } from './session-items.ts';
+import { inboxFrom } from './session-items.ts';
 import { type Item, keys, type Table, workFrom } from './table.ts';
+import { turnFrom } from './turn-items.ts';
 
 /** Items of a session whose sort key is not below `from`, nor above `to`. */
 const query = async ({ client, name }: Table, id: SessionId, range: { from: string; to?: string }) => {
@@ -35,12 +36,27 @@ const query = async ({ client, name }: Table, id: SessionId, range: { from: stri
   return items;
 };
 
+/** More than this many commits between two pages of one read, each time, is no chance. */
+const tornReadsMax = 10;
+
+/** Items with the turn that they make: read again while its parts are of two versions. */
+export const readWhole = async (
+  id: SessionId,
+  read: () => Promise<readonly Item[]>,
+): Promise<{ readonly items: readonly Item[]; readonly turn: TurnRecord }> => {
+  for (let torn = 0; torn < tornReadsMax; torn += 1) {
+    const items = await read();
+    const turn = turnFrom(items);
+    if (turn !== undefined) return { items, turn };
+  }
+  throw new Error(`session ${id}: its turn was written each time it was read`);
+};
+
 export const loadWork =
   (table: Table): SessionStore['loadWork'] =>
   async (id) => {
-    const items = await query(table, id, { from: workFrom });
+    const { items, turn } = await readWhole(id, async () => query(table, id, { from: workFrom }));
     const of = (prefix: string): readonly Item[] => items.filter(({ sk }) => String(sk).startsWith(prefix));
-    const turn = turnFrom(of('TURN')[0]);
     return {
       turn,
       inbox: of('INBOX#').map(inboxFrom),
@@ -54,17 +70,17 @@ export const history =
   (table: Table): SessionStore['history'] =>
   async (id) => {
     const items = await query(table, id, { from: 'MESSAGE#', to: keys.turn(id).sk });
-    const turn = turnFrom(items.find(({ sk }) => sk === keys.turn(id).sk));
+    const historyFrom = Number(items.find(({ sk }) => sk === keys.turn(id).sk)?.['historyFrom'] ?? 0);
     // The session's own record lies between its messages and its turn.
     const messages = items.filter(({ sk }) => String(sk).startsWith('MESSAGE#'));
-    return counted(id, messages, turn);
+    return counted(id, messages, { historyFrom });
   };
 
 /** Those that were not forgotten. */
 const counted = (
   id: SessionId,
   items: readonly Item[],
-  { historyFrom }: TurnRecord,
+  { historyFrom }: Pick<TurnRecord, 'historyFrom'>,
 ): readonly HistoryMessage[] => {
   const first = keys.message(id, historyFrom).sk;
   return items.filter(({ sk }) => String(sk) >= first).map(messageFrom);
@@ -81,8 +97,8 @@ export const glance =
   async (id) => {
     const { sk } = keys.turn(id);
     const items = await query(table, id, { from: sk });
-    const { version } = turnFrom(items.find((item) => item['sk'] === sk));
-    const others = items.filter((item) => item['sk'] !== sk);
+    const version = Number(items.find((item) => item['sk'] === sk)?.['version'] ?? 0);
+    const others = items.filter((item) => String(item['sk']).startsWith('WATCHER#'));
     return { version, watchers: others.map(watcherFrom) };
   };
 

@@ -14,9 +14,16 @@ export type Item = Readonly<Record<string, unknown>>;
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
+/** Everything that waits for a person. */
+export const waitingPartition = 'WAITING';
+/** The sockets that are told how much waits. */
+export const approverPartition = 'APPROVERS';
+
 export const keys = {
   session: (id: string) => ({ pk: `SESSION#${id}`, sk: 'META' }),
   turn: (id: string) => ({ pk: `SESSION#${id}`, sk: 'TURN' }),
+  /** What does not fit into the turn's own item, from 1. */
+  turnPart: (id: string, part: number) => ({ pk: `SESSION#${id}`, sk: `TURN#${part}` }),
   /** Beside the session at its top: in front of the turn, where a glance does not read it. */
   tree: (root: string) => ({ pk: `SESSION#${root}`, sk: 'TREE' }),
   event: (id: string, seq: number) => ({ pk: `SESSION#${id}`, sk: `EVENT#${digits(seq, 12)}` }),
@@ -67,10 +74,13 @@ export const keys = {
   tokenId: (id: string) => ({ pk: `TOKENID#${id}`, sk: 'META' }),
   rate: (key: string) => ({ pk: `RATE#${key}`, sk: 'BUCKET' }),
   runningCall: (caller: string, id: string) => ({ pk: `CALL#${caller}`, sk: `RUN#${id}` }),
+  /** A partition a month: a year is read in thirteen queries at most. */
   audit: (at: number, part: string) => ({
-    pk: `AUDIT#${new Date(at).toISOString().slice(0, 10)}`,
+    pk: `AUDIT#${new Date(at).toISOString().slice(0, 7)}`,
     sk: `${digits(at, 13)}#${part}`,
   }),
+  waiting: (askedAt: string, session: string) => ({ pk: waitingPartition, sk: `${askedAt}#${session}` }),
+  approver: (connectionId: string) => ({ pk: approverPartition, sk: `SOCKET#${connectionId}` }),
   historyPoint: (scope: string, at: number) => ({ pk: `HISTORY#${scope}`, sk: `AT#${digits(at, 13)}` }),
   preview: (hash: string) => ({ pk: `PREVIEW#${hash}`, sk: 'META' }),
   ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),

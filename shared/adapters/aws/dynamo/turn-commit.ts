@@ -10,14 +10,19 @@ import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
+import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { CommitResult, SessionStore, TurnCommit } from '#shared/ports/session-store.ts';
+import { waitingActions } from './approvals.ts';
+import { auditItem } from './audit-log.ts';
 import { type HistoryOptions, messageItem } from './history-items.ts';
-import { eventItem, sessionDue, sessionFrom, turnItem } from './session-items.ts';
-import { type Cancellation, keys, type Table } from './table.ts';
+import { eventItem, sessionDue, sessionFrom } from './session-items.ts';
+import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 import { spendOfTree } from './trees.ts';
+import { turnItems } from './turn-items.ts';
 import { checkpointed, workspaceUpdate } from './workspace-changes.ts';
 
+type Key = Readonly<Record<'pk' | 'sk', string>>;
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 /** Every lost race means another writer moved the log; this many in a row means something is wrong. */
@@ -33,9 +38,12 @@ export const commitTurn =
     let commit = first;
     for (let race = 0; race < racesMax; race += 1) {
       const events = numberEntries(commit.log, { firstSeq: commit.session.lastSeq + 1, at: commit.at });
-      const { command, historyKept } = transaction(table.name, commit, { events, options });
+      const { command, left, ...kept } = transaction(table.name, commit, { events, options });
       const result = await sendWithRetry(table, command);
-      if (result === 'done') return committed({ ...commit, historyKept }, events, first.release);
+      if (result === 'done') {
+        await deleteEvents(table, left);
+        return committed({ ...commit, ...kept }, events, first.release);
+      }
       if (isUnsaved(commit, result)) return { status: 'unsaved' };
       const next = afterRace(commit, result);
       if (next === 'stale' || next === 'moved') return { status: next };
@@ -45,13 +53,8 @@ export const commitTurn =
   };
 
 const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedRelease: boolean): CommitResult => {
-  const turn = {
-    version: commit.version + 1,
-    state: commit.state,
-    historyNext: commit.historyNext + commit.history.length,
-    historyFrom: commit.historyFrom,
-    historyKept: commit.historyKept,
-  };
+  const { parts = 1 } = commit;
+  const turn = { ...turnAfter(commit, commit.historyKept), ...(parts === 1 ? {} : { parts }) };
   const session = {
     ...commit.session,
     ...commit.patch,
@@ -60,6 +63,17 @@ const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedReleas
   };
   return { status: wantedRelease && !commit.release ? 'kept' : 'committed', session, turn, events };
 };
+
+const turnAfter = (
+  { version, state, historyNext, history, historyFrom }: TurnCommit,
+  historyKept: number,
+): TurnRecord => ({
+  version: version + 1,
+  state,
+  historyNext: historyNext + history.length,
+  historyFrom,
+  historyKept,
+});
 
 /** The checkpoint's action is the third. Who is out of date in other ways, too, reads again anyway. */
 const isUnsaved = ({ note }: TurnCommit, [session, turn, checkpoint]: readonly Cancellation[]): boolean =>
@@ -95,51 +109,93 @@ const hasCostAsRead = (now: Session, read: Session): boolean =>
   now.usage.inputTokens === read.usage.inputTokens &&
   now.usage.outputTokens === read.usage.outputTokens;
 
-/** What was forgotten is deleted as far as the transaction has room; the rest goes with the next commits. */
+const deleteEvents = async (table: Table, events: readonly Key[]): Promise<void> => {
+  if (events.length === 0) return;
+  const TransactItems = events.map((Key) => ({ Delete: { TableName: table.name, Key } }));
+  await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+};
+
+type Transaction = {
+  readonly command: TransactWriteCommand;
+  readonly historyKept: number;
+  /** In how many items the turn lies. */
+  readonly parts: number;
+  /** Events that the ring has dropped and that found no room: nobody reads them any more. */
+  readonly left: readonly Key[];
+};
+
+/**
+ * What was forgotten is deleted as far as the transaction has room; messages go with the next commits, events after this
+ * one. A function that dies before that leaves them to the end of the session.
+ */
 const transaction = (
   TableName: string,
   commit: TurnCommit,
   { events, options }: { readonly events: readonly LogEvent[]; readonly options: HistoryOptions },
-): { readonly command: TransactWriteCommand; readonly historyKept: number } => {
-  const { session, history, historyNext, historyFrom, historyKept: first, note, spends } = commit;
+): Transaction => {
+  const {
+    session,
+    history,
+    historyNext,
+    historyFrom,
+    historyKept: first,
+    note,
+    spends,
+    audits = [],
+  } = commit;
   const update = sessionUpdate(TableName, commit, events.length);
+  const [own, ...parts] = turnItems(session.id, turnAfter(commit, first));
+  const partActions: Actions = [
+    ...parts.map((Item) => ({ Put: { TableName, Item } })),
+    ...staleParts(commit, parts.length).map((Key) => ({ Delete: { TableName, Key } })),
+  ];
   const needed: Actions = [
     ...(note === undefined
       ? []
       : [workspaceUpdate(TableName, note.workspaceId, checkpointed(note.checkpoint, note.base))]),
-    ...logActions(TableName, session.id, events),
+    ...events.map((event) => ({ Put: { TableName, Item: eventItem(session.id, event) } })),
+    ...waitingActions(TableName, session, commit.waiting),
+    ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
     ...history.map((message, index) => ({
       Put: { TableName, Item: messageItem(keys.message(session.id, historyNext + index), message, options) },
     })),
     ...completedActions(TableName, commit),
     ...(spends === undefined ? [] : [spendOfTree(TableName, { ...spends, session: session.id })]),
   ];
-  const room = Math.max(0, transactionActionsMax - 2 - needed.length);
-  const historyKept = Math.min(historyFrom, first + room);
+  const room = Math.max(0, transactionActionsMax - 2 - needed.length - partActions.length);
+  const dropped = droppedEvents(session.id, events);
+  const roomForHistory = Math.max(0, room - dropped.length);
+  const historyKept = Math.min(historyFrom, first + roomForHistory);
   const deleted: Actions = Array.from({ length: historyKept - first }, (_, index) => ({
     Delete: { TableName, Key: keys.message(session.id, first + index) },
   }));
-  const put = turnPut(TableName, commit, historyKept);
   return {
-    command: new TransactWriteCommand({ TransactItems: [update, put, ...needed, ...deleted] }),
+    command: new TransactWriteCommand({
+      TransactItems: [
+        update,
+        turnPut(TableName, commit.version, { ...own, historyKept }),
+        ...needed,
+        ...partActions,
+        ...dropped.slice(0, room).map((Key) => ({ Delete: { TableName, Key } })),
+        ...deleted,
+      ],
+    }),
     historyKept,
+    parts: parts.length + 1,
+    left: dropped.slice(room),
   };
 };
 
-const turnPut = (
-  TableName: string,
-  { session, version, state, history, historyNext, historyFrom }: TurnCommit,
-  historyKept: number,
-): Actions[number] => ({
+/** What the version before lay in and this one does not. */
+const staleParts = ({ session, parts: before = 1 }: TurnCommit, others: number): readonly Key[] =>
+  Array.from({ length: Math.max(0, before - 1 - others) }, (_, index) =>
+    keys.turnPart(session.id, others + 1 + index),
+  );
+
+const turnPut = (TableName: string, version: number, Item: Item): Actions[number] => ({
   Put: {
     TableName,
-    Item: turnItem(session.id, {
-      version: version + 1,
-      state,
-      historyNext: historyNext + history.length,
-      historyFrom,
-      historyKept,
-    }),
+    Item,
     ...(version === 0
       ? { ConditionExpression: 'attribute_not_exists(pk)' }
       : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }),
@@ -195,10 +251,13 @@ const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number
 /** New events in, as many out at the other end of the ring. */
 export const logActions = (TableName: string, id: SessionId, events: readonly LogEvent[]): Actions => [
   ...events.map((event) => ({ Put: { TableName, Item: eventItem(id, event) } })),
-  ...events
-    .filter(({ seq }) => seq >= eventsPerSessionMax)
-    .map(({ seq }) => ({ Delete: { TableName, Key: keys.event(id, seq - eventsPerSessionMax) } })),
+  ...droppedEvents(id, events).map((Key) => ({ Delete: { TableName, Key } })),
 ];
+
+const droppedEvents = (id: SessionId, events: readonly LogEvent[]): readonly Key[] =>
+  events
+    .filter(({ seq }) => seq >= eventsPerSessionMax)
+    .map(({ seq }) => keys.event(id, seq - eventsPerSessionMax));
 
 const completedActions = (TableName: string, { session, completed, at }: TurnCommit): Actions => {
   if (completed === undefined) return [];

@@ -1,8 +1,11 @@
 /** The arguments and results of `session approve`, `cancel`, `end` and `cleanup`. */
 import * as z from 'zod';
-import { cleanupHoursMax, clientIdCharactersMax } from '#shared/domain/limits.ts';
+import { cleanupHoursMax, clientIdCharactersMax, reasonCharactersMax } from '#shared/domain/limits.ts';
+import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { closed, flag, projectId, text } from '../tool-fields.ts';
 import { sessionId } from './fields.ts';
+
+const reasonError = `a text of at most ${reasonCharactersMax} characters`;
 
 export const doneResult = z.object({
   session_id: z.string().describe('The session that was asked for.'),
@@ -14,7 +17,27 @@ export const approveArguments = closed({
   session_id: sessionId,
   call_id: text(clientIdCharactersMax * 2).describe('The call that waits.'),
   approved: flag.describe('Whether it may run.'),
-  remember: flag.default(false).describe('Calls of the same tool need no approval again in this session.'),
+  digest: text(clientIdCharactersMax)
+    .optional()
+    .describe('The digest of the call that you saw: another one is a conflict.'),
+  turn_id: text(clientIdCharactersMax).optional().describe('The turn of the call that you saw.'),
+  reason: z
+    .string({ error: reasonError })
+    .max(reasonCharactersMax, { error: reasonError })
+    .optional()
+    .describe('Why it is rejected: the model is told.'),
+  args: z
+    .record(z.string(), z.json(), { error: 'an object of arguments' })
+    .optional()
+    .describe('Run the call with these arguments instead.'),
+  remember: z
+    .union([flag, z.literal('session'), z.strictObject({ prefix: text(prefixCharactersMax) })], {
+      error: 'true, session or {"prefix": "words"}',
+    })
+    .optional()
+    .describe(
+      'session: later calls of the tool need no approval; a prefix: later commands that begin with it.',
+    ),
 });
 
 export const cleanupArguments = closed({

@@ -17,7 +17,9 @@ export const pendingApprovals = z
     z.object({
       call_id: z.string().describe('Give it to action approve.'),
       name: z.string().describe('The tool.'),
+      turn_id: z.string().describe('Its turn.'),
       args: z.record(z.string(), z.unknown()).describe('Its arguments.'),
+      digest: z.string().describe('Of all of it: give it to action approve with what you decided about.'),
     }),
   )
   .describe('Calls that wait for a human, the next one first.');

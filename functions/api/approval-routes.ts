@@ -1,0 +1,113 @@
+/** `/approvals`, `/sessions/{id}/approvals` and `/grants`: what waits for a person, decided, allowed and taken back. */
+import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
+import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
+import { findSession } from '#shared/application/session/find-session.ts';
+import { decideCall } from '#shared/application/turn/decide-call.ts';
+import {
+  approvalAnswer,
+  approvalsAnswer,
+  approvalsQuery,
+  decidedAnswer,
+  grantAnswer,
+  grantsAnswer,
+  grantView,
+} from '#shared/contracts/rest/approval-view.ts';
+import { approval } from '#shared/contracts/socket-actions.ts';
+import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
+import { grantsInForce } from '#shared/domain/turn/policy.ts';
+import type { TurnLimits } from '#shared/domain/turn/turn.ts';
+import type { ApprovalStore } from '#shared/ports/approval-store.ts';
+import { bodyOf, decodedPathValue, pathValue, principalOf, queryOf } from './api-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { onSession } from './resource-route.ts';
+import type { SessionPorts } from './session-routes.ts';
+
+export type ApprovalPorts = SessionPorts & { readonly approvals: ApprovalStore };
+
+type Approvals = { readonly ports: ApprovalPorts; readonly limits: TurnLimits };
+
+export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
+  {
+    method: 'GET',
+    path: '/api/approvals',
+    needs: 'own:read',
+    contract: {
+      summary: 'List the calls that wait for your decision, the oldest first',
+      query: approvalsQuery,
+      answers: { 200: approvalsAnswer },
+      errors: ['project_not_found'],
+    },
+    handler: async (event) => {
+      const search = { ...queryOf(event, approvalsQuery), principal: principalOf(event) };
+      return json(200, await listApprovals(api.ports, { ...search, itemsMax: approvalsPageItemsMax }));
+    },
+  },
+  onSession(api.ports, {
+    method: 'GET',
+    path: '/api/sessions/{id}/approvals/{callId}',
+    needs: 'own:read',
+    contract: { summary: 'Show a waiting tool call, whole', answers: { 200: approvalAnswer } },
+    handler: async (event, found) => {
+      const request = findApproval(found, decodedPathValue(event, 'callId'));
+      return json(200, { sessionId: found.session.id, ...request });
+    },
+  }),
+  decideRoute(api),
+  ...grantRoutes(api),
+];
+
+/** Found by the decision itself, which puts an attempt on another's session on record. */
+const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
+  method: 'POST',
+  path: '/api/sessions/{id}/approvals/{callId}',
+  needs: 'own:write',
+  resource: 'session',
+  contract: {
+    summary: 'Decide a waiting tool call',
+    body: approval,
+    answers: { 200: decidedAnswer },
+    errors: ['no_pending_tool_call', 'conflict', 'resource_limit_exceeded'],
+  },
+  handler: async (event) => {
+    const principal = principalOf(event);
+    const sessionId = pathValue(event, 'id');
+    const find = () => findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
+    const callId = decodedPathValue(event, 'callId');
+    const decided = await decideCall(ports, {
+      sessionId,
+      callId,
+      find,
+      decisionOf: () => ({ ...bodyOf(event, approval), callId }),
+      principal,
+      correlationId: event.requestContext.requestId,
+      limits,
+    });
+    return json(200, decided);
+  },
+});
+
+const grantRoutes = ({ ports, limits }: Approvals): readonly ApiRoute[] => [
+  onSession(ports, {
+    method: 'GET',
+    path: '/api/sessions/{id}/grants',
+    needs: 'own:read',
+    contract: { summary: 'List what was allowed for the session', answers: { 200: grantsAnswer } },
+    handler: async (_event, { session, turn }) =>
+      json(200, { grants: grantsInForce(session, turn).map(grantView) }),
+  }),
+  onSession(ports, {
+    method: 'DELETE',
+    path: '/api/sessions/{id}/grants/{grantId}',
+    needs: 'own:write',
+    contract: { summary: 'Withdraw a grant at once', answers: { 200: grantAnswer }, errors: ['conflict'] },
+    handler: async (event, found) => {
+      const grant = await withdrawGrant(ports, found, {
+        grantId: decodedPathValue(event, 'grantId'),
+        principal: principalOf(event),
+        correlationId: event.requestContext.requestId,
+        limits,
+      });
+      return json(200, grantView(grant));
+    },
+  }),
+];

@@ -1,0 +1,94 @@
+/**
+ * `ApprovalStore` on the one table: one partition, ordered by when each call was asked.
+ *
+ * A turn's commit writes and deletes the entries (`waitingActions`), so that none is there without its call. A filter reads
+ * the entries of others, too: they are as many as calls wait, and a count reads 1 MB at a time.
+ */
+import { QueryCommand, type QueryCommandInput, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { waitingRecord } from '#shared/contracts/stored/approval-record.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { WaitingChange } from '#shared/domain/turn/waiting.ts';
+import type { ApprovalStore, WaitingFilter } from '#shared/ports/approval-store.ts';
+import { keys, type Table, waitingPartition } from './table.ts';
+
+type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+export const waitingActions = (
+  TableName: string,
+  { id: sessionId, project, owner }: Session,
+  change: WaitingChange | undefined,
+): Actions => [
+  ...(change?.removed === undefined
+    ? []
+    : [{ Delete: { TableName, Key: keys.waiting(change.removed, sessionId) } }]),
+  ...(change?.added === undefined
+    ? []
+    : [
+        {
+          Put: {
+            TableName,
+            Item: {
+              ...keys.waiting(change.added.askedAt, sessionId),
+              sessionId,
+              project,
+              owner,
+              ...change.added,
+            },
+          },
+        },
+      ]),
+];
+
+export const makeApprovalStore = ({ client, name }: Table): ApprovalStore => ({
+  list: async (filter, { after, itemsMax }) => {
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        ...queryOf(name, filter, after),
+        Limit: itemsMax,
+      }),
+    );
+    const waiting = Items.map((item) => decodeStored(waitingRecord, item));
+    return LastEvaluatedKey === undefined ? { waiting } : { waiting, next: String(LastEvaluatedKey['sk']) };
+  },
+  count: async (filter) => {
+    let sum = 0;
+    let after: string | undefined;
+    do {
+      const { Count = 0, LastEvaluatedKey } = await client.send(
+        new QueryCommand({ ...queryOf(name, filter, after), Select: 'COUNT' }),
+      );
+      sum += Count;
+      after = LastEvaluatedKey && String(LastEvaluatedKey['sk']);
+    } while (after !== undefined);
+    return sum;
+  },
+});
+
+const queryOf = (
+  TableName: string,
+  { project, owner }: WaitingFilter,
+  after: string | undefined,
+): QueryCommandInput => {
+  const conditions = [
+    ...(project === undefined ? [] : ['#project = :project']),
+    ...(owner === undefined ? [] : ['#owner = :owner']),
+  ];
+  const wanted = Object.entries({ project, owner }).filter(([, value]) => value !== undefined);
+  return {
+    TableName,
+    KeyConditionExpression: 'pk = :pk',
+    ...(conditions.length === 0
+      ? {}
+      : {
+          FilterExpression: conditions.join(' AND '),
+          ExpressionAttributeNames: Object.fromEntries(wanted.map(([key]) => [`#${key}`, key])),
+        }),
+    ExpressionAttributeValues: {
+      ':pk': waitingPartition,
+      ...Object.fromEntries(wanted.map(([key, value]) => [`:${key}`, value])),
+    },
+    ConsistentRead: true,
+    ...(after === undefined ? {} : { ExclusiveStartKey: { pk: waitingPartition, sk: after } }),
+  };
+};

@@ -1,0 +1,118 @@
+/**
+ * Takes back what a person allowed for a session, at once: in the turn that runs, in the session, and in those under it,
+ * which had it from their parent.
+ */
+
+import type { AuditRow } from '../../domain/audit.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { isEnded } from '../../domain/session.ts';
+import type { Grant } from '../../domain/turn/grant.ts';
+import { grantsInForce } from '../../domain/turn/policy.ts';
+import type { TurnLimits } from '../../domain/turn/turn.ts';
+import { AppError } from '../../errors.ts';
+import { type AuditPorts, auditRow, noteAudit } from '../access/audit.ts';
+import { descendantsOf } from '../family/read-family.ts';
+import { commitUnleased } from '../turn/commit-unleased.ts';
+import { type Found, type MovePorts, moveTurn } from '../turn/move-turn.ts';
+
+export type WithdrawPorts = MovePorts & AuditPorts;
+
+export type Withdrawal = {
+  readonly grantId: string;
+  readonly principal: Principal;
+  readonly correlationId: string;
+  readonly limits: TurnLimits;
+};
+
+/** Each lost race is a turn that moved between the read and the write. */
+const racesMax = 10;
+
+/** Throws `not_found` when the session has no such grant. */
+export const withdrawGrant = async (
+  ports: WithdrawPorts,
+  found: Found,
+  withdrawal: Withdrawal,
+): Promise<Grant> => {
+  const grant = await withdrawFrom(ports, found, withdrawal);
+  if (grant === undefined)
+    throw new AppError('not_found', 'the session has no such grant', {
+      suggestions: ['List the grants of the session.'],
+    });
+  for (const { id, status } of await descendantsOf(ports.sessions, found.session)) {
+    const child = isEnded(status) ? undefined : await ports.sessions.getWithTurn(id);
+    if (child !== undefined) await withdrawFrom(ports, child, withdrawal);
+  }
+  return grant;
+};
+
+const withdrawFrom = async (
+  ports: WithdrawPorts,
+  found: Found,
+  withdrawal: Withdrawal,
+): Promise<Grant | undefined> => {
+  let current: Found | undefined = found;
+  for (let race = 0; race < racesMax && current !== undefined; race += 1) {
+    const { session, turn } = current;
+    const grant = grantsInForce(session, turn).find(({ id }) => id === withdrawal.grantId);
+    if (grant === undefined) return undefined;
+    const row = rowOf(ports, current, { withdrawal, grant });
+    const isDone =
+      'policy' in turn.state
+        ? await fromTurn(ports, current, { withdrawal, row })
+        : await fromSession(ports, current, { withdrawal, row });
+    if (isDone) {
+      noteAudit(ports.telemetry, row);
+      return grant;
+    }
+    current = await ports.sessions.getWithTurn(session.id);
+  }
+  throw new AppError('conflict', 'the turn moved each time the grant was to be withdrawn', {
+    suggestions: ['Withdraw it again.'],
+    recoveryActions: ['retry_operation'],
+  });
+};
+
+type Prepared = { readonly withdrawal: Withdrawal; readonly row: AuditRow };
+
+const rowOf = (
+  { world }: WithdrawPorts,
+  { session }: Found,
+  { withdrawal: { principal }, grant }: { readonly withdrawal: Withdrawal; readonly grant: Grant },
+): AuditRow =>
+  auditRow(principal, world.now(), {
+    action: 'grant.withdraw',
+    subject: session.id,
+    project: session.project,
+    detail: {
+      sessionId: session.id,
+      grant: grant.id,
+      tool: grant.tool,
+      ...(grant.prefix === undefined ? {} : { prefix: grant.prefix }),
+    },
+  });
+
+const fromTurn = async (
+  ports: WithdrawPorts,
+  found: Found,
+  { withdrawal: { grantId, correlationId, limits }, row }: Prepared,
+): Promise<boolean> => {
+  const moved = await moveTurn(ports, found, {
+    eventFor: (_, at) => ({ type: 'grant-withdrawn', at, grantId }),
+    auditsOf: () => [row],
+    correlationId,
+    limits,
+  });
+  return moved === 'moved';
+};
+
+const fromSession = async (
+  ports: WithdrawPorts,
+  { session, turn }: Found,
+  { withdrawal: { grantId }, row }: Prepared,
+): Promise<boolean> => {
+  const data = { kind: 'grant_withdrawn', grantId };
+  const step = { state: turn.state, log: [{ type: 'system' as const, data }], history: [] };
+  const patch = { grants: session.grants.filter(({ id }) => id !== grantId) };
+  const commit = { session, turn, step, at: row.at, patch, wakes: false, audits: [row] };
+  return (await commitUnleased(ports, commit)) !== undefined;
+};

@@ -1,0 +1,84 @@
+/** What waits for a person, what was decided, and what was allowed for a session, as REST shows it. */
+import * as z from 'zod';
+import { deciderKinds } from '#shared/domain/principal.ts';
+import type { Grant } from '#shared/domain/turn/grant.ts';
+import { iso } from '../time.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+const count = z.number().int().min(0);
+const digest = z
+  .string()
+  .describe('SHA-256, in hexadecimal, of the canonical JSON (RFC 8785) of {args, callId, name, turnId}.');
+
+export const decider = z
+  .object({
+    kind: z.enum(deciderKinds),
+    id: z.string().describe('Of the token, the person or the grant; the mode of approvals for a policy.'),
+    name: z.string().optional(),
+  })
+  .meta({ id: 'Decider' });
+
+const waitingCall = {
+  turnId: z.string(),
+  callId: z.string(),
+  name: z.string(),
+  args: jsonObject,
+  digest,
+  askedAt: z.iso.datetime(),
+  queuePosition: count.describe('From 1.'),
+  totalInQueue: count,
+};
+
+export const pendingApproval = z.object(waitingCall);
+
+export const approvalAnswer = z.object({ sessionId: z.uuid(), ...waitingCall }).meta({ id: 'Approval' });
+
+export const approvalsQuery = z.object({
+  project: z.uuid().optional(),
+  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+});
+
+export const approvalsAnswer = z.object({
+  approvals: z.array(
+    z
+      .object({
+        sessionId: z.uuid(),
+        title: z.string(),
+        project: z.uuid(),
+        ...waitingCall,
+        argsTruncated: z.literal(true).optional().describe('The whole call is at its own address.'),
+      })
+      .meta({ id: 'WaitingCall' }),
+  ),
+  next: z.string().optional(),
+});
+
+export const decidedAnswer = z.object({
+  callId: z.string(),
+  approved: z.boolean(),
+  digest,
+  editedDigest: digest.optional(),
+});
+
+export const grantAnswer = z
+  .object({
+    id: z.string(),
+    tool: z.string(),
+    prefix: z
+      .string()
+      .optional()
+      .describe('The words that a command begins with; absent: every call of the tool.'),
+    by: decider,
+    at: z.iso.datetime(),
+  })
+  .meta({ id: 'Grant' });
+
+export const grantsAnswer = z.object({ grants: z.array(grantAnswer) });
+
+export const grantView = ({ id, tool, prefix, by, at }: Grant): z.output<typeof grantAnswer> => ({
+  id,
+  tool,
+  ...(prefix === undefined ? {} : { prefix }),
+  by,
+  at: iso(at),
+});

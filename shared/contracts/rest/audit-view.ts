@@ -1,0 +1,37 @@
+/** A row of the audit log as REST shows it. */
+import * as z from 'zod';
+import type { AuditRow } from '#shared/domain/audit.ts';
+import { iso } from '../time.ts';
+
+export const auditQuery = z.object({
+  project: z.uuid().optional().describe('Only what was done in it.'),
+  after: z
+    .string()
+    .regex(/^\d{13}#[0-9a-f]{8}$/, 'must be the next of the page before')
+    .optional()
+    .describe('The `next` of the page before.'),
+});
+
+const row = z
+  .object({
+    at: z.iso.datetime(),
+    actor: z.string().describe('The id of the token or the person; `janitor` for the platform itself.'),
+    actorKind: z.string().describe('`token` or `person`.'),
+    actorName: z.string().optional(),
+    scope: z.string(),
+    action: z.string().describe('`approval.decide`, `token.create` …'),
+    subject: z.string().describe('The id of what was acted on.'),
+    project: z.string().optional(),
+    detail: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'AuditRow' });
+
+export const auditAnswer = z.object({ rows: z.array(row), next: z.string().optional() });
+
+export const auditView = ({ at, actor, ...rest }: AuditRow): z.output<typeof row> => ({
+  at: iso(at),
+  actor: actor.id,
+  actorKind: actor.kind,
+  ...(actor.name === undefined ? {} : { actorName: actor.name }),
+  ...rest,
+});

@@ -1,0 +1,18 @@
+/** A row of the audit log: who did what to which thing, kept apart from logs and for longer. */
+import type { ProjectId } from './ids.ts';
+import type { JsonObject } from './json.ts';
+import type { Decider } from './principal.ts';
+
+export type AuditRow = {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly actor: Decider;
+  readonly scope: string;
+  /** `token.create`, `approval.decide` … */
+  readonly action: string;
+  /** The id of what was acted on. */
+  readonly subject: string;
+  /** Where it happened; absent: in the deployment. */
+  readonly project?: ProjectId;
+  readonly detail: JsonObject;
+};

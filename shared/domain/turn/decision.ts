@@ -1,0 +1,149 @@
+/**
+ * A person's decision about the call that waits, held against that call: what must be refused, and what the turn is told.
+ *
+ * A decision names the call by its id and may name its turn and its digest. One that names another turn or digest was made
+ * about something else (AP4). A call that was too long to be shown whole is approved only by its digest (AP5).
+ */
+import type { CallId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import { isWithin } from '../json-bounds.ts';
+import { editedBytesMax } from '../limits.ts';
+import type { Decider } from '../principal.ts';
+import { waitingCall } from './calls.ts';
+import { type Grant, grantsPerSessionMax, hasWords, literalWords, type Remember } from './grant.ts';
+import type { Deciding, ToolCall, TurnEvent, TurnState } from './turn.ts';
+
+export type Decision = {
+  readonly callId: string;
+  readonly approved: boolean;
+  readonly digest?: string | undefined;
+  readonly turnId?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Run instead of what the model asked. */
+  readonly args?: JsonObject | undefined;
+  readonly remember?: Remember | undefined;
+};
+
+export type Refusal = {
+  readonly code: 'no_pending_tool_call' | 'conflict' | 'invalid_request' | 'resource_limit_exceeded';
+  readonly message: string;
+  readonly suggestion: string;
+};
+
+export type Judged = { readonly refusal: Refusal } | { readonly state: Deciding; readonly call: ToolCall };
+
+/** Deeper than any tool's arguments, and no danger to a stack. */
+const editedDepthMax = 64;
+
+export const firstOffered = 'Approve the call that was offered last.';
+const look = 'Read the call that waits now, and decide about that.';
+
+/** `isCut`: the request went out without a part of the arguments. */
+export const judge = (
+  state: TurnState,
+  decision: Decision,
+  isCut: (state: Deciding, call: ToolCall) => boolean,
+): Judged => {
+  const call = waitingCall(state);
+  const { callId, digest, turnId, approved } = decision;
+  if (call === undefined || state.kind !== 'deciding' || call.callId !== callId)
+    return refuse(
+      'no_pending_tool_call',
+      `No matching pending tool call: ${callId.slice(0, 64)}`,
+      firstOffered,
+    );
+  if (turnId !== undefined && turnId !== state.turnId)
+    return refuse('conflict', 'the decision is about a call of another turn', look);
+  if (digest !== undefined && digest !== call.digest)
+    return refuse('conflict', 'the digest is of another call than the one that waits', look);
+  if (approved && digest === undefined && isCut(state, call))
+    return refuse(
+      'conflict',
+      'the call is too long to be shown whole in a frame: approve it with its digest',
+      'Read the whole call at GET /api/sessions/{id}/approvals/{callId}.',
+    );
+  return unfit(state, call, decision) ?? { state, call };
+};
+
+const unfit = (
+  { policy }: Deciding,
+  call: ToolCall,
+  { approved, args, remember }: Decision,
+): Judged | undefined => {
+  if (!approved && (args !== undefined || remember !== undefined))
+    return refuse(
+      'invalid_request',
+      'args and remember belong to an approval',
+      'Leave them out, or approve the call.',
+    );
+  if (args !== undefined && !isWithin(args, { bytesMax: editedBytesMax, depthMax: editedDepthMax }))
+    return refuse(
+      'invalid_request',
+      `args: at most ${editedBytesMax} bytes, and ${editedDepthMax} levels deep`,
+      'Put long text into a file of the workspace.',
+    );
+  if (args !== undefined && !isWhole(args))
+    return refuse('invalid_request', 'args: a text has half of a character', 'Send whole characters.');
+  if (remember === undefined) return undefined;
+  if (policy.grants.length >= grantsPerSessionMax)
+    return refuse(
+      'resource_limit_exceeded',
+      `a session has at most ${grantsPerSessionMax} grants`,
+      'Withdraw one that is no longer needed.',
+    );
+  if (remember === 'session') return undefined;
+  if (!hasWords(call))
+    return refuse(
+      'invalid_request',
+      'remember: only commands have a prefix',
+      'Use remember "session" for this tool.',
+    );
+  if (literalWords(remember.prefix) === undefined)
+    return refuse(
+      'invalid_request',
+      'remember.prefix: words that a shell reads as they are written',
+      'Leave out operators, quotes that are not closed, variables and patterns.',
+    );
+  return undefined;
+};
+
+const refuse = (code: Refusal['code'], message: string, suggestion: string): Judged => ({
+  refusal: { code, message, suggestion },
+});
+
+const isWhole = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.isWellFormed();
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWhole);
+};
+
+export type Making = {
+  readonly at: number;
+  readonly by: Decider;
+  /** Of the call with the changed arguments. */
+  readonly editedDigest?: string | undefined;
+  /** For the grant, if one is made. */
+  readonly grantId: string;
+  readonly identity: string;
+};
+
+/** What the turn is told of a decision that nothing speaks against. */
+export const decidedEvent = (
+  call: ToolCall,
+  { approved, reason, args, remember }: Decision,
+  { at, by, editedDigest, grantId, identity }: Making,
+): Extract<TurnEvent, { type: 'call-decided' }> => {
+  const grant: Grant | undefined = remember && {
+    ...{ id: grantId, tool: call.name, identity, by, at },
+    ...(remember === 'session' ? {} : { prefix: remember.prefix }),
+  };
+  return {
+    type: 'call-decided',
+    at,
+    callId: call.callId as CallId,
+    approved,
+    by,
+    ...(reason === undefined || reason === '' ? {} : { reason }),
+    ...(args === undefined || editedDigest === undefined ? {} : { edited: { args, digest: editedDigest } }),
+    ...(grant === undefined ? {} : { grant }),
+  };
+};

@@ -1,0 +1,34 @@
+/**
+ * What a step of a turn changes about the call that a person has to decide: one entry a session in the list of everything
+ * that waits, written and taken away with the step itself (AP1).
+ */
+import type { CallId, TurnId } from '../ids.ts';
+import { waitingCall } from './calls.ts';
+import type { TurnState } from './turn.ts';
+
+export type WaitingCall = {
+  readonly turnId: TurnId;
+  readonly callId: CallId;
+  /** ISO 8601, UTC: with the session's id it is the entry's place in the list. */
+  readonly askedAt: string;
+};
+
+/** `removed`: where the entry stood before. Undefined when nothing changes. */
+export type WaitingChange = { readonly removed?: string; readonly added?: WaitingCall };
+
+export const waitingChange = (before: TurnState, after: TurnState): WaitingChange | undefined => {
+  const [was, is] = [waitingIn(before), waitingIn(after)];
+  if (was?.callId === is?.callId && was?.turnId === is?.turnId && was?.askedAt === is?.askedAt)
+    return undefined;
+  return {
+    ...(was !== undefined && was.askedAt !== is?.askedAt ? { removed: was.askedAt } : {}),
+    ...(is === undefined ? {} : { added: is }),
+  };
+};
+
+const waitingIn = (state: TurnState): WaitingCall | undefined => {
+  const call = waitingCall(state);
+  return call === undefined || state.kind !== 'deciding'
+    ? undefined
+    : { turnId: state.turnId, callId: call.callId, askedAt: call.askedAt };
+};

@@ -1,0 +1,89 @@
+/** A server that speaks the streamed Messages wire of Anthropic and asks for the tool calls that a test gives it. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type ScriptedCall = { readonly id: string; readonly name: string; readonly input: object };
+
+export type AnthropicServer = {
+  readonly url: string;
+  /** What the next request is answered with; without any, a sentence. */
+  readonly script: ScriptedCall[][];
+  /** The bodies of all requests. */
+  readonly asked: unknown[];
+  readonly close: () => void;
+};
+
+/** A delta carries this many characters, as a provider's does some. */
+const deltaCharacters = 60_000;
+
+export const openAnthropicServer = async (): Promise<AnthropicServer> => {
+  const script: ScriptedCall[][] = [];
+  const asked: unknown[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request)).toString();
+    if (!request.url?.endsWith('/messages')) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1,"data":[]}');
+      return;
+    }
+    asked.push(JSON.parse(body));
+    const calls = script.shift() ?? [];
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of eventsOf(calls))
+      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    script,
+    asked,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+};
+
+const usage = { input_tokens: 10, output_tokens: 5 };
+
+const eventsOf = (calls: readonly ScriptedCall[]) => [
+  {
+    type: 'message_start',
+    message: {
+      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [] },
+      ...{ stop_reason: null, stop_sequence: null, usage },
+    },
+  },
+  ...(calls.length === 0 ? sentence : calls.flatMap(callEvents)),
+  {
+    type: 'message_delta',
+    delta: { stop_reason: calls.length === 0 ? 'end_turn' : 'tool_use', stop_sequence: null },
+    usage,
+  },
+  { type: 'message_stop' },
+];
+
+const sentence = [
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'done' } },
+  { type: 'content_block_stop', index: 0 },
+];
+
+const callEvents = ({ id, name, input }: ScriptedCall, index: number) => {
+  const json = JSON.stringify(input);
+  const deltas = Array.from({ length: Math.ceil(json.length / deltaCharacters) }, (_, part) => ({
+    type: 'content_block_delta',
+    index,
+    delta: {
+      type: 'input_json_delta',
+      partial_json: json.slice(part * deltaCharacters, (part + 1) * deltaCharacters),
+    },
+  }));
+  const block = { type: 'tool_use', id, name, input: {} };
+  return [
+    { type: 'content_block_start', index, content_block: block },
+    ...deltas,
+    { type: 'content_block_stop', index },
+  ];
+};
