@@ -9,7 +9,7 @@ import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type AddressProxy, openAddressProxy } from './address-proxy.ts';
-import { outerArguments, serverCommand } from './bubblewrap.ts';
+import { closeInherited, outerArguments, serverCommand } from './bubblewrap.ts';
 import type { Cgroup } from './cgroup.ts';
 import { exitCodeOf, killedExit, type OomWatch, watchOutOfMemory } from './oom-watch.ts';
 import type { HostSettings, RunningSandbox, SandboxEnd, SandboxWish } from './running-sandbox.ts';
@@ -72,8 +72,11 @@ const launch = (
   // What one sandbox writes into the shared volume the others may change.
   const mask = sharedVolume === undefined ? '' : 'umask 0002 && ';
   const child = spawn(
-    '/bin/sh',
-    ['-c', `${mask}${join}exec "$@"`, 'sh', ...drop, 'bwrap', '--args', '3', ...serverCommand],
+    'bash',
+    [
+      ...['--norc', '--noprofile', '-c', `${closeInherited} ${mask}${join}exec "$@"`, 'launch'],
+      ...[...drop, 'bwrap', '--args', '3', ...serverCommand],
+    ],
     {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],

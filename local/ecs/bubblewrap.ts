@@ -13,14 +13,19 @@ export type SandboxFolders = {
   readonly workspace: string;
   /** Holds the server's socket; only the server sees it. */
   readonly socket: string;
-  /** server.mjs, the files of the user's side, user.bpf and etc/. */
+  /** server.mjs, the files of the user's side, the filter, the loader and etc/. */
   readonly programs: string;
   readonly memoryCounters?: string | undefined;
   readonly sharedVolume?: SharedVolume | undefined;
 };
 
 const tmpBytesMax = 256 * 1_048_576;
+/** As much as Docker gives: Python keeps the locks of `multiprocessing` there. */
+const sharedMemoryBytesMax = 64 * 1_048_576;
 const node = '/opt/sallyport/bin/node';
+/** Starts the runner: what an executable that cannot be read starts, no other process of its user can trace. */
+const loader = '/opt/sallyport/bin/loader';
+const filter = '/opt/sallyport/user.bpf';
 
 /** What user code runs by; the same in both walls. */
 const userFiles = ['runner.mjs', 'node-interpreter.mjs', 'python-interpreter.py'];
@@ -46,10 +51,10 @@ export const outerArguments = (
   ...system,
   ...['--ro-bind', `${programs}/etc`, '/etc', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
   ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
-  ...['--ro-bind', nodePath, node],
+  ...['--ro-bind', nodePath, node, '--ro-bind', `${programs}/loader`, loader],
   ...userFiles.flatMap((name) => ['--ro-bind', `${programs}/${name}`, `/opt/sallyport/${name}`]),
   ...['--ro-bind', `${programs}/server.mjs`, '/opt/sallyport/server.mjs'],
-  ...['--ro-bind', `${programs}/user.bpf`, '/opt/sallyport/user.bpf'],
+  ...['--ro-bind', `${programs}/user.bpf`, filter],
   ...['--proc', '/proc', '--dev', '/dev'],
   ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
   ...['--bind', workspace, '/workspace', '--bind', socket, '/run/sallyport'],
@@ -74,10 +79,17 @@ const serverVariables = (
   sharedPath: string | undefined,
 ): Readonly<Record<string, string>> => ({
   SANDBOX_LISTEN: 'unix:/run/sallyport/sandbox.sock',
+  SANDBOX_PROC: 'read-only',
   SANDBOX_USER_LAUNCHER: JSON.stringify(userLauncher(sharedPath)),
   ...(sharedPath === undefined ? {} : { SANDBOX_SHARED_PATH: sharedPath }),
   ...(memoryCounters === undefined ? {} : { SANDBOX_CGROUP: '/run/cgroup' }),
 });
+
+/**
+ * Closes what a shell was given above 3: whoever started us may have left descriptors open, and one of a folder leads
+ * to all files of the host. For bash, since other shells cannot name a descriptor above 9.
+ */
+export const closeInherited = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; if [ "$fd" -gt 3 ]; then eval "exec $fd>&-"; fi; done;`;
 
 /** Run by the server, inside the outer wall. The shell opens the filter, which bubblewrap reads from a descriptor. */
 const userLauncher = (sharedPath: string | undefined): readonly string[] => [
@@ -85,18 +97,20 @@ const userLauncher = (sharedPath: string | undefined): readonly string[] => [
   '--norc',
   '--noprofile',
   '-c',
-  'exec 9</opt/sallyport/user.bpf; exec /usr/bin/bwrap "$@"',
+  `${closeInherited} exec 9<${filter}; exec /usr/bin/bwrap "$@"`,
   'user',
   ...walls,
   ...['--uid', '10001', '--gid', '10001', '--disable-userns', '--seccomp', '9'],
   ...system,
-  ...['--ro-bind', '/etc', '/etc', '--ro-bind', node, node],
+  ...['--ro-bind', '/etc', '/etc', '--ro-bind', node, node, '--ro-bind', loader, loader],
   ...userFiles.flatMap((name) => ['--ro-bind', `/opt/sallyport/${name}`, `/opt/sallyport/${name}`]),
-  ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
+  ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
+  ...['--perms', '1777', '--size', String(sharedMemoryBytesMax), '--tmpfs', '/dev/shm'],
   ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
   ...['--bind', '/workspace', '/workspace'],
   ...(sharedPath === undefined ? [] : ['--bind', sharedPath, sharedPath]),
   ...['--remount-ro', '/', '--chdir', '/workspace'],
   ...ends,
   '--',
+  loader,
 ];

@@ -1,8 +1,8 @@
-/** What every sandbox of this cloud is given to run: Node, the bundled server and runner, the filter, a small /etc. */
-import { constants, copyFile, mkdir, writeFile } from 'node:fs/promises';
+/** What every sandbox of this cloud is given to run: Node, the bundled server and runner, filter, loader, a small /etc. */
+import { chmod, constants, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundleSandbox } from '../../sandbox-task/bundle.ts';
-import { seccompFilter } from './seccomp.ts';
+import { bundleSandbox, filterFile } from '../../sandbox-task/bundle.ts';
+import { elfInterpreterOf } from './elf-interpreter.ts';
 
 const etc = {
   passwd: 'root:x:0:0:root:/:/usr/sbin/nologin\nsandbox:x:10001:10001:sandbox:/workspace:/bin/bash\n',
@@ -14,11 +14,17 @@ const etc = {
 export const writePrograms = async (folder: string): Promise<void> => {
   await mkdir(join(folder, 'etc', 'alternatives'), { recursive: true });
   await Promise.all([
-    bundleSandbox(folder),
+    bundleSandbox(folder).then(() => copyFile(filterFile(folder, process.arch), join(folder, 'user.bpf'))),
     // The sandbox's user may not enter the folders that lead to this Node.
     copyFile(process.execPath, join(folder, 'node'), constants.COPYFILE_FICLONE),
-    writeFile(join(folder, 'user.bpf'), seccompFilter(process.arch)),
+    copyUnreadable(await elfInterpreterOf(process.execPath), join(folder, 'loader')),
     writeFile(join(folder, 'etc', 'ld.so.cache'), ''),
     ...Object.entries(etc).map(([name, text]) => writeFile(join(folder, 'etc', name), text)),
   ]);
+};
+
+/** To be started by everyone and read by nobody but root: what it starts cannot be traced (execve(2), ptrace(2)). */
+const copyUnreadable = async (from: string, to: string): Promise<void> => {
+  await copyFile(from, to);
+  await chmod(to, 0o111);
 };

@@ -65,7 +65,7 @@ export const startCall = (start: CallStart, send: Send): Call => {
 type NotStarted = { readonly exitCode: number | null; readonly startFailure: string | null };
 
 const startProgram = (
-  { argv, workspace, sharedPath }: CallStart,
+  { argv, workspace, sharedPath, nodePath, isProcWritable }: CallStart,
   mark: number,
   report: CallReport,
 ): { readonly process: ChildProcess } | NotStarted => {
@@ -75,7 +75,7 @@ const startProgram = (
     return { exitCode: refused.exitCode, startFailure: null };
   }
   try {
-    return { process: spawnMarked({ argv, workspace, sharedPath }, mark) };
+    return { process: spawnMarked({ argv, workspace, sharedPath, nodePath, isProcWritable }, mark) };
   } catch (error) {
     // Its arguments are more than the kernel takes.
     return { exitCode: null, startFailure: error instanceof Error ? error.message : String(error) };

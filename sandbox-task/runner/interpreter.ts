@@ -40,13 +40,13 @@ export type Interpreter = {
 
 const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-const argvOf: Readonly<Record<Language, () => readonly string[]>> = {
+const argvOf: Readonly<Record<Language, (place: UserPlace) => readonly string[]>> = {
   python: () => ['python3', beside('./python-interpreter.py')],
-  node: () => [process.execPath, beside('./node-interpreter.mjs')],
+  node: ({ nodePath }) => [nodePath, beside('./node-interpreter.mjs')],
 };
 
 export const startInterpreter = (language: Language, place: UserPlace, mark: number): Interpreter => {
-  const child = spawnMarked({ ...place, argv: argvOf[language](), hasChannel: true }, mark);
+  const child = spawnMarked({ ...place, argv: argvOf[language](place), hasChannel: true }, mark);
   const streams = { stdout: createMarkedStream(), stderr: createMarkedStream() };
   for (const name of streamNames) child[name]?.on('data', streams[name].push);
   let listener: InterpreterListener = () => undefined;

@@ -2,13 +2,12 @@
  * The runner: whatever touches the user's files and processes, as the user.
  *
  * It hangs on the server by one inherited duplex pipe (descriptor 3) and ends with it. It decides nothing
- * and guards nothing: user code has its identity and may take it over, which wins only the right to lie
+ * and guards nothing: user code has its identity, and to take it over would win only the right to lie
  * about its own sandbox (docs/spec/sandbox.md, W9).
  */
-import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.ts';
-import type { RunnerRequest, RunnerSettings } from '../wire/messages.ts';
+import { type RunnerRequest, type RunnerSettings, refusalCharactersMax } from '../wire/messages.ts';
 import type { StdioWork } from '../wire/stdio-messages.ts';
 import { type Call, startCall } from './call.ts';
 import type { Send } from './call-report.ts';
@@ -104,7 +103,8 @@ const follow = async (id: number, call: Call): Promise<void> => {
 
 const refuse = (request: RunnerRequest, cause: unknown): void => {
   const refusal = toFileRefusal(cause, 'path' in request ? request.path : '');
-  send({ type: 'refused', id: request.id, failure: refusal.failure, message: refusal.message });
+  const message = refusal.message.slice(0, refusalCharactersMax);
+  send({ type: 'refused', id: request.id, failure: refusal.failure, message });
 };
 
 pipe.on(
@@ -117,5 +117,4 @@ pipe.on(
 pipe.on('close', () => process.exit(0));
 pipe.on('error', () => process.exit(1));
 
-writeFileSync('/proc/self/oom_score_adj', '500');
 send({ type: 'ready' });

@@ -1,17 +1,21 @@
 /**
  * A user process as it is started: marked, first in line when memory is short, with nothing of ours around it.
  *
- * User processes start with oom_score_adj 1000: the kernel takes them before anything of ours.
+ * The kernel takes user processes before anything of ours: their oom_score_adj is 1000. Where they may write to
+ * /proc they set it at their start, and may lower it again; otherwise the server does (server/user-scores.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { userOomScore } from '../wire/messages.ts';
 import { markOption } from './call-processes.ts';
 
-const userOomScore = 1000;
-const runnerOomScore = 500;
-
 /** Where user code lives. */
-export type UserPlace = { readonly workspace: string; readonly sharedPath?: string | undefined };
+export type UserPlace = {
+  readonly workspace: string;
+  readonly sharedPath?: string | undefined;
+  /** The Node of user code. */
+  readonly nodePath: string;
+  readonly isProcWritable: boolean;
+};
 
 export type UserProgram = UserPlace & {
   readonly argv: readonly string[];
@@ -25,24 +29,23 @@ export type UserProgram = UserPlace & {
   readonly variables?: Readonly<Record<string, string>>;
 };
 
-/** `prlimit` sets the mark and replaces itself by the program; a program that is not there gives its 127. */
+/**
+ * `prlimit` sets the mark, `choom` the score; each replaces itself by what follows. A program that is not there
+ * gives the 127 of prlimit.
+ */
 export const spawnMarked = (
   { argv, hasChannel = false, hasInput = false, cwd, variables = {}, ...place }: UserProgram,
   mark: number,
 ): ChildProcess => {
-  // A child inherits the score at its fork, and the runner may lower its own again down to where it began.
-  writeFileSync('/proc/self/oom_score_adj', String(userOomScore));
-  try {
-    return spawn('prlimit', [markOption(mark), '--', ...argv], {
-      cwd: cwd ?? place.workspace,
-      // A session of its own: `kill 0` in user code does not reach the runner.
-      detached: true,
-      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(hasChannel ? (['pipe'] as const) : [])],
-      env: { ...userEnvironment(place), ...variables, PATH: searchPath(variables) },
-    });
-  } finally {
-    writeFileSync('/proc/self/oom_score_adj', String(runnerOomScore));
-  }
+  const score = place.isProcWritable ? ['choom', '-n', String(userOomScore), '--'] : [];
+  const [program = '', ...rest] = [...score, 'prlimit', markOption(mark), '--', ...argv];
+  return spawn(program, rest, {
+    cwd: cwd ?? place.workspace,
+    // A session of its own: `kill 0` in user code does not reach the runner.
+    detached: true,
+    stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(hasChannel ? (['pipe'] as const) : [])],
+    env: { ...userEnvironment(place), ...variables, PATH: searchPath(variables) },
+  });
 };
 
 const userPath = '/opt/sallyport/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -52,7 +55,10 @@ export const searchPath = ({ PATH }: Readonly<Record<string, string>>): string =
   PATH === undefined ? userPath : `${PATH}:${userPath}`;
 
 /** The whole environment of user code: nothing of ours is in it. */
-const userEnvironment = ({ workspace, sharedPath }: UserPlace): Record<string, string> => ({
+const userEnvironment = ({
+  workspace,
+  sharedPath,
+}: Pick<UserPlace, 'workspace' | 'sharedPath'>): Record<string, string> => ({
   PATH: userPath,
   HOME: workspace,
   LANG: 'C.UTF-8',

@@ -10,6 +10,7 @@ import { limitKillOf, toExecutionResult } from './execution-result.ts';
 import { createLanguageQueue } from './language-queue.ts';
 import { createLineSplitter, type LogRing } from './log-ring.ts';
 import type { MemoryCounters } from './memory-counters.ts';
+import { asMemoryLoss } from './refusal.ts';
 import type { Exit, OutputPiece, UserSide, Work } from './user-side.ts';
 
 export type Limits = { readonly memoryMbMax: number; readonly processesMax: number };
@@ -64,7 +65,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       return toExecutionResult(ended, circumstances, constants.signals);
     } catch (cause) {
       logRing.add('lifecycle', 'all processes of the sandbox were killed while a call ran');
-      throw cause;
+      throw isOomRisen() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
     } finally {
       stderr.end();
       clearInterval(watch);

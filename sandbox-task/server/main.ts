@@ -37,16 +37,24 @@ const main = (environment: Environment): void => {
     memoryMbMax: environment.SANDBOX_MEMORY_MB,
     processesMax: environment.SANDBOX_PROCESSES_MAX,
   };
+  const isProcWritable = environment.SANDBOX_PROC === 'writable';
   const settings = JSON.stringify({
     workspace: environment.SANDBOX_WORKSPACE,
     sharedPath: environment.SANDBOX_SHARED_PATH,
+    nodePath: process.execPath,
+    isProcWritable,
     processesMax: limits.processesMax,
     memoryMbMax: counters === undefined ? limits.memoryMbMax : undefined,
   });
   const runner = [process.execPath, ...runnerFlags, runnerPath(), settings];
   const logRing = createLogRing(logBounds);
-  const userSide = openUserSide([...environment.SANDBOX_USER_LAUNCHER, ...runner], log, (server, text) => {
-    for (const line of text.split('\n')) logRing.add('stderr', `[${server}] ${line}`);
+  const userSide = openUserSide({
+    argv: [...environment.SANDBOX_USER_LAUNCHER, ...runner],
+    raisesScores: !isProcWritable,
+    log,
+    onStdioLog: (server, text) => {
+      for (const line of text.split('\n')) logRing.add('stderr', `[${server}] ${line}`);
+    },
   });
   const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
   const transfers = createWorkQueue(waitingTransfersMax);

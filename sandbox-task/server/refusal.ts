@@ -34,6 +34,16 @@ export class Refusal extends Error {
   }
 }
 
+/** The kernel may take the runner for the memory of user code: what ran is then known to be over, and why. */
+export const asMemoryLoss = (cause: unknown, memoryMbMax: number): unknown =>
+  cause instanceof Refusal && cause.code === 'tool_outcome_unknown'
+    ? new Refusal(
+        'resource_limit_exceeded',
+        `out of memory: the limit is ${memoryMbMax} MB; all processes of the sandbox were killed`,
+        { cause },
+      )
+    : cause;
+
 /** Anything else is our fault and says nothing of itself. */
 const toRefusal = (cause: unknown): Refusal =>
   cause instanceof Refusal ? cause : new Refusal('internal_error', 'the sandbox failed', { cause });

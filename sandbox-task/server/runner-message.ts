@@ -5,7 +5,12 @@
  */
 import * as z from 'zod';
 import { displaysMax } from '../wire/interpreter-messages.ts';
-import type { FileEntry, MissingEntry, RunnerMessage } from '../wire/messages.ts';
+import {
+  type FileEntry,
+  type MissingEntry,
+  type RunnerMessage,
+  refusalCharactersMax,
+} from '../wire/messages.ts';
 import { blocksMax } from '../wire/stdio-messages.ts';
 
 const count = z.number().int().nonnegative();
@@ -13,6 +18,8 @@ const id = count;
 /** A signal's name and a start failure; longer ones are forged. */
 const word = z.string().max(2000);
 const killCause = z.enum(['timeout', 'cancelled', 'memory', 'processes']);
+/** As an MCP server is registered: nothing that could break a line of the log or colour it. */
+const serverName = /^[\w-]{1,64}$/;
 const displayable = /^(?:image|text)\/[\w.+-]{1,100}$/;
 const summary = z.object({ bytes: count, headBytes: count, tailBytes: count });
 
@@ -43,7 +50,7 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('piece'), id, isLast: z.boolean() }),
   z.object({ type: z.literal('restored'), id, files: count }),
   z.object({ type: z.literal('listed'), id }),
-  z.object({ type: z.literal('stdio-log'), server: z.string().max(100) }),
+  z.object({ type: z.literal('stdio-log'), server: z.string().regex(serverName) }),
   z.object({ type: z.literal('stdio-progress'), id }),
   z.object({ type: z.literal('stdio-tools'), id, isFresh: z.boolean(), leftOut: count }),
   z.object({
@@ -81,7 +88,7 @@ const message = z.discriminatedUnion('type', [
       'conflict',
       'resource_limit_exceeded',
     ]),
-    message: z.string().max(10_000),
+    message: z.string().max(refusalCharactersMax),
   }),
 ]);
 

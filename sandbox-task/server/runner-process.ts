@@ -12,6 +12,7 @@ import type { Log } from './log.ts';
 import { Refusal } from './refusal.ts';
 import { parseRunnerMessage } from './runner-message.ts';
 import { endProcessesOf, readUid } from './user-processes.ts';
+import { type UserScores, watchUserScores } from './user-scores.ts';
 
 export type Answer = {
   readonly message: Exclude<RunnerMessage, { type: 'ready' | 'stdio-log' }>;
@@ -34,19 +35,22 @@ export type RunnerProcess = {
 /** What a crashing runner says on stderr, for the log; user code could write there without end. */
 const complaintBytesMax = 2000;
 
-/** What MCP servers on the user's side write on stderr, in whole lines. */
-export type StdioLogListener = (server: string, text: string) => void;
+export type RunnerStart = {
+  readonly argv: readonly string[];
+  /** Whether user processes cannot set their own scores (server/user-scores.ts). */
+  readonly raisesScores: boolean;
+  readonly log: Log;
+  /** What MCP servers on the user's side write on stderr, in whole lines. */
+  readonly onStdioLog: (server: string, text: string) => void;
+};
 
-export const startRunner = (
-  argv: readonly string[],
-  log: Log,
-  onStdioLog: StdioLogListener,
-): RunnerProcess => {
+export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart): RunnerProcess => {
   const [program = '', ...parameters] = argv;
   const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
   const pipe = child.stdio[3] as Duplex;
   const listeners = new Map<number, AnswerListener>();
   let userUid: number | undefined;
+  let scores: UserScores | undefined;
   let isEnded = false;
   const ready = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -59,6 +63,7 @@ export const startRunner = (
   const deliver = (message: RunnerMessage, payload: Buffer): void => {
     if (message.type === 'ready') {
       userUid = readUid(child.pid);
+      if (raisesScores) scores = watchUserScores(child.pid ?? 0, () => listeners.size > 0);
       ready.resolve();
     } else if (message.type === 'stdio-log') onStdioLog(message.server, payload.toString());
     else listeners.get(message.id)?.take({ message, payload });
@@ -76,6 +81,7 @@ export const startRunner = (
 
   const complaint = collectComplaint(child);
   const end = (code: number | null, signal: string | null): void => {
+    scores?.stop();
     endProcessesOf(userUid);
     log.warn('runner ended', { code, signal, complaint: complaint() });
     isEnded = true;
@@ -94,7 +100,9 @@ export const startRunner = (
     ready: ready.promise,
     ended: ended.promise,
     send: (request, payload) => {
-      if (!isEnded) pipe.write(encodeFrame(request, payload));
+      if (isEnded) return;
+      pipe.write(encodeFrame(request, payload));
+      scores?.wake();
     },
     listen: (id, listener) => {
       // Whoever held on to this runner must hear that it will not answer.

@@ -58,9 +58,15 @@ const startMsMax = 20_000;
 /** Far from the users of the machine, and from those of the embedded cloud's sandboxes. */
 const uidMin = 1_900_000_000;
 
+type TestSandboxOptions = {
+  readonly hasSharedVolume?: boolean;
+  /** In place of the plain change of user. */
+  readonly launcherOf?: (folder: string, uid: number) => readonly string[];
+};
+
 export const startTestSandbox = async (
   variables: Readonly<Record<string, string>> = {},
-  { hasSharedVolume = false }: { readonly hasSharedVolume?: boolean } = {},
+  { hasSharedVolume = false, launcherOf }: TestSandboxOptions = {},
 ): Promise<TestSandbox> => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-sandbox-'));
   await chmod(folder, 0o755);
@@ -74,7 +80,8 @@ export const startTestSandbox = async (
   }
   const socketPath = join(folder, 'sandbox.sock');
   const launcher =
-    uid === undefined ? ['env'] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+    launcherOf?.(folder, uid ?? 0) ??
+    (uid === undefined ? ['env'] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']);
   const child = spawn(
     process.execPath,
     ['--max-old-space-size=96', '--max-semi-space-size=1', join(folder, 'server.mjs')],

@@ -9,6 +9,7 @@ import type { StdioWork } from '../wire/stdio-messages.ts';
 import type { ExecutionContext, Limits } from './executor.ts';
 import type { LogRing } from './log-ring.ts';
 import type { MemoryCounters } from './memory-counters.ts';
+import { asMemoryLoss } from './refusal.ts';
 import type { Answer } from './runner-process.ts';
 import {
   describeStdioFailure,
@@ -37,12 +38,15 @@ export const createStdioCaller = (parts: StdioCallerParts): StdioCaller => {
   return async ({ work, timeoutSeconds }, { signal, onOutput }) => {
     signal.throwIfAborted();
     const oomKillsBefore = counters?.oomKills() ?? 0;
+    const isOomRisen = (): boolean => (counters?.oomKills() ?? 0) > oomKillsBefore;
     const onProgress = createProgressStream(onOutput);
     const call = await userSide.askStdio({ work, timeoutMs: timeoutSeconds * 1000, onProgress });
     running.add(call);
     try {
-      const answer = await endOf(call, signal);
-      const isOutOfMemory = (counters?.oomKills() ?? 0) > oomKillsBefore;
+      const answer = await endOf(call, signal).catch((cause: unknown) => {
+        throw isOomRisen() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
+      });
+      const isOutOfMemory = isOomRisen();
       const isStateLost = states.note(work.server, answer);
       const about = { ...limits, server: work.server.name, timeoutSeconds, isOutOfMemory, isStateLost };
       return toResult(answer, about, parts.logRing);

@@ -8,10 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Language } from '../wire/interpreter-messages.ts';
 import type { KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
 import type { StdioWork } from '../wire/stdio-messages.ts';
-import type { Log } from './log.ts';
 import { Refusal } from './refusal.ts';
 import { followCall, type RunningCall } from './runner-call.ts';
-import { type Answer, type RunnerProcess, type StdioLogListener, startRunner } from './runner-process.ts';
+import { type Answer, type RunnerProcess, type RunnerStart, startRunner } from './runner-process.ts';
 
 export type Exit = Extract<RunnerMessage, { type: 'exit' }>;
 export type OutputPiece = { readonly stream: StreamName; readonly offset: number; readonly text: string };
@@ -57,12 +56,8 @@ const fileOperationMsMax = 60_000;
 const restartDelayMs = 100;
 const stopMsMax = 2000;
 
-export const openUserSide = (
-  runnerArgv: readonly string[],
-  log: Log,
-  onStdioLog: StdioLogListener,
-): UserSide => {
-  const start = (): RunnerProcess => startRunner(runnerArgv, log, onStdioLog);
+export const openUserSide = (runnerStart: RunnerStart): UserSide => {
+  const start = (): RunnerProcess => startRunner(runnerStart);
   let runner = start();
   let replaced: Promise<void> = Promise.resolve();
   let isStopped = false;

@@ -1,11 +1,17 @@
 /**
  * What the server and the runner say to each other: the vocabulary of the pipe.
  *
- * Types only. The runner believes the server; the server parses what the runner says
+ * The runner believes the server; the server parses what the runner says
  * (server/runner-message.ts), because user code can put words into the runner's mouth.
  */
 import type { Language } from './interpreter-messages.ts';
 import type { StdioBlock } from './stdio-messages.ts';
+
+/** The oom_score_adj of user processes: the highest there is. */
+export const userOomScore = 1000;
+
+/** Of a refusal's words, in which a path may stand with each of its characters escaped. */
+export const refusalCharactersMax = 10_000;
 
 export type StreamName = 'stdout' | 'stderr';
 export const streamNames: readonly StreamName[] = ['stdout', 'stderr'];
@@ -15,6 +21,10 @@ export type RunnerSettings = {
   readonly workspace: string;
   /** A second folder that file tools may name, and that user code is told of. */
   readonly sharedPath?: string | undefined;
+  /** The Node of user code; the runner's own may be one that cannot be read. */
+  readonly nodePath: string;
+  /** Whether user processes set their oom_score_adj themselves, or find /proc read-only. */
+  readonly isProcWritable: boolean;
   /** Processes and threads of the whole sandbox. */
   readonly processesMax: number;
   /** Given only where no cgroup limits the memory: the runner then counts it itself. */

@@ -1,99 +1,24 @@
 /** Attacks from inside a sandbox, through a real RunTask and the real tools; each guarantee of docs/spec/sandbox.md. */
-import { createHash } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ECSClient } from '@aws-sdk/client-ecs';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
-import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
-import type { WorkspaceId } from '#shared/domain/ids.ts';
-import type { JsonObject } from '#shared/domain/json.ts';
-import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EcsEndpoint, start } from '../../local/ecs/start.ts';
+import { type AttackedSandbox, awaitAddress, startSandbox } from './sandbox-fixture.ts';
 
-const bearer = 'b'.repeat(64);
 let ecs: EcsEndpoint;
-let address = '';
-
-/** The link without its function: what it does is carry a request. */
-const link: SandboxLink = {
-  fetch: (_, { method, path, headers = {}, body, signal }) =>
-    fetch(`${address}${path}`, {
-      method,
-      headers: { ...headers, authorization: `Bearer ${bearer}` },
-      ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
-    }),
-};
-
-type TaskDetail = {
-  readonly containers?: { readonly networkInterfaces: { readonly privateIpv4Address: string }[] }[];
-};
+let call: AttackedSandbox['call'];
+let run: AttackedSandbox['run'];
 
 beforeAll(async () => {
-  const running = Promise.withResolvers<string>();
+  const events = awaitAddress();
   ecs = await start({
     home: await mkdtemp(join(tmpdir(), 'sallyport-escape-')),
-    onTaskEvent: (detail) => {
-      const ip = (detail as TaskDetail).containers?.[0]?.networkInterfaces[0]?.privateIpv4Address;
-      if (ip !== undefined) running.resolve(`http://${ip}:8080`);
-    },
+    onTaskEvent: events.take,
   });
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const host = makeSandboxHost(new ECSClient({ endpoint: ecs.url, region: 'us-east-1', credentials }), {
-    deployment: 'test',
-    cluster: 'sallyport',
-    taskDefinitions: { python: 'sallyport-python', node: 'sallyport-node' },
-    subnets: ['subnet-1'],
-    securityGroup: 'sg-1',
-  });
-  await host.start({
-    token: 'workspace:1',
-    group: 'workspace/w/1',
-    flavor: 'micro',
-    template: 'python',
-    bearerHash: createHash('sha256').update(bearer).digest('hex'),
-  });
-  address = await running.promise;
-  await vi.waitUntil(isHealthy, { timeout: 20_000, interval: 50 });
+  ({ call, run } = await startSandbox(ecs.url, events));
 });
 afterAll(() => ecs.stop());
-
-const sandbox = {
-  workspaceId: 'w' as WorkspaceId,
-  generation: 1,
-  address: 'http://sandbox:8080',
-  flavor: 'micro' as const,
-};
-
-const isHealthy = async (): Promise<boolean> => {
-  try {
-    return (await link.fetch(sandbox, { method: 'GET', path: '/health' })).status === 200;
-  } catch {
-    return false;
-  }
-};
-
-let calls = 0;
-const call = (name: string, args: JsonObject) => {
-  calls += 1;
-  return makeSandboxTools(link).call({
-    sandbox,
-    callKey: `call-${calls}`,
-    name,
-    args,
-    correlationId: 'test',
-    onProgress: () => undefined,
-  });
-};
-
-/** What a bash line printed; a failure in words. */
-const run = async (command: string): Promise<string> => {
-  const outcome = await call('execute_command', { command, timeout: 20 });
-  if (outcome.status !== 'finished') return `${outcome.status}: ${outcome.message}`;
-  return outcome.content.map((block) => String(block['text'])).join('');
-};
 
 test('W1: no file of the host can be read', async () => {
   const text = await run(
@@ -135,12 +60,12 @@ test('W4: nothing of our environment reaches user code', async () => {
   expect(text).not.toMatch(/SANDBOX_|BEARER|AWS_|TOKEN|sallyport-run/);
 });
 
-test('W5: only /workspace and /tmp can be written', async () => {
+test('W5: only /workspace, /tmp and /dev/shm can be written', async () => {
   const text = await run(
-    'for d in $(find / -xdev -type d -not -path "/proc/*" 2>/dev/null | head -3000) /dev/shm /proc/sys/kernel; do (: > $d/.probe) 2>/dev/null && echo "$d"; done; (echo x > /proc/sys/kernel/core_pattern) 2>&1 | head -1',
+    'for d in $(find / -xdev -type d -not -path "/proc/*" 2>/dev/null | head -3000) /dev/shm /proc/sys/kernel /proc/self/attr; do (: > $d/.probe) 2>/dev/null && echo "$d"; done; for f in /proc/sys/kernel/core_pattern /proc/sys/kernel/shmmax /proc/sys/fs/mqueue/msg_max /proc/self/oom_score_adj /proc/self/comm; do (echo 1 > $f) 2>/dev/null && echo "$f"; done; true',
   );
   const writable = text.split('\n').filter((line) => line.startsWith('/'));
-  expect(writable.filter((path) => !/^\/(workspace|tmp)/.test(path))).toEqual([]);
+  expect(writable.filter((path) => !/^\/(workspace|tmp|dev\/shm)/.test(path))).toEqual([]);
 });
 
 test('W6: a call over its memory is killed and says so, and the next one works', async () => {

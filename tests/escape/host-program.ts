@@ -1,0 +1,40 @@
+/** The sandbox host as a process of its own, started by a shell of the test's choice, with one sandbox in it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type AttackedSandbox, awaitAddress, startSandbox } from './sandbox-fixture.ts';
+
+export type HostProgram = {
+  readonly process: ChildProcess;
+  /** Its data folder. */
+  readonly home: string;
+  readonly sandbox: AttackedSandbox;
+  readonly stop: () => Promise<void>;
+};
+
+const program = join(import.meta.dirname, 'fixtures', 'ecs-program.ts');
+
+/** `line` is of bash: `"$@"` is the host's command and `$3` its data folder. */
+export const startHostProgram = async (line = 'exec "$@"'): Promise<HostProgram> => {
+  const home = await mkdtemp(join(tmpdir(), 'sallyport-host-'));
+  const host = spawn('bash', ['-c', line, 'shell', process.execPath, program, home], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const events = awaitAddress();
+  const url = Promise.withResolvers<string>();
+  createInterface({ input: host.stdout }).on('line', (text) => {
+    const said = JSON.parse(text) as { readonly url?: string; readonly detail?: object };
+    if (said.url !== undefined) url.resolve(said.url);
+    if (said.detail !== undefined) events.take(said.detail);
+  });
+  host.once('exit', (code) => url.reject(new Error(`the host ended with ${code}`)));
+  const sandbox = await startSandbox(await url.promise, events);
+  const stop = async (): Promise<void> => {
+    host.stdin.end();
+    await once(host, 'exit');
+  };
+  return { process: host, home, sandbox, stop };
+};

@@ -1,0 +1,105 @@
+/** A sandbox to attack: started by a real RunTask, spoken to through the real tools. */
+import { createHash } from 'node:crypto';
+import { ECSClient } from '@aws-sdk/client-ecs';
+import { vi } from 'vitest';
+import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
+import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
+
+type TaskDetail = {
+  readonly containers?: { readonly networkInterfaces: { readonly privateIpv4Address: string }[] }[];
+};
+
+export type AttackedSandbox = {
+  readonly call: (name: string, args: JsonObject) => ReturnType<ReturnType<typeof makeSandboxTools>['call']>;
+  /** What a bash line printed; a failure in words. */
+  readonly run: (command: string) => Promise<string>;
+  /** What Python or Node code printed; a failure in words. */
+  readonly runCode: (language: 'python' | 'node', code: string) => Promise<string>;
+};
+
+export type TaskEvents = { readonly take: (detail: object) => void; readonly address: Promise<string> };
+
+/** The address of the one task that is started. */
+export const awaitAddress = (): TaskEvents => {
+  const running = Promise.withResolvers<string>();
+  return {
+    address: running.promise,
+    take: (detail) => {
+      const ip = (detail as TaskDetail).containers?.[0]?.networkInterfaces[0]?.privateIpv4Address;
+      if (ip !== undefined) running.resolve(`http://${ip}:8080`);
+    },
+  };
+};
+
+const bearer = 'b'.repeat(64);
+const sandbox = {
+  workspaceId: 'w' as WorkspaceId,
+  generation: 1,
+  address: 'http://sandbox:8080',
+  flavor: 'micro' as const,
+};
+
+export const startSandbox = async (ecsUrl: string, events: TaskEvents): Promise<AttackedSandbox> => {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const host = makeSandboxHost(new ECSClient({ endpoint: ecsUrl, region: 'us-east-1', credentials }), {
+    deployment: 'test',
+    cluster: 'sallyport',
+    taskDefinitions: { python: 'sallyport-python', node: 'sallyport-node' },
+    subnets: ['subnet-1'],
+    securityGroup: 'sg-1',
+  });
+  await host.start({
+    token: 'workspace:1',
+    group: 'workspace/w/1',
+    flavor: 'micro',
+    template: 'python',
+    bearerHash: createHash('sha256').update(bearer).digest('hex'),
+  });
+  const link = linkTo(await events.address);
+  await vi.waitUntil(() => isHealthy(link), { timeout: 20_000, interval: 50 });
+  const tools = makeSandboxTools(link);
+  let calls = 0;
+  const call: AttackedSandbox['call'] = (name, args) => {
+    calls += 1;
+    return tools.call({
+      sandbox,
+      callKey: `call-${calls}`,
+      name,
+      args,
+      correlationId: 'test',
+      onProgress: () => undefined,
+    });
+  };
+  const textOf = async (name: string, args: JsonObject): Promise<string> => {
+    const outcome = await call(name, args);
+    if (outcome.status !== 'finished') return `${outcome.status}: ${outcome.message}`;
+    return outcome.content.map((block) => String(block['text'])).join('');
+  };
+  return {
+    call,
+    run: (command) => textOf('execute_command', { command, timeout: 60 }),
+    runCode: (language, code) => textOf('execute_code', { code, language, timeout: 60 }),
+  };
+};
+
+/** The link without its function: what it does is carry a request. */
+const linkTo = (address: string): SandboxLink => ({
+  fetch: (_, { method, path, headers = {}, body, signal }) =>
+    fetch(`${address}${path}`, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${bearer}` },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    }),
+});
+
+const isHealthy = async (link: SandboxLink): Promise<boolean> => {
+  try {
+    return (await link.fetch(sandbox, { method: 'GET', path: '/health' })).status === 200;
+  } catch {
+    return false;
+  }
+};
