@@ -13,7 +13,7 @@ import { closeInherited, outerArguments, serverCommand } from './bubblewrap.ts';
 import type { Cgroup } from './cgroup.ts';
 import { exitCodeOf, killedExit, type OomWatch, watchOutOfMemory } from './oom-watch.ts';
 import type { HostSettings, RunningSandbox, SandboxEnd, SandboxWish } from './running-sandbox.ts';
-import { asIdentity, type Identity, nextIdentity } from './sandbox-identity.ts';
+import { asIdentity, type Identity } from './sandbox-identity.ts';
 import { killSandbox, terminateServer } from './sandbox-processes.ts';
 
 /** Room for the server's threads beside the processes of user code. */
@@ -22,7 +22,7 @@ const processesMax = 256 + 64;
 const cannotStartExit = 127;
 
 export const startSandbox = async (settings: HostSettings, wish: SandboxWish): Promise<RunningSandbox> => {
-  const identity = nextIdentity(settings.sharedVolume !== undefined);
+  const identity = settings.identities.take(settings.sharedVolume !== undefined);
   const folder = join(settings.folder, wish.id);
   await mkdir(folder, { mode: 0o711 });
   const [workspace, socket] = await Promise.all([
@@ -39,6 +39,8 @@ export const startSandbox = async (settings: HostSettings, wish: SandboxWish): P
   child.once('exit', () => void cgroup?.killAll());
   const removed = ended
     .then(() => cleanUp({ cgroup, proxy, folder }))
+    // Only now no process of this user is left.
+    .then(() => settings.identities.giveBack(identity))
     .catch((error: unknown) => settings.log(`sandbox ${wish.id} left something behind: ${String(error)}`));
   return { address: proxy.address, ended, removed, ...endings(child, ended, settings.log) };
 };

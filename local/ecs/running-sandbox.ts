@@ -1,5 +1,6 @@
 /** A sandbox as the task registry sees it: what it is asked for with, and how it lives and ends; whatever isolates it. */
 import type { CgroupHierarchy } from './cgroup.ts';
+import type { Identities } from './sandbox-identity.ts';
 
 export type SandboxWish = {
   readonly id: string;
@@ -38,5 +39,7 @@ export type HostSettings = {
   readonly programs: string;
   readonly hierarchy: CgroupHierarchy | undefined;
   readonly sharedVolume: SharedVolume | undefined;
+  /** The users of this cloud's sandboxes, and of no other's. */
+  readonly identities: Identities;
   readonly log: (line: string) => void;
 };

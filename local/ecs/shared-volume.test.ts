@@ -2,8 +2,13 @@
 import { mkdir, mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { claimIdentities } from './sandbox-identity.ts';
 import { guestPathProblem, prepareSharedVolume } from './shared-volume.ts';
+
+const identities = claimIdentities();
+afterAll(() => identities.release());
+const bubblewrap = { name: 'bubblewrap', identities } as const;
 
 const folder = async (mode = 0o755): Promise<string> => {
   const path = join(await mkdtemp(join(tmpdir(), 'sallyport-shared-')), 'shared');
@@ -40,7 +45,7 @@ test('a host folder that is not there, or is a file, is refused with one line th
   const parent = await folder();
   const file = join(parent, 'file');
   await writeFile(file, '');
-  const prepare = (hostPath: string) => prepareSharedVolume({ hostPath, guestPath: '/shared' }, 'bubblewrap');
+  const prepare = (hostPath: string) => prepareSharedVolume({ hostPath, guestPath: '/shared' }, bubblewrap);
   const line = (path: string, allowed: string) =>
     new Error(`MSB_SHARED_VOLUME_PATH="${path}" is not allowed: set it to ${allowed}`);
   const none = join(parent, 'none');
@@ -51,13 +56,13 @@ test('a host folder that is not there, or is a file, is refused with one line th
 
 test.runIf(process.getuid?.() === 0)('as root a folder below a closed one is refused', async () => {
   const hostPath = await folder();
-  await expect(prepareSharedVolume({ hostPath, guestPath: '/shared' }, 'bubblewrap')).rejects.toThrow(
+  await expect(prepareSharedVolume({ hostPath, guestPath: '/shared' }, bubblewrap)).rejects.toThrow(
     /set it to a folder that sandboxes can write: make it and those above it accessible$/,
   );
 });
 
 test('for Docker a folder that we own is writable for everyone and nobody removes what is not theirs', async () => {
   const hostPath = await folder();
-  await prepareSharedVolume({ hostPath, guestPath: '/shared' }, 'docker');
+  await prepareSharedVolume({ hostPath, guestPath: '/shared' }, { name: 'docker', identities });
   expect((await stat(hostPath)).mode & 0o7777).toBe(0o1777);
 });

@@ -10,14 +10,17 @@ import { spawnSync } from 'node:child_process';
 import { chmod, chown, stat } from 'node:fs/promises';
 import { isAbsolute, posix } from 'node:path';
 import type { SharedVolume } from './running-sandbox.ts';
-import { asIdentity, nextIdentity, sharedGid } from './sandbox-identity.ts';
+import { asIdentity, type Identities, sharedGid } from './sandbox-identity.ts';
 
 const taken = ['/workspace', '/tmp', '/usr', '/etc', '/proc', '/dev', '/run', '/opt'];
 const links = ['/bin', '/sbin', '/lib', '/lib64'];
 
 export const prepareSharedVolume = async (
   volume: SharedVolume,
-  isolation: 'bubblewrap' | 'docker',
+  {
+    name: isolation,
+    identities,
+  }: { readonly name: 'bubblewrap' | 'docker'; readonly identities: Identities },
 ): Promise<void> => {
   const problem = guestPathProblem(volume.guestPath);
   if (problem !== undefined) throw new Error(problem);
@@ -33,7 +36,7 @@ export const prepareSharedVolume = async (
     await chown(hostPath, folder.uid, sharedGid);
     await chmod(hostPath, 0o2775);
   }
-  if (!isWritableForSandboxes(hostPath))
+  if (!isWritableForSandboxes(hostPath, identities))
     throw new Error(
       hostPathProblem(hostPath, 'a folder that sandboxes can write: make it and those above it accessible'),
     );
@@ -53,11 +56,13 @@ export const guestPathProblem = (guestPath: string): string | undefined => {
 };
 
 /** Asked as a sandbox: folders above it, mounts and access lists decide, too. */
-const isWritableForSandboxes = (folder: string): boolean => {
-  const identity = nextIdentity(true);
+const isWritableForSandboxes = (folder: string, identities: Identities): boolean => {
+  const identity = identities.take(true);
   const [program = 'test', ...rest] = [
     ...(identity === undefined ? [] : asIdentity(identity)),
     ...['test', '-w', folder, '-a', '-x', folder],
   ];
-  return spawnSync(program, rest, { stdio: 'ignore' }).status === 0;
+  const { status } = spawnSync(program, rest, { stdio: 'ignore' });
+  identities.giveBack(identity);
+  return status === 0;
 };

@@ -14,9 +14,10 @@ import { listen } from '../endpoint/listen.ts';
 import { findHierarchy } from './cgroup.ts';
 import { openEventDelivery, type TaskEventDetail } from './event-delivery.ts';
 import { type Faults, openFaultPlan } from './faults.ts';
-import { chooseIsolation } from './isolation.ts';
+import { chooseIsolation, type Isolation } from './isolation.ts';
 import { answer } from './requests.ts';
 import type { SharedVolume } from './running-sandbox.ts';
+import { claimIdentities, type Identities, noIdentities } from './sandbox-identity.ts';
 import { prepareSharedVolume } from './shared-volume.ts';
 import { openTaskRegistry } from './task-registry.ts';
 
@@ -40,14 +41,29 @@ export type EcsEndpoint = {
 const defaultStopTimeoutMs = 25_000;
 
 export const start = async (options: EcsOptions): Promise<EcsEndpoint> => {
-  const { home, onTaskEvent, log = () => undefined, sharedVolume } = options;
   const isolation = chooseIsolation();
-  if (sharedVolume !== undefined) await prepareSharedVolume(sharedVolume, isolation.name);
+  const identities = isolation.name === 'bubblewrap' ? claimIdentities() : noIdentities;
+  try {
+    return await startWith(options, isolation, identities);
+  } catch (error) {
+    identities.release();
+    throw error;
+  }
+};
+
+const startWith = async (
+  options: EcsOptions,
+  isolation: Isolation,
+  identities: Identities,
+): Promise<EcsEndpoint> => {
+  const { home, onTaskEvent, log = () => undefined, sharedVolume } = options;
+  if (sharedVolume !== undefined)
+    await prepareSharedVolume(sharedVolume, { name: isolation.name, identities });
   const run = await makeRunFolder(home);
   const hierarchy = findHierarchy();
   await hierarchy?.sweep(run.name);
   const { name, programs } = run;
-  const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, log };
+  const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, identities, log };
   await isolation.prepare(settings);
   const faults = openFaultPlan(options.faults ?? {});
   const events = openEventDelivery(faults, onTaskEvent);
@@ -68,6 +84,7 @@ export const start = async (options: EcsOptions): Promise<EcsEndpoint> => {
       events.stop();
       await server.stop();
       await rm(run.folder, { recursive: true, force: true });
+      identities.release();
     },
   };
 };
