@@ -6,6 +6,7 @@ import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
 import { keepWritten } from '#shared/application/session/session-files.ts';
 import { header } from '#shared/contracts/bearer.ts';
+import { filePathProblem } from '#shared/contracts/file-path.ts';
 import { filesQuery, partHeaders } from '#shared/contracts/rest/bodies.ts';
 import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/rest/sandbox-view.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
@@ -116,12 +117,15 @@ const filePath = (event: ApiEvent): string =>
 
 const decodedPath = (event: ApiEvent): string => {
   const path = event.path.replace(filesPrefix, '');
+  let decoded: string;
   try {
-    const decoded = decodeURIComponent(path);
-    if (!decoded.split('/').includes('..') && !decoded.includes('\0')) return decoded;
+    decoded = decodeURIComponent(path);
   } catch {
     throw new AppError('invalid_request', 'the path is not encoded as a URL asks for');
   }
+  const problem = filePathProblem(decoded);
+  if (problem !== undefined) throw new AppError('invalid_request', `it must be ${problem}`);
+  if (!decoded.split('/').includes('..')) return decoded;
   throw new AppError('path_outside_workspace', 'the path leaves the workspace', {
     suggestions: ['Give a path relative to /workspace.'],
   });

@@ -12,6 +12,7 @@ import { type McpEndpoint, serveMcp } from './mcp-over-http.ts';
 import { proxyPort } from './ports-endpoint.ts';
 import { Refusal } from './refusal.ts';
 import { readTransferId, receiveRestore } from './restore.ts';
+import { parseUserPath } from './user-path.ts';
 import type { UserSide } from './user-side.ts';
 import type { WorkQueue } from './work-queue.ts';
 
@@ -45,19 +46,20 @@ const routes: readonly Route[] = [
   {
     pattern: /^GET \/files$/,
     serve: ({ userSide }, exchange) =>
-      listFiles({ userSide, ...exchange }, exchange.query.get('path') ?? '.'),
+      listFiles({ userSide, ...exchange }, parseUserPath(queryPath(exchange.request) || '.')),
   },
   {
     pattern: /^GET \/files\/(.+)$/s,
-    serve: ({ userSide }, exchange) => sendFile({ userSide, ...exchange }, exchange.name),
+    serve: ({ userSide }, exchange) => sendFile({ userSide, ...exchange }, parseUserPath(exchange.name)),
   },
   {
     pattern: /^PUT \/files\/(.+)$/s,
-    serve: ({ userSide }, exchange) => receiveFile({ userSide, ...exchange }, exchange.name),
+    serve: ({ userSide }, exchange) => receiveFile({ userSide, ...exchange }, parseUserPath(exchange.name)),
   },
   {
     pattern: /^DELETE \/files\/(.*)$/s,
-    serve: ({ userSide }, exchange) => deleteFile({ userSide, ...exchange }, exchange.name || '.'),
+    serve: ({ userSide }, exchange) =>
+      deleteFile({ userSide, ...exchange }, parseUserPath(exchange.name || '.')),
   },
   {
     pattern: /^POST \/calls\/([^/]+)\/cancel$/,
@@ -137,6 +139,10 @@ const decode = (text: string): string => {
     throw new Refusal('invalid_request', 'the path is not URL-encoded', { cause });
   }
 };
+
+/** Decoded strictly: `URLSearchParams` would put another character for bytes that are none. */
+const queryPath = ({ url = '' }: IncomingMessage): string =>
+  decode(/[?&]path=([^&#]*)/.exec(url)?.[1]?.replaceAll('+', ' ') ?? '');
 
 const readLogNumber = (query: URLSearchParams): number => {
   const text = query.get('after') ?? '0';

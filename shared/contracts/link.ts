@@ -22,7 +22,8 @@ const fetchCall = z.object({
   kind: z.literal('fetch'),
   address,
   method: z.enum(['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS']),
-  path: z.string().startsWith('/').max(8192),
+  /** A file's path of 4095 bytes, each of them encoded, and the route before it. */
+  path: z.string().startsWith('/').max(12_800),
   headers: z.record(z.string(), z.string()),
   body: z.string().exactOptional(),
   /** `body` is base64 of bytes. */

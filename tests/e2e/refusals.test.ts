@@ -110,6 +110,25 @@ test('a path out of the workspace is refused', async () => {
   expect(await codeOf(`/api/sessions/${id}/files/missing.txt`)).toEqual([404, 'file_not_found']);
 });
 
+test('a path that no file can have is an invalid request', async () => {
+  const made = await server.request('/api/sessions', { method: 'POST', body: '{"flavor":"micro"}' });
+  const { id } = (await made.json()) as { id: string };
+  const body = 'x';
+  for (const path of ['a%00b', '%ED%AF%BF', 'n'.repeat(300), 'd%2F'.repeat(2048), '%C3%BC%2F'.repeat(1400)]) {
+    const file = `/api/sessions/${id}/files/${path}`;
+    expect([path, await codeOf(file)]).toEqual([path, [400, 'invalid_request']]);
+    expect(await codeOf(file, { method: 'PUT', body })).toEqual([400, 'invalid_request']);
+    expect(await codeOf(file, { method: 'DELETE' })).toEqual([400, 'invalid_request']);
+  }
+  for (const path of ['a%00b', 'n'.repeat(300), '%C3%BC%2F'.repeat(1400)])
+    expect(await codeOf(`/api/sessions/${id}/files?path=${path}`)).toEqual([400, 'invalid_request']);
+  const longest = `${'d/'.repeat(2040)}d`;
+  expect(await codeOf(`/api/sessions/${id}/files?path=${encodeURIComponent(longest)}`)).toEqual([
+    404,
+    'file_not_found',
+  ]);
+});
+
 test('a message over 128 KB is cut with 1009, and the client resumes', async () => {
   const client = await connect(server);
   await client.untilType('system:ready');

@@ -1,5 +1,6 @@
 /** How the platform names an MCP server that is to run in the sandbox: the command of its registration, secrets filled in. */
 import * as z from 'zod';
+import { userPath } from '../user-path.ts';
 
 const nameCharactersMax = 64;
 const argumentBytesMax = 131_071;
@@ -29,7 +30,7 @@ export const mcpServerInput = z
       )
       .refine((env) => Object.keys(env).length <= variablesMax, `has at most ${variablesMax} variables`)
       .default({}),
-    cwd: text.min(1).max(4096).optional(),
+    cwd: userPath.optional(),
   })
   .refine(
     (server) => JSON.stringify(server).length <= configCharactersMax,

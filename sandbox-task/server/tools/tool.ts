@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { ExecutionContext, Executor } from '../executor.ts';
 import { Refusal } from '../refusal.ts';
 import type { StdioCaller } from '../stdio-caller.ts';
+import { userPath } from '../user-path.ts';
 import type { UserSide } from '../user-side.ts';
 
 export type ToolContext = ExecutionContext & {
@@ -52,8 +53,4 @@ export const timeoutSeconds = z
   .max(300)
   .default(30)
   .describe('Seconds until the program is killed, 1 to 300.');
-export const workspacePath = z
-  .string()
-  .min(1)
-  .max(4096)
-  .describe('A path in /workspace: relative to it, or absolute under it.');
+export const workspacePath = userPath.describe('A path in /workspace: relative to it, or absolute under it.');

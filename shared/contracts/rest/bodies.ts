@@ -15,6 +15,7 @@ import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
+import { filePathProblem } from '../file-path.ts';
 
 const name = z.string().max(256);
 const approvals = z.enum(approvalModes);
@@ -155,7 +156,14 @@ export const eventsQuery = z.object({
 });
 
 export const filesQuery = z.object({
-  path: z.string().max(4096).default('.').describe('A folder, relative to /workspace.'),
+  path: z
+    .string()
+    .max(4096)
+    .refine((given) => filePathProblem(given) === undefined, {
+      error: ({ input }) => `must be ${filePathProblem(String(input))}`,
+    })
+    .default('.')
+    .describe('A folder, relative to /workspace.'),
 });
 
 export const partHeaders = z.object({

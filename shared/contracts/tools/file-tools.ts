@@ -1,12 +1,15 @@
 /** The arguments and results of the file tools at `/mcp`, and how large a file they take and give. */
 import * as z from 'zod';
 import { clientIdCharactersMax } from '#shared/domain/limits.ts';
-import { closed, hasNoNul, moment, noNul, oneOf, text } from './tool-fields.ts';
+import { filePathProblem } from '../file-path.ts';
+import { closed, moment, oneOf, text } from './tool-fields.ts';
 
 /** As the sandbox bounds it. */
 const pathCharactersMax = 4096;
 const path = text(pathCharactersMax)
-  .refine(hasNoNul, noNul)
+  .refine((given) => filePathProblem(given) === undefined, {
+    error: ({ input }) => filePathProblem(String(input)) ?? '',
+  })
   .describe('A path in /workspace: relative to it, or absolute under it.');
 /** Of whatever kind of session: files belong to its workspace. */
 const anySession = text(clientIdCharactersMax).describe(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { decode } from '../decode.ts';
+import { listFilesArguments, readFileArguments, writeFileArguments } from './file-tools.ts';
 import {
   executeCodeArguments,
   executeCommandArguments,
@@ -44,6 +45,17 @@ test.each([
   [{ code: 'x', evict_idle: 'yes' }, 'evict_idle: true or false'],
 ])('%j is refused with what is allowed', (given, problem) => {
   expect(decode(executeCodeArguments, given)).toEqual({ ok: false, problem });
+});
+
+test.each([
+  ['a\ud800', 'path: a path without halves of characters'],
+  ['a\0', 'path: a path without NUL characters'],
+  ['n'.repeat(256), 'path: a path with at most 255 bytes between two slashes'],
+  ['ü/'.repeat(1400), 'path: a path of at most 4095 bytes'],
+])('a path that no file can have is refused by each file tool', (path, problem) => {
+  for (const schema of [readFileArguments, listFilesArguments])
+    expect(decode(schema, { session_id: 's', path })).toEqual({ ok: false, problem });
+  expect(decode(writeFileArguments, { session_id: 's', path, content: '' })).toEqual({ ok: false, problem });
 });
 
 test('an unknown argument is named, with those that are known', () => {
