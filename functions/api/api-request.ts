@@ -1,9 +1,11 @@
 /** A REST request as the routes need it: who asks, what for, under which id. */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type * as z from 'zod';
-import { decode, decodeJson } from '#shared/contracts/decode.ts';
+import * as z from 'zod';
+import { type Decoded, decode, decodeJson } from '#shared/contracts/decode.ts';
+import { unknownFields } from '#shared/contracts/unknown-fields.ts';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
+import { cutMiddle } from '#shared/domain/text.ts';
 import { AppError } from '#shared/errors.ts';
 
 export type ApiEvent = APIGatewayProxyEvent & { principal?: Principal };
@@ -29,19 +31,40 @@ export const bytesOf = ({ body, isBase64Encoded }: ApiEvent): Uint8Array =>
   Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
 
 /** The body by its contract; an absent one is an empty object. */
-export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
+export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> =>
+  decoded(decode(schema, knownBody(event, schema)));
+
+/** The fields of a body whose values are judged by what has words of its own for them: none its contract does not know. */
+export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<string, unknown>> => {
+  const body = knownBody(event, schema);
+  return typeof body === 'object' && body !== null ? { ...body } : {};
+};
+
+/** Each bodies' reader ends here: a field that the contract does not know is refused before the rest is looked at. */
+const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   const text = Buffer.from(bytesOf(event)).toString();
   if (Buffer.byteLength(text) > requestBodyBytesMax)
     throw new AppError('payload_too_large', `a request body is at most ${requestBodyBytesMax} bytes`);
-  const decoded = text === '' ? decode(schema, {}) : decodeJson(schema, text);
-  if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
-  return decoded.value;
+  const body = text === '' ? {} : decoded(decodeJson(z.unknown(), text));
+  const unknown = unknownFields(schema, body);
+  if (unknown.length === 0) return body;
+  const named = unknown.slice(0, namedFieldsMax).map((path) => cutMiddle(path, namedFieldCharactersMax));
+  throw new AppError('invalid_request', named.map((path) => `${path}: there is no such field`).join('; '), {
+    suggestions: ['GET /api/openapi.json lists the fields of every body.'],
+  });
+};
+
+/** Unknown fields that one refusal names, and the characters of each. */
+const namedFieldsMax = 5;
+const namedFieldCharactersMax = 200;
+
+const decoded = <T>(result: Decoded<T>): T => {
+  if (result.ok) return result.value;
+  throw new AppError('invalid_request', result.problem);
 };
 
 /** The query by its contract; a field without a value counts as absent. */
 export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
   const given = Object.entries(event.queryStringParameters ?? {}).filter(([, value]) => value?.trim());
-  const decoded = decode(schema, Object.fromEntries(given));
-  if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
-  return decoded.value;
+  return decoded(decode(schema, Object.fromEntries(given)));
 };

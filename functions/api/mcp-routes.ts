@@ -1,5 +1,4 @@
 /** `/mcp`: the MCP servers of a project, registered, changed, switched, tested, and how they are. */
-import * as z from 'zod';
 import { changeMcpServer, switchMcpServer } from '#shared/application/registry/change-mcp-server.ts';
 import {
   addMcpServer,
@@ -23,9 +22,8 @@ import {
   testAnswer,
   testView,
 } from '#shared/contracts/mcp-server.ts';
-import { anyFields } from '#shared/contracts/rest/bodies.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
-import { type ApiEvent, bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { type ApiEvent, fieldsOf, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 
 export type McpPorts = RegistryPorts & TestPorts;
@@ -99,7 +97,7 @@ const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'conflict', 'resource_limit_exceeded'],
     },
     handler: async (event) => {
-      const { name } = await addMcpServer(ports, requestOf(event), fieldsOf(event));
+      const { name } = await addMcpServer(ports, requestOf(event), fieldsOf(event, addServerBody));
       return json(201, { message: 'MCP server added successfully', name });
     },
   },
@@ -115,7 +113,7 @@ const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'mcp_server_not_found', 'conflict'],
     },
     handler: async (event) => {
-      const change = changedFields(bodyOf(event, anyFields));
+      const change = changedFields(fieldsOf(event, changeServerBody));
       const { name } = await changeMcpServer(ports, requestOf(event), { name: nameOf(event), change });
       return json(200, { message: 'MCP server updated successfully', name });
     },
@@ -162,9 +160,3 @@ const requestOf = (event: ApiEvent): RegistryRequest => ({
   project: queryOf(event, projectQuery).project,
   correlationId: event.requestContext.requestId,
 });
-
-/** Whatever was sent: what is wrong with it is said in the registry's own words. */
-const fieldsOf = (event: ApiEvent): Readonly<Record<string, unknown>> => {
-  const body = bodyOf(event, z.unknown());
-  return typeof body === 'object' && body !== null ? { ...body } : {};
-};

@@ -11,7 +11,6 @@ import {
   type ReadPorts,
   scheduleHistory,
 } from '#shared/application/schedule/read-schedules.ts';
-import { anyFields } from '#shared/contracts/rest/bodies.ts';
 import {
   changeScheduleBody,
   createScheduleBody,
@@ -30,7 +29,7 @@ import {
   triggerAnswer,
 } from '#shared/contracts/rest/schedule-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
+import { type ApiEvent, fieldsOf, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { onSchedule } from './resource-route.ts';
 
@@ -82,7 +81,7 @@ const collectionRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'workspace_not_found', 'resource_limit_exceeded'],
     },
     handler: async (event) => {
-      const wished = { wish: wishFrom(bodyOf(event, anyFields)), names: restNames };
+      const wished = { wish: wishFrom(fieldsOf(event, createScheduleBody)), names: restNames };
       return json(201, scheduleView(await createSchedule(ports, requestOf(event), wished)));
     },
   },
@@ -124,7 +123,7 @@ const oneRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'workspace_not_found', 'conflict', 'resource_limit_exceeded'],
     },
     handler: async (event, { schedule: { id } }) => {
-      const change = { id, wish: wishFrom(bodyOf(event, anyFields)), names: restNames };
+      const change = { id, wish: wishFrom(fieldsOf(event, changeScheduleBody)), names: restNames };
       return json(200, scheduleView(await updateSchedule(ports, requestOf(event), change)));
     },
   }),

@@ -35,10 +35,9 @@ export const addServerBody = z
   .object({ name: serverName, config: configBody })
   .describe(`A project has at most ${mcpServersPerProjectMax} servers.`);
 
+const configChange = z.object(configFields).partial().describe('A field that is null is removed.');
 /** Fields that are given replace those that are there. */
-export const changeServerBody = z.object({
-  config: z.object(configFields).partial().describe('A field that is null is removed.'),
-});
+export const changeServerBody = z.union([z.object({ config: configChange }), configChange]);
 
 /** The fields of a change, under `config` as when the server was added, or by themselves. */
 export const changedFields = (body: Readonly<Record<string, unknown>>): unknown =>

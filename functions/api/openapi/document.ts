@@ -49,7 +49,10 @@ export const openApiDocument = (version: string) =>
   );
 
 /** Bounds that only say what a number is, and patterns that only say what a format says, are left out. */
-const plain = ({ jsonSchema }: ZodOpenApiOverrideContext): void => {
+const plain = ({ jsonSchema, zodSchema, io }: ZodOpenApiOverrideContext): void => {
+  const { def } = zodSchema._zod;
+  // Of a body, no field is taken that is not here (api-request.ts).
+  if (io === 'input' && def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;

@@ -129,6 +129,13 @@ test('its schemas are JSON Schema', () => {
   expect(all.flatMap(schemaProblems)).toEqual([]);
 });
 
+test('a body says that it takes no other fields, wherever it says which it takes', () => {
+  const bodies = operations.flatMap(({ operation }) => operation['requestBody'] ?? []);
+  const objects = nodes(bodies).filter(({ at, node }) => node['properties'] && at.at(-1) !== 'properties');
+  expect(objects.length).toBeGreaterThan(15);
+  expect(objects.filter(({ node }) => node['additionalProperties'] !== false)).toEqual([]);
+});
+
 test('errors name their codes, and the headers that come with them', () => {
   const responses = written.components['responses'] ?? {};
   const codesOf = (name: string) =>

@@ -1,5 +1,5 @@
 /**
- * The bodies and queries of the REST API. Unknown fields are ignored, wrong ones refused by name; what is
+ * The bodies and queries of the REST API. Wrong fields are refused by name, and of bodies unknown ones; what is
  * named by a client (a flavor, a model) is a text here, so that an unknown one gets the words of its own error.
  */
 import * as z from 'zod';
@@ -21,9 +21,6 @@ const name = z.string().max(256);
 const approvals = z.enum(approvalModes);
 const toolName = z.string().min(1).max(clientIdCharactersMax);
 const workspaceNote = z.string().min(1).max(256);
-
-/** A body whose fields are judged by whoever has words of their own for them. */
-export const anyFields = z.looseObject({});
 
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
