@@ -47,7 +47,7 @@ const findSession = async (call: Call, client: HttpClient): Promise<string> => {
   }
   const [unfit] = Object.keys(wish);
   if (unfit !== undefined) throw wrongUsage(`--${unfit} is for a new session, not for --session`);
-  // A socket may open a session under an id that nobody has; this one is to be there already.
+  // What a socket is refused for is not in its words: this tells it.
   await client.get(`/api/sessions/${segment(session)}`);
   return session;
 };

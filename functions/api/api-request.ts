@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod';
 import { type Decoded, decode, decodeJson } from '#shared/contracts/decode.ts';
 import { unknownFields } from '#shared/contracts/unknown-fields.ts';
+import { canonicalUuid } from '#shared/domain/ids.ts';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
@@ -16,6 +17,10 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
 };
 
 export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
+
+/** As `pathValue`, for an id of ours. */
+export const pathId = (event: ApiEvent, name: 'id' | 'workspace' = 'id'): string =>
+  canonicalUuid(pathValue(event, name));
 
 /** As `pathValue`, for a value that may be anything. */
 export const decodedPathValue = (event: ApiEvent, name: string): string => {

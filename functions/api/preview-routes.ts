@@ -18,6 +18,7 @@ import { findSession } from '#shared/application/session/find-session.ts';
 import { bearerToken, header } from '#shared/contracts/bearer.ts';
 import { refusalHeader } from '#shared/contracts/link.ts';
 import { intentOf } from '#shared/domain/access.ts';
+import { canonicalUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { type ApiEvent, bytesOf } from './api-request.ts';
@@ -32,7 +33,9 @@ export const previewTarget = ({
   path,
 }: ApiEvent): (PreviewTarget & { readonly rest: string }) | undefined => {
   const [, sessionId, digits, rest = ''] = previewPath.exec(path) ?? [];
-  return sessionId === undefined ? undefined : { sessionId, port: Number(digits), rest };
+  return sessionId === undefined
+    ? undefined
+    : { sessionId: canonicalUuid(sessionId), port: Number(digits), rest };
 };
 
 export type Preview = {
@@ -127,12 +130,14 @@ const withCookie = (
   }: { target: PreviewTarget; secret: string; query: Record<string, string | undefined> },
 ): StreamedResult => {
   const path = `/api/sessions/${target.sessionId}/ports/${target.port}/`;
+  // A browser compares paths by case: the page is where its cookie is sent.
+  const spelt = `${path.slice(0, -1)}${event.path.replace(previewPath, '$3')}`;
   const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
   const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
   const rest = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, value ?? '']),
   );
-  const place = event.path.endsWith(`/ports/${target.port}`) ? `${event.path}/` : event.path;
+  const place = spelt.endsWith(`/ports/${target.port}`) ? `${spelt}/` : spelt;
   const answer = redirect(rest.size === 0 ? place : `${place}?${rest}`);
   return {
     ...answer,

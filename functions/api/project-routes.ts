@@ -24,7 +24,7 @@ import {
   projectWishOf,
 } from '#shared/contracts/rest/project-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { onProject, onProjectItself } from './resource-route.ts';
 
@@ -61,7 +61,7 @@ export const projectRoutes = ({
       errors: ['invalid_flavor', 'unsupported_language'],
     },
     handler: async (event) => {
-      const wish = { ...projectWishOf(bodyOf(event, updateProjectBody)), id: pathValue(event, 'id') };
+      const wish = { ...projectWishOf(bodyOf(event, updateProjectBody)), id: pathId(event) };
       return json(200, projectView(await updateProject(ports, principalOf(event), wish)));
     },
   }),
@@ -74,7 +74,7 @@ export const projectRoutes = ({
       errors: ['conflict'],
     },
     handler: async (event) => {
-      const id = pathValue(event, 'id');
+      const id = pathId(event);
       const { requestId: correlationId } = event.requestContext;
       await deleteProject(ports, principalOf(event), { id, correlationId });
       return json(200, { id, message: 'the project is deleted' });

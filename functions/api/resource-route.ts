@@ -13,7 +13,7 @@ import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
 import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
-import { type ApiEvent, pathValue, principalOf } from './api-request.ts';
+import { type ApiEvent, pathId, principalOf } from './api-request.ts';
 import type { ApiRoute } from './api-route.ts';
 
 type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
@@ -22,7 +22,7 @@ type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
 };
 
 const wish = (event: ApiEvent, need: Need) => ({
-  id: pathValue(event, 'id'),
+  id: pathId(event),
   principal: principalOf(event),
   intent: intentOf(need),
 });

@@ -7,7 +7,7 @@ import {
   type SecretReference,
 } from '#shared/application/project/manage-secrets.ts';
 import { putSecretBody, removedView, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
-import { type ApiEvent, bodyOf, pathValue, principalOf } from './api-request.ts';
+import { type ApiEvent, bodyOf, pathId, pathValue, principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 
 export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readonly ApiRoute[] => [
@@ -18,7 +18,7 @@ export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readon
     resource: 'project',
     contract: { summary: 'List the secrets of a project by name', answers: { 200: secretsView } },
     handler: async (event) => {
-      const names = await listSecretNames(ports, principalOf(event), pathValue(event, 'id'));
+      const names = await listSecretNames(ports, principalOf(event), pathId(event));
       return json(200, { secrets: names.map((name) => ({ name })) });
     },
   },
@@ -59,6 +59,6 @@ export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readon
 ];
 
 const referenceOf = (event: ApiEvent): SecretReference => ({
-  project: pathValue(event, 'id'),
+  project: pathId(event),
   name: pathValue(event, 'name'),
 });

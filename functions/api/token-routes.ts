@@ -8,7 +8,7 @@ import {
 import { createTokenBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
 import { newTokenAnswer, tokenAnswer, tokensAnswer, tokenView } from '#shared/contracts/rest/token-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 
 export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly ApiRoute[] => [
@@ -45,6 +45,6 @@ export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly
     needs: 'admin',
     contract: { summary: 'Revoke a token', answers: { 200: tokenAnswer }, errors: ['token_not_found'] },
     handler: async (event) =>
-      json(200, tokenView(await revokeToken(ports, principalOf(event), pathValue(event, 'id')))),
+      json(200, tokenView(await revokeToken(ports, principalOf(event), pathId(event)))),
   },
 ];

@@ -102,6 +102,6 @@ const nested: readonly (readonly [string, string, object, string])[] = [
   ['PATCH', '/api/mcp/s', { timeout: 1000, zzUnknown: 1 }, ''],
 ];
 
-test.each(nested)('%s %s, within', async (method, path, body, above) => {
+test.each(nested)('%s %s, within', async (...[method, path, body, above]) => {
   expect(await send(method, path, body)).toEqual(refusal(`${above}zzUnknown`));
 });

@@ -13,7 +13,7 @@ import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contra
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
-import { type ApiEvent, bodyOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { type ApiEvent, bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { onProject } from './resource-route.ts';
 
@@ -66,7 +66,7 @@ export const workspaceRoutes = ({ ports }: { readonly ports: Ports }): readonly 
     handler: async (event, project) =>
       json(
         200,
-        workspaceView(await findWorkspace(ports, within(event, project), pathValue(event, 'workspace'))),
+        workspaceView(await findWorkspace(ports, within(event, project), pathId(event, 'workspace'))),
       ),
   }),
   onProject(ports, {
@@ -79,7 +79,7 @@ export const workspaceRoutes = ({ ports }: { readonly ports: Ports }): readonly 
       errors: ['workspace_not_found', 'conflict'],
     },
     handler: async (event, project) => {
-      const id = pathValue(event, 'workspace');
+      const id = pathId(event, 'workspace');
       const { requestId: correlationId } = event.requestContext;
       await deleteWorkspace(ports, within(event, project), { id, correlationId });
       return json(200, { id, message: 'the workspace is deleted' });

@@ -15,6 +15,7 @@ import { authenticate } from '#shared/application/access/authenticate.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { toAuthorizerContext } from '#shared/contracts/authorizer-context.ts';
 import { bearerToken, ticketOf } from '#shared/contracts/bearer.ts';
+import { canonicalUuid } from '#shared/domain/ids.ts';
 import { isAppError } from '#shared/errors.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
@@ -36,7 +37,7 @@ export const handler = house.handler<APIGatewayRequestAuthorizerEvent, APIGatewa
       const principal = await authenticate(ports, credentials);
       // Nothing is made for a socket that only hears what waits.
       const isWithout = query?.['approvals'] === '1';
-      const sessionId = query?.['sessionId'] ?? (isWithout ? '' : randomUUID());
+      const sessionId = canonicalUuid(query?.['sessionId'] ?? (isWithout ? '' : randomUUID()));
       return verdict('Allow', methodArn, { ...toAuthorizerContext(principal), sessionId });
     } catch (error) {
       if (isAppError(error) && error.code === 'forbidden') return verdict('Deny', methodArn, {});

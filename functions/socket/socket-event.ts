@@ -18,7 +18,7 @@ export type SocketContext = APIGatewayEventWebsocketRequestContextV2 & {
 export type SocketRequest = {
   readonly connectionId: ConnectionId;
   readonly principal: Principal;
-  /** As the client gave it, or new: not yet known to be a session's. Undefined for a connection without one. */
+  /** As the client gave it, in lower case, or new: not yet known to be a session's. Undefined for a connection without one. */
   readonly sessionId: SessionId | undefined;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly subprotocols: readonly string[];

@@ -9,6 +9,7 @@ import { shownStatus } from '#shared/domain/mcp/health.ts';
 import { mcpCallMsMax, mcpCallMsMin, mcpServersPerProjectMax } from '#shared/domain/mcp/limits.ts';
 import { maskedConfig } from '#shared/domain/mcp/masking.ts';
 import { type McpServer, type McpTool, mcpStatuses, mcpTransports } from '#shared/domain/mcp/server.ts';
+import { givenUuid } from './given-id.ts';
 import { iso } from './time.ts';
 
 const texts = z.record(z.string(), z.string());
@@ -44,7 +45,7 @@ export const changedFields = (body: Readonly<Record<string, unknown>>): unknown 
   Object.hasOwn(body, 'config') ? body['config'] : body;
 
 export const projectQuery = z.object({
-  project: z.uuid().optional().describe("Absent: the token's own project, else the default one."),
+  project: givenUuid.optional().describe("Absent: the token's own project, else the default one."),
 });
 
 export const messageAnswer = z.object({ message: z.string(), name: serverName });

@@ -13,6 +13,7 @@ import {
 } from '#shared/domain/limits.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { callerAnswer, callerOffer } from './caller-tools.ts';
+import { givenUuid } from './given-id.ts';
 
 const clientId = z.string().min(1).max(clientIdCharactersMax);
 const modelName = z.string().min(1).max(256);
@@ -52,7 +53,7 @@ export const socketActions = {
     callId: z.string().min(1).max(callIdCharactersMax),
     ...approval.shape,
     /** A session under this one whose call it is; absent: this one's. */
-    sessionId: z.uuid().optional(),
+    sessionId: givenUuid.optional(),
   }),
   'turn:cancel': z.object({ action: z.literal('turn:cancel') }),
   'history:reset': z.object({ action: z.literal('history:reset') }),
@@ -77,10 +78,10 @@ export type SocketAction = z.output<typeof socketAction>;
 
 /** The query of a connection. */
 export const connectionQuery = z.object({
-  sessionId: z.uuid().optional(),
+  sessionId: givenUuid.optional(),
   model: modelName.optional(),
   provider: z.string().max(64).optional(),
-  project: z.uuid().optional(),
+  project: givenUuid.optional(),
   flavor: z.string().max(64).optional(),
   template: z.string().max(64).optional(),
   approvals: z.literal('1').optional(),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { derivedUuid, isUuid } from './ids.ts';
+import { canonicalUuid, derivedUuid, isUuid } from './ids.ts';
 
 test.each([
   ['0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d', true],
@@ -11,6 +11,16 @@ test.each([
   ['', false],
 ])('%j is a UUID in lower case: %s', (text, expected) => {
   expect(isUuid(text)).toBe(expected);
+});
+
+test('an id in capitals is the same id, and a text that is none stays as it is', () => {
+  const id = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
+  expect([canonicalUuid(id), canonicalUuid(id.toUpperCase())]).toEqual([id, id]);
+  expect(['', 'MyServer', `${id.toUpperCase()}X`].map(canonicalUuid)).toEqual([
+    '',
+    'MyServer',
+    `${id.toUpperCase()}X`,
+  ]);
 });
 
 test('an id that is derived is a UUID of version 8, the same each time, and another of another hash', () => {

@@ -34,3 +34,12 @@ export const derivedUuid = (sha256: string): string => {
 };
 
 export const isUuid = (text: string): boolean => uuidPattern.test(text);
+
+/**
+ * A UUID from outside as it is stored: case is not read (RFC 9562, section 4), and two spellings are one id. Any other
+ * text stays as it is.
+ */
+export const canonicalUuid = (text: string): string => {
+  const lower = text.toLowerCase();
+  return isUuid(lower) ? lower : text;
+};

@@ -51,6 +51,8 @@ export const sandboxStartMsMax = 180_000;
 export const sandboxWaitMsMax = 120_000;
 /** A stop that ECS has not confirmed is asked for again after this long, in milliseconds. */
 export const stopRetryMs = 30_000;
+/** A session that only a connection asked for outlives its last one by this long, in milliseconds: who lost a connection comes back. */
+export const unusedSessionMs = 60_000;
 /** A ticket for a WebSocket, in seconds. */
 export const ticketSecondsMax = 60;
 /** Default timeout of an agent's own tool, in seconds. */

@@ -76,7 +76,7 @@ export type Session = {
   readonly depth: number;
   /** Absent: nobody's child. */
   readonly family?: Family;
-  /** Made by a connection that named none: unless somebody says something in it, it goes with the last one. */
+  /** Made by a connection that named none: unless something is said in it, it goes soon after the last one closed. */
   readonly isFleeting?: true;
   /** Its agent has started others. */
   readonly hasChildren?: true;

@@ -1,5 +1,5 @@
 /** Access tokens: what is kept of one, how it is shown, and until when it holds. The token itself is kept nowhere. */
-import { isUuid, type OwnerId } from './ids.ts';
+import { canonicalUuid, isUuid, type OwnerId } from './ids.ts';
 import { deploymentOwner, type Scope } from './principal.ts';
 
 export type AccessToken = {
@@ -17,8 +17,9 @@ export type AccessToken = {
 
 export const decodeScope = (text: string): Scope | undefined => {
   if (text === 'admin' || text === 'admin:ro') return text;
-  const [, id = ''] = /^project:([^:]+)(?::ro)?$/.exec(text) ?? [];
-  return isUuid(id) ? (text as Scope) : undefined;
+  const [, given = '', ro = ''] = /^project:([^:]+)(:ro)?$/.exec(text) ?? [];
+  const id = canonicalUuid(given);
+  return isUuid(id) ? (`project:${id}${ro}` as Scope) : undefined;
 };
 
 /** Whose resources a scope opens and makes. */

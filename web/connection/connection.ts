@@ -139,7 +139,7 @@ const isLogged = (frame: Frame): frame is LoggedFrame => frame.seq !== null;
 
 const fitsFrame = (action: ClientAction): boolean => new Blob([JSON.stringify(action)]).size <= frameBytesMax;
 
-/** Undefined when the session is not there: a socket would make one of an id that names none. */
+/** Undefined when the session is not there: a browser is not told why a socket was refused. */
 const ticketFor = async (sessionId: string): Promise<string | undefined> => {
   const [{ ticket }, isGone] = await Promise.all([request(api.makeTicket), isSessionGone(sessionId)]);
   return isGone ? undefined : ticket;

@@ -52,7 +52,8 @@ export const openApiDocument = (version: string) =>
 const plain = ({ jsonSchema, zodSchema, io }: ZodOpenApiOverrideContext): void => {
   const { def } = zodSchema._zod;
   // Of a body, no field is taken that is not here (api-request.ts).
-  if (io === 'input' && def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false;
+  if (io === 'input' && def.type === 'object' && def.catchall === undefined)
+    jsonSchema.additionalProperties = false;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;

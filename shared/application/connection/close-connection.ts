@@ -1,8 +1,9 @@
 /**
- * Forgets a connection that closed, and the tools that came by it; a session that a connection made and that never got a
- * message goes with its last one.
+ * Forgets a connection that closed, and the tools that came by it. A session that a connection made and that never got a
+ * message is due soon after its last one closed: the janitor removes it unless a connection came back (sweep.ts).
  */
 import type { ConnectionId } from '../../domain/ids.ts';
+import { unusedSessionMs } from '../../domain/limits.ts';
 import { isEnded } from '../../domain/session.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { type CallerPorts, withdrawTools } from '../turn/caller-tools.ts';
@@ -12,13 +13,12 @@ export const closeConnection = async (
   id: ConnectionId,
   limits: TurnLimits,
 ): Promise<void> => {
-  const { connections, sessions } = ports;
+  const { connections, sessions, world } = ports;
   const connection = await connections.remove(id);
   if (connection?.sessionId === undefined) return;
   const session = await sessions.get(connection.sessionId);
   if (session === undefined || isEnded(session.status)) return;
   if (session.status !== 'created') return withdrawTools(ports, { session, connectionId: id, limits });
   if (session.isFleeting === undefined) return;
-  const watchers = await connections.watchers(session.id);
-  if (watchers.length === 0) await sessions.removeUnused(session);
+  await sessions.postpone(session, world.now() + unusedSessionMs);
 };

@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ConnectionId, OwnerId, SessionId } from '../../domain/ids.ts';
+import { unusedSessionMs } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
+import { sweep } from '../janitor/sweep.ts';
 import { createSession, type SessionDefaults } from '../session/create-session.ts';
 import { closeConnection } from './close-connection.ts';
 import { openConnection } from './open-connection.ts';
@@ -15,6 +17,7 @@ const defaults: SessionDefaults = {
   lifetimes: { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },
   places: { executionMax: 1, agentMax: 1 },
 };
+const stranger: Principal = { owner: 'p' as OwnerId, scope: 'project:p', tokenHash: 'other' };
 const limits = { stepsMax: 10, callsMax: 10, usdMax: 10 };
 const connectionId = 'c-1' as ConnectionId;
 
@@ -27,32 +30,57 @@ const open = () => {
 };
 
 test('a session whose id was made for it is made without a look for it', async () => {
-  const made = open();
-  await made.connect(true);
-  const named = open();
-  await named.connect(false);
-  const requests = made.takeRequests();
+  const { connect, takeRequests } = open();
+  await connect(true);
   // The one read is of the project.
-  expect(requests).toEqual(['Get', 'TransactWrite', 'TransactWrite']);
-  expect(named.takeRequests()).toEqual(['Get', ...requests]);
+  expect(takeRequests()).toEqual(['Get', 'TransactWrite', 'TransactWrite']);
+});
+
+test('an id that is named and nobody has is refused as one that another owner has, by the same calls', async () => {
+  const refusal = async ({ connect, takeRequests }: ReturnType<typeof open>, as: Principal) => {
+    takeRequests();
+    const error = await connect(false, as).catch((reason: unknown) => reason);
+    return { error, requests: takeRequests() };
+  };
+  const [taken, free] = [open(), open()];
+  await taken.connect(true);
+  const foreign = await refusal(taken, stranger);
+  expect(foreign).toEqual(await refusal(free, stranger));
+  expect(foreign.error).toMatchObject({ code: 'session_not_found' });
+  expect(foreign.requests).toEqual(['Get']);
+  expect(await free.ports.sessions.get(free.sessionId)).toBeUndefined();
 });
 
 test('an id that is taken is found out all the same', async () => {
   const { connect, sessionId, ports } = open();
   await connect(true);
   await connect(true);
-  const other = { ...principal, owner: 'another' as OwnerId, scope: 'project:p:ro' } as unknown as Principal;
-  await expect(connect(true, other)).rejects.toThrow();
+  await expect(connect(true, stranger)).rejects.toThrow();
   expect((await ports.connections.watchers(sessionId)).length).toBe(1);
 });
 
-test('one that closes is read once, and a session that was never used goes with it', async () => {
-  const { connect, sessionId, ports, takeRequests } = open();
+test('one that closes is read once, and a session that was never used goes soon after it', async () => {
+  const { connect, sessionId, ports, takeRequests, clock } = open();
   await connect(true);
   takeRequests();
   await closeConnection(ports, connectionId, limits);
-  expect(takeRequests().slice(0, 4)).toEqual(['Get', 'TransactWrite', 'Get', 'Query']);
+  expect(takeRequests()).toEqual(['Get', 'TransactWrite', 'Get', 'Update']);
+  await sweep(ports, { lifetimes: defaults.lifetimes, correlationId: 'c' });
+  expect((await ports.sessions.get(sessionId))?.status).toBe('created');
+  clock.now += unusedSessionMs;
+  await sweep(ports, { lifetimes: defaults.lifetimes, correlationId: 'c' });
   expect(await ports.sessions.get(sessionId)).toBeUndefined();
+});
+
+test('a connection that was lost comes back to the session that it made', async () => {
+  const { connect, sessionId, ports, clock } = open();
+  await connect(true);
+  await closeConnection(ports, connectionId, limits);
+  clock.now += unusedSessionMs - 1;
+  await connect(false);
+  clock.now += unusedSessionMs;
+  await sweep(ports, { lifetimes: defaults.lifetimes, correlationId: 'c' });
+  expect((await ports.sessions.get(sessionId))?.status).toBe('created');
 });
 
 test('a session that somebody asked for stays when its last connection closes', async () => {

@@ -24,15 +24,14 @@ export type OpenRequest = {
   readonly since?: number | undefined;
 };
 
-/** A session id nobody has used yet makes a session under it; one of somebody else is not found. */
+/** A session is made where none is named. One that is named and not there is not found, as another owner's is (AC2). */
 export const openConnection = async (
   ports: OpenPorts,
   { connectionId, sessionId, isNew, principal, wish, since }: OpenRequest,
   defaults: SessionDefaults,
 ): Promise<void> => {
-  const known = isNew ? undefined : await ports.sessions.get(sessionId);
-  if (known !== undefined && !mayRead(principal, known)) throw sessionNotFound();
-  if (known === undefined) await makeSession(ports, { sessionId, principal, wish, defaults });
+  if (isNew) await makeSession(ports, { sessionId, principal, wish, defaults });
+  else await findNamed(ports, sessionId, principal);
   const connection: Connection = {
     id: connectionId,
     sessionId,
@@ -48,6 +47,11 @@ export const openApprovalConnection = (
   { connections, world }: Pick<OpenPorts, 'connections' | 'world'>,
   { connectionId: id, principal }: Pick<OpenRequest, 'connectionId' | 'principal'>,
 ): Promise<void> => connections.put({ id, principal, connectedAt: world.now() });
+
+const findNamed = async ({ sessions }: OpenPorts, id: SessionId, principal: Principal): Promise<void> => {
+  const known = await sessions.get(id);
+  if (known === undefined || !mayRead(principal, known)) throw sessionNotFound();
+};
 
 const makeSession = async (
   ports: OpenPorts,

@@ -35,7 +35,9 @@ export const sweep = async (ports: SweepPorts, settings: SweepSettings): Promise
     ports.workspaces.due(now, itemsMax),
   ]);
   const results = await Promise.allSettled([
-    ...sessions.map((session) => sweepSession(ports, session, settings)),
+    ...sessions.map(async (session) => {
+      if (!(await removedAsUnused(ports, session))) await sweepSession(ports, session, settings);
+    }),
     ...workspaces.map((workspace) => sweepWorkspace(ports, workspace, settings)),
   ]);
   const failures = results.filter((result) => result.status === 'rejected');
@@ -76,6 +78,13 @@ const sweepSession = async (ports: SweepPorts, session: Session, settings: Sweep
       if (await ports.sessions.postpone(session, now + orphanAgeMs))
         await forgetSession({ ...ports, forgetFiles: ports.archive.forget }, session, correlationId);
   }
+};
+
+/** Nobody asked for it but by connecting, nothing was said in it, and the last connection has gone. */
+const removedAsUnused = async ({ sessions, connections }: SweepPorts, session: Session): Promise<boolean> => {
+  if (session.isFleeting === undefined || session.status !== 'created') return false;
+  const watchers = await connections.watchers(session.id);
+  return watchers.length === 0 && sessions.removeUnused(session);
 };
 
 const workOf = async ({ sessions }: SweepPorts, { id, status, kind }: Session): Promise<SessionWork> => {

@@ -16,6 +16,7 @@ import { autonomies } from '#shared/domain/project.ts';
 import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { filePathProblem } from '../file-path.ts';
+import { givenId, givenUuid } from '../given-id.ts';
 
 const name = z.string().max(256);
 const approvals = z.enum(approvalModes);
@@ -24,8 +25,8 @@ const workspaceNote = z.string().min(1).max(256);
 
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
-  project: z.uuid().optional(),
-  workspace: name.optional().describe('Absent: one of its own, which goes with it.'),
+  project: givenUuid.optional(),
+  workspace: givenId(name).optional().describe('Absent: one of its own, which goes with it.'),
   createWorkspace: z
     .boolean()
     .optional()
@@ -95,7 +96,7 @@ export const createProjectBody = z.object({ name: projectName, ...projectDefault
 export const updateProjectBody = z.object({ name: projectName.optional(), ...projectDefaults.shape });
 
 export const createWorkspaceBody = z.object({
-  id: z.uuid().optional().describe('Absent: a new one.'),
+  id: givenUuid.optional().describe('Absent: a new one.'),
   externalId: workspaceNote.optional().describe('What you call it.'),
   source: workspaceNote.optional().describe('Where it comes from.'),
 });
@@ -120,11 +121,11 @@ export const listQuery = z.object({
     .enum([...sessionStatuses, 'active'])
     .optional()
     .describe('`active`: none that has ended.'),
-  project: z.uuid().optional(),
+  project: givenUuid.optional(),
 });
 
 export const cleanupBody = z.object({
-  project: z.uuid().optional().describe('Only sessions of it; absent: all that the list shows.'),
+  project: givenUuid.optional().describe('Only sessions of it; absent: all that the list shows.'),
   maxAgeHours: z
     .number()
     .min(0)

@@ -12,6 +12,7 @@ import {
 } from '#shared/domain/schedule/limits.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
 import type { FieldNames, ScheduleWish } from '#shared/domain/schedule/validate.ts';
+import { givenUuid } from '../given-id.ts';
 
 export const restNames: FieldNames = {
   cron: 'cronExpr',
@@ -22,8 +23,8 @@ export const restNames: FieldNames = {
 };
 
 export const targetFields = {
-  projectId: z.uuid(),
-  workspaceId: z.uuid().optional().describe('Absent: the default workspace of the project.'),
+  projectId: givenUuid,
+  workspaceId: givenUuid.optional().describe('Absent: the default workspace of the project.'),
 };
 export const scheduleFields = {
   name: z.string().max(scheduleNameCharactersMax),
@@ -49,7 +50,7 @@ export const createScheduleBody = z
 export const changeScheduleBody = z.object(scheduleFields).partial();
 
 export const scheduleQuery = z.object({
-  project: z.uuid().optional().describe("Absent: the token's own project, else all."),
+  project: givenUuid.optional().describe("Absent: the token's own project, else all."),
   after: z.string().max(256).optional().describe('The `next` of the page before.'),
 });
 

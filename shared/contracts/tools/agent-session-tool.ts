@@ -1,11 +1,12 @@
 /** What an agent may ask of its `session` tool, decoded as it arrives from a model: a wrong field is named back to it. */
 import * as z from 'zod';
 import { messageTextBytesMax } from '#shared/domain/limits.ts';
+import { givenUuid } from '../given-id.ts';
 
 const prompt = z.string().min(1).max(messageTextBytesMax);
 const model = z.string().min(1).max(256).optional();
 const wait = z.boolean().default(true);
-const ofSession = { session_id: z.uuid() };
+const ofSession = { session_id: givenUuid };
 
 export const agentSessionCall = z.discriminatedUnion('action', [
   z.object({

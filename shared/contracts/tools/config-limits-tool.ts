@@ -1,7 +1,6 @@
 /** The arguments and the result of `config_limits`: each limit under the name of its setting. */
 import * as z from 'zod';
-import { clientIdCharactersMax } from '#shared/domain/limits.ts';
-import { closed, projectId, text } from './tool-fields.ts';
+import { closed, id, projectId } from './tool-fields.ts';
 
 const count = (meaning: string) => z.int().describe(meaning);
 const secondsOf = (meaning: string) => z.number().describe(`Seconds ${meaning}.`);
@@ -10,9 +9,7 @@ export const configLimitsArguments = closed({
   project_id: projectId
     .optional()
     .describe('The project; absent: the one of the session, or the default one.'),
-  session_id: text(clientIdCharactersMax)
-    .optional()
-    .describe('A session, to be told how deep it is and what it has used.'),
+  session_id: id.optional().describe('A session, to be told how deep it is and what it has used.'),
 });
 
 export const configLimitsResult = z.object({

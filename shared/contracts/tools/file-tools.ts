@@ -1,8 +1,7 @@
 /** The arguments and results of the file tools at `/mcp`, and how large a file they take and give. */
 import * as z from 'zod';
-import { clientIdCharactersMax } from '#shared/domain/limits.ts';
 import { filePathProblem } from '../file-path.ts';
-import { closed, moment, oneOf, text } from './tool-fields.ts';
+import { closed, id, moment, oneOf, text } from './tool-fields.ts';
 
 /** As the sandbox bounds it. */
 const pathCharactersMax = 4096;
@@ -12,9 +11,7 @@ const path = text(pathCharactersMax)
   })
   .describe('A path in /workspace: relative to it, or absolute under it.');
 /** Of whatever kind of session: files belong to its workspace. */
-const anySession = text(clientIdCharactersMax).describe(
-  'The id of a session; its sandbox is started when needed.',
-);
+const anySession = id.describe('The id of a session; its sandbox is started when needed.');
 
 /** A larger file would fill its reader's memory, a model's or a program's. */
 export const readFileBytesMax = 1_048_576;

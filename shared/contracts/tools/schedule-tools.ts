@@ -5,7 +5,7 @@ import type { Run } from '#shared/domain/schedule/run.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
 import type { FieldNames } from '#shared/domain/schedule/validate.ts';
 import { runStatuses, runView, type scheduleAnswer } from '../rest/schedule-view.ts';
-import { after, closed, moment, next, oneOf, projectId, text } from './tool-fields.ts';
+import { after, closed, id, moment, next, oneOf, projectId } from './tool-fields.ts';
 
 export const toolNames: FieldNames = {
   cron: 'cron_expr',
@@ -17,10 +17,10 @@ export const toolNames: FieldNames = {
 
 const momentOrNull = z.string().nullable().describe('A time in ISO 8601, UTC; null: there is none.');
 const anyText = z.string({ error: 'a text' });
-const scheduleId = text(128).describe('The id of a schedule.');
+const scheduleId = id.describe('The id of a schedule.');
 const target = closed({
   project_id: projectId,
-  workspace_id: text(128).optional().describe('A workspace of it; absent: its default one.'),
+  workspace_id: id.optional().describe('A workspace of it; absent: its default one.'),
 });
 const fields = {
   name: anyText.describe('What it is called.'),

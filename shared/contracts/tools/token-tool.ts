@@ -1,7 +1,7 @@
 /** The arguments and results of the tool `token`. */
 import * as z from 'zod';
 import { clientIdCharactersMax, tokenSecondsMax } from '#shared/domain/limits.ts';
-import { after, closed, moment, next, text } from './tool-fields.ts';
+import { after, closed, id, moment, next, text } from './tool-fields.ts';
 
 export const createTokenArguments = closed({
   name: text(clientIdCharactersMax).describe('What the token is for.'),
@@ -36,4 +36,4 @@ export const listTokensResult = z.object({
   next,
 });
 
-export const revokeTokenArguments = closed({ token_id: text(64).describe('The id of a token.') });
+export const revokeTokenArguments = closed({ token_id: id.describe('The id of a token.') });

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
 import { clientIdCharactersMax, toolNamesMax } from '#shared/domain/limits.ts';
+import { givenId } from '../given-id.ts';
 
 export const flavorNames = Object.keys(flavors) as Flavor[];
 
@@ -28,9 +29,11 @@ export const flavor = z.preprocess(
   oneOf(flavorNames),
 );
 export const template = oneOf(templates);
-export const sessionId = text(clientIdCharactersMax).describe('The id of an execution session.');
-export const projectId = text(clientIdCharactersMax).describe('The id of a project.');
-export const workspaceId = text(clientIdCharactersMax).describe('The id of a workspace.');
+/** Of something of ours. */
+export const id = givenId(text(clientIdCharactersMax));
+export const sessionId = id.describe('The id of an execution session.');
+export const projectId = id.describe('The id of a project.');
+export const workspaceId = id.describe('The id of a workspace.');
 export const toolNames = z
   .array(text(clientIdCharactersMax), { error: 'a list of names of tools' })
   .max(toolNamesMax, { error: `a list of at most ${toolNamesMax} names` });

@@ -1,5 +1,5 @@
 /** What may be a schedule: each field is decided by itself, and a refusal names the field and what is allowed. */
-import { isUuid, type ProjectId, type WorkspaceId } from '../ids.ts';
+import { canonicalUuid, isUuid, type ProjectId, type WorkspaceId } from '../ids.ts';
 import { utf8Bytes } from '../text.ts';
 import { decodeCron } from './cron.ts';
 import { scheduleNameCharactersMax, schedulePromptBytesMax, scheduleTargetsMax } from './limits.ts';
@@ -122,11 +122,13 @@ const decodeTargets = (value: unknown, names: FieldNames): Field<readonly Schedu
   return twice < 0 ? valid(targets) : refused(`targets.${twice}: the same as an earlier one`);
 };
 
+const givenId = (value: unknown): unknown => (typeof value === 'string' ? canonicalUuid(value) : value);
+
 const decodeTarget = (entry: unknown, path: string, names: FieldNames): Field<ScheduleTarget> => {
   if (typeof entry !== 'object' || entry === null)
     return refused(`${path}: an object with ${names.project}, and ${names.workspace} if you like`);
-  const project: unknown = Reflect.get(entry, names.project);
-  const workspace: unknown = Reflect.get(entry, names.workspace) ?? undefined;
+  const project = givenId(Reflect.get(entry, names.project));
+  const workspace = givenId(Reflect.get(entry, names.workspace) ?? undefined);
   if (typeof project !== 'string' || !isUuid(project))
     return refused(`${path}.${names.project}: the id of a project`);
   if (workspace === undefined) return valid({ project: project as ProjectId });

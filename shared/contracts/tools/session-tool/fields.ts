@@ -1,9 +1,8 @@
 /** The fields that actions of the tool `session` share. */
 import * as z from 'zod';
-import { clientIdCharactersMax } from '#shared/domain/limits.ts';
-import { closed, text } from '../tool-fields.ts';
+import { closed, id } from '../tool-fields.ts';
 
-export const sessionId = text(clientIdCharactersMax).describe('The id of a session.');
+export const sessionId = id.describe('The id of a session.');
 
 export const ofSessionArguments = closed({ session_id: sessionId });
 

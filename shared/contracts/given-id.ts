@@ -1,0 +1,8 @@
+/** Ids as clients give them: in any case, and lower-cased before anything is compared with them. */
+import * as z from 'zod';
+import { canonicalUuid } from '#shared/domain/ids.ts';
+
+export const givenUuid = z.uuid().overwrite(canonicalUuid);
+
+/** For an id whose form is judged where it is looked up, in words of its own. */
+export const givenId = (text: z.ZodString): z.ZodString => text.overwrite(canonicalUuid);
