@@ -18,7 +18,7 @@ import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { type ApiEvent, principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
+import { answerPreview, fence, type Preview, previewTarget } from './preview-routes.ts';
 
 export type Doors = { readonly routes: readonly ApiRoute[]; readonly preview: Preview };
 
@@ -28,8 +28,8 @@ export const answerWith = async (
   { routes, preview }: Doors,
 ): Promise<StreamedResult> => {
   const { requestId } = event.requestContext;
+  const target = previewTarget(event);
   try {
-    const target = previewTarget(event);
     // A browser's page has no bearer to show: preview tells by itself who asks.
     if (target !== undefined) return named(await answerPreview(preview, event, target), requestId);
     event.principal = await authenticate(ports, { token: bearerToken(event.headers) });
@@ -37,7 +37,9 @@ export const answerWith = async (
     return named(await routed(routes)(event, context), requestId);
   } catch (error) {
     noteRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
-    return named(failure(error, requestId), requestId);
+    const { headers, ...answer } = failure(error, requestId);
+    // A page reads of its own origin's refusals what it reads of its answers: when to come back, for one.
+    return named({ ...answer, headers: { ...headers, ...(target === undefined ? {} : fence) } }, requestId);
   }
 };
 

@@ -11,6 +11,7 @@ import {
   type PreviewPorts,
   type PreviewTarget,
 } from '#shared/application/access/preview-access.ts';
+import { throttle } from '#shared/application/access/throttle.ts';
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
@@ -21,6 +22,7 @@ import { intentOf } from '#shared/domain/access.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
+import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import { type ApiEvent, bytesOf } from './api-request.ts';
 import type { InsidePorts, InsideSettings } from './inside.ts';
 import { previewRoute } from './preview-contract.ts';
@@ -39,7 +41,7 @@ export const previewTarget = ({
 };
 
 export type Preview = {
-  readonly ports: InsidePorts & PreviewPorts;
+  readonly ports: InsidePorts & PreviewPorts & { readonly rateLimiter: RateLimiter };
   readonly settings: InsideSettings;
 };
 
@@ -54,6 +56,8 @@ export const answerPreview = async (
     ticket,
     grant: cookieOf(event),
   });
+  // A grant costs a ticket, which was counted when it was made.
+  if (access.kind === 'open') await throttle(ports, access.principal);
   if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret, query });
   if (rest === '') return redirect(`${event.path}/`);
   return show({ ports, settings }, event, { target, rest, principal: access.principal });
@@ -103,7 +107,7 @@ const forwarded = ({ headers }: ApiEvent): Record<string, string> =>
   );
 
 /** `sandbox` without `allow-same-origin` gives the page an origin that nobody shares. */
-const fence = {
+export const fence = {
   'content-security-policy': 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

@@ -1,6 +1,7 @@
 /** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
 
 import { stillHolds, unauthenticated } from '#shared/application/access/authenticate.ts';
+import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
 import { noteRefusal } from '#shared/application/access/note-refusal.ts';
 import { cancelTree } from '#shared/application/family/cancel-tree.ts';
 import { type EndPorts, endSession } from '#shared/application/session/end-session.ts';
@@ -14,13 +15,18 @@ import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import { framesPerSecondMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { treeOf } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import type { SocketRequest } from './socket-event.ts';
 
-export type FramePorts = AcceptPorts & DecidePorts & EndPorts & EnterPorts & CallerPorts;
+export type FramePorts = AcceptPorts &
+  DecidePorts &
+  EndPorts &
+  EnterPorts &
+  CallerPorts & { readonly frameMeter: FrameMeter };
 
 export type FrameSettings = {
   readonly limits: TurnLimits;
@@ -33,7 +39,10 @@ export const answerFrame = async (
   request: SocketRequest,
   settings: FrameSettings,
 ): Promise<void> => {
+  const verdict = await ports.frameMeter.take(request.connectionId);
+  if (verdict === 'quiet') return;
   try {
+    if (verdict === 'refused') throw tooManyFrames();
     const decoded = decodeJson(socketAction, request.body);
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem, { suggestions: actionNames });
     await act(ports, request, { action: decoded.value, settings });
@@ -44,6 +53,16 @@ export const answerFrame = async (
       await ports.sockets.close(request.connectionId);
   }
 };
+
+const tooManyFrames = (): AppError =>
+  new AppError(
+    'rate_limited',
+    `a connection may send ${framesPerSecondMax} frames a second: this one and those after it have no effect`,
+    {
+      suggestions: ['Send fewer frames, and those that had no effect again.'],
+      recoveryActions: ['wait_and_retry'],
+    },
+  );
 
 const actionNames = [
   `Known actions: ${socketAction.options.map(({ shape }) => shape.action.value).join(', ')}.`,

@@ -7,7 +7,7 @@ import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
-import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
@@ -15,9 +15,10 @@ import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
 import { closeConnection } from '#shared/application/connection/close-connection.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
-import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import { callsPerAnswerMax, frameRefusalMs } from '#shared/domain/limits.ts';
 import { agentSessionsMax } from '#shared/domain/quota.ts';
 import { answerFrame } from './answer-frame.ts';
 import { connect } from './connect.ts';
@@ -29,7 +30,14 @@ const house = openHouse('socket', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 house.keepHistoryIn(makeHistoryStore(table));
 
+const frameMeter = openFrameMeter({
+  frames: makeFrameBucket(table),
+  refusals: makeRateLimiter(table, { perSecond: 1000 / frameRefusalMs, burst: 1 }),
+  world: systemWorld,
+});
+
 const ports = {
+  frameMeter,
   sessions: makeSessionStore(table),
   workspaces: makeWorkspaceStore(table),
   connections: makeConnectionStore(table),
@@ -70,6 +78,7 @@ export const handler = house.handler<SocketEvent, APIGatewayProxyResult>(async (
     case 'CONNECT':
       return connect(ports, request, defaults);
     case 'DISCONNECT':
+      frameMeter.forget(request.connectionId);
       await closeConnection(ports, request.connectionId, frameSettings.limits);
       break;
     case 'MESSAGE':

@@ -53,6 +53,11 @@ export const sandboxWaitMsMax = 120_000;
 export const stopRetryMs = 30_000;
 /** A session that only a connection asked for outlives its last one by this long, in milliseconds: who lost a connection comes back. */
 export const unusedSessionMs = 60_000;
+/** Frames one connection may send in a second, and at once after it was silent. */
+export const framesPerSecondMax = 50;
+export const frameBurstMax = 200;
+/** A connection that sends too many frames is told so no more often than this, in milliseconds. */
+export const frameRefusalMs = 1000;
 /** A ticket for a WebSocket, in seconds. */
 export const ticketSecondsMax = 60;
 /** Default timeout of an agent's own tool, in seconds. */

@@ -1,5 +1,16 @@
-/** How many requests one token may make: a bucket that refills steadily. */
+/** Buckets that refill steadily: of the requests of a token, and of the frames of a connection. */
+import type { Taken } from '../domain/frame-rate.ts';
+
 export interface RateLimiter {
   /** False when the bucket is empty. */
   take(key: string, now: number): Promise<boolean>;
+}
+
+/** A bucket of frames that all functions share. */
+export interface FrameBucket {
+  /** Takes milliseconds of refilling from a bucket that takes `bucketMs` to fill, or nothing; tells when it is full again. */
+  take(
+    key: string,
+    wish: { readonly takenMs: number; readonly bucketMs: number; readonly now: number },
+  ): Promise<Taken>;
 }

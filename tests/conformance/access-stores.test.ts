@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
-import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
@@ -71,6 +71,18 @@ describe('a rate of ten a second with a burst of twenty', () => {
     expect(answers.filter((answer) => answer).length).toBe(20);
     expect(await limiter.take('apart', 10_000)).toBe(true);
   });
+});
+
+test('frames that functions take at once are all counted, and none where there is no room', async () => {
+  const { take } = makeFrameBucket(fixture.table);
+  const key = randomUUID();
+  const wish = { takenMs: 160, bucketMs: 1000, now: 10_000 };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => take(key, wish)));
+  const taken = answers.filter(({ isTaken }) => isTaken).map(({ fullAt }) => fullAt);
+  expect(taken.toSorted()).toEqual([10_160, 10_320, 10_480, 10_640, 10_800, 10_960]);
+  expect(await take(key, { ...wish, takenMs: 60 })).toEqual({ isTaken: false, fullAt: 10_960 });
+  expect(await take(key, { ...wish, takenMs: 40 })).toEqual({ isTaken: true, fullAt: 11_000 });
+  expect(await take(key, { ...wish, takenMs: 20, now: 20_000 })).toEqual({ isTaken: true, fullAt: 20_020 });
 });
 
 describe('audit', () => {

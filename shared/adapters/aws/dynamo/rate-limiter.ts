@@ -1,10 +1,11 @@
 /**
- * `RateLimiter` on the one table, one number per key: when the bucket will be full again. A request moves it
+ * `RateLimiter` and `FrameBucket` on the one table, one number per key: when the bucket will be full again. A request moves it
  * on by one interval, and is refused when that would be further away than the burst.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
-import { isConditionFailed, keys, type Table } from './table.ts';
+import type { Taken } from '#shared/domain/frame-rate.ts';
+import type { FrameBucket, RateLimiter } from '#shared/ports/rate-limiter.ts';
+import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
@@ -55,6 +56,57 @@ export const makeRateLimiter = ({ client, name }: Table, { perSecond, burst }: R
         },
       };
       return (await change(key, isFull)) || (await change(key, hasRoom));
+    },
+  };
+};
+
+/** Each lost race is a bucket that ran full, or began to be used, between two requests. */
+const racesMax = 10;
+
+export const makeFrameBucket = ({ client, name }: Table): FrameBucket => {
+  type Change = { readonly when: string; readonly set: string; readonly values: Record<string, number> };
+  /** When it is full again, or what it was where the condition did not hold. */
+  const change = async (key: string, { when, set, values }: Change): Promise<Taken> => {
+    try {
+      const { Attributes } = await client.send(
+        new UpdateCommand({
+          TableName: name,
+          Key: keys.frames(key),
+          ConditionExpression: when,
+          UpdateExpression: `SET fullAt = ${set}, #ttl = :ttl`,
+          ExpressionAttributeNames: { '#ttl': 'ttl' },
+          ExpressionAttributeValues: values,
+          ReturnValues: 'UPDATED_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return { isTaken: true, fullAt: Number(Attributes?.['fullAt']) };
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return { isTaken: false, fullAt: Number(itemOfFailure(error)?.['fullAt'] ?? 0) };
+    }
+  };
+  return {
+    take: async (key, { takenMs, bucketMs, now }) => {
+      const latest = now + bucketMs - takenMs;
+      const always = { ':now': now, ':ttl': Math.ceil(now / 1000) + forgottenSeconds };
+      const full = {
+        when: 'attribute_not_exists(fullAt) OR fullAt <= :now',
+        set: ':next',
+        values: { ...always, ':next': now + takenMs },
+      };
+      const inUse = {
+        when: 'fullAt > :now AND fullAt <= :latest',
+        set: 'fullAt + :taken',
+        values: { ...always, ':latest': latest, ':taken': takenMs },
+      };
+      for (let race = 0; race < racesMax; race += 1) {
+        const first = await change(key, full);
+        if (first.isTaken || first.fullAt > latest) return first;
+        const second = await change(key, inUse);
+        if (second.isTaken || second.fullAt > latest) return second;
+      }
+      throw new Error(`the frames of a connection were not counted in ${racesMax} tries`);
     },
   };
 };

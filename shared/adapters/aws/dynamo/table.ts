@@ -73,6 +73,7 @@ export const keys = {
   token: (hash: string) => ({ pk: `TOKEN#${hash}`, sk: 'META' }),
   tokenId: (id: string) => ({ pk: `TOKENID#${id}`, sk: 'META' }),
   rate: (key: string) => ({ pk: `RATE#${key}`, sk: 'BUCKET' }),
+  frames: (connection: string) => ({ pk: `CONNECTION#${connection}`, sk: 'FRAMES' }),
   runningCall: (caller: string, id: string) => ({ pk: `CALL#${caller}`, sk: `RUN#${id}` }),
   /** A partition a month: a year is read in thirteen queries at most. */
   audit: (at: number, part: string) => ({

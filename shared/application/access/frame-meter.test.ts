@@ -1,0 +1,63 @@
+/** Functions that handle frames of one connection: what each lets through, and how often the connection is told. */
+import { expect, test } from 'vitest';
+import type { ConnectionId } from '../../domain/ids.ts';
+import { frameBurstMax, frameRefusalMs } from '../../domain/limits.ts';
+import { openFrameMeter } from './frame-meter.ts';
+
+const openShared = () => {
+  const clock = { now: 1_000_000 };
+  const fullAt = new Map<string, number>();
+  let charges = 0;
+  const told = new Map<string, number>();
+  const ports = {
+    frames: {
+      take: async (key: string, wish: { takenMs: number; bucketMs: number; now: number }) => {
+        charges += 1;
+        const before = Math.max(fullAt.get(key) ?? 0, wish.now);
+        const next = before + wish.takenMs;
+        if (next > wish.now + wish.bucketMs) return { isTaken: false, fullAt: before };
+        fullAt.set(key, next);
+        return { isTaken: true, fullAt: next };
+      },
+    },
+    refusals: {
+      take: async (key: string, now: number) => {
+        if (now - (told.get(key) ?? 0) < frameRefusalMs) return false;
+        told.set(key, now);
+        return true;
+      },
+    },
+    world: { now: () => clock.now },
+  };
+  return { clock, ports, charges: () => charges };
+};
+
+const id = (name: string) => name as ConnectionId;
+
+test('beyond the burst frames are refused, and the connection is told once a second by all functions together', async () => {
+  const { clock, ports } = openShared();
+  const meters = [openFrameMeter(ports), openFrameMeter(ports), openFrameMeter(ports)];
+  const send = async (frames: number) => {
+    const verdicts: (string | undefined)[] = [];
+    for (let index = 0; index < frames; index += 1)
+      verdicts.push(await meters[index % meters.length]?.take(id('a')));
+    return (wanted: string) => verdicts.filter((verdict) => verdict === wanted).length;
+  };
+  const first = await send(2 * frameBurstMax);
+  expect(first('allowed')).toBe(frameBurstMax);
+  expect(first('refused')).toBe(1);
+  clock.now += frameRefusalMs;
+  expect((await send(400))('refused')).toBe(1);
+});
+
+test('each connection has a bucket of its own, and one that is gone is forgotten', async () => {
+  const { ports, charges } = openShared();
+  const meter = openFrameMeter(ports);
+  for (let index = 0; index < frameBurstMax; index += 1) await meter.take(id('a'));
+  expect(await meter.take(id('a'))).toBe('refused');
+  expect(await meter.take(id('b'))).toBe('allowed');
+  const before = charges();
+  meter.forget(id('a'));
+  expect(await meter.take(id('a'))).toBe('quiet');
+  expect(charges()).toBe(before + 1);
+});

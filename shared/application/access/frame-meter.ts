@@ -1,0 +1,76 @@
+/**
+ * Refuses the frames of a connection that sends too many. They are counted in a bucket that all
+ * functions share, but for those that need not be (domain/frame-rate.ts, docs/adr/0015-frames-take-from-a-shared-bucket.md).
+ */
+import {
+  afterTake,
+  type FrameCount,
+  frameBucketMs,
+  frameIntervalMs,
+  frameStep,
+} from '../../domain/frame-rate.ts';
+import type { ConnectionId } from '../../domain/ids.ts';
+import { frameRefusalMs } from '../../domain/limits.ts';
+import type { FrameBucket, RateLimiter } from '../../ports/rate-limiter.ts';
+import type { World } from '../../ports/world.ts';
+
+/** `quiet`: refused without a word, since the connection was told a moment ago. */
+export type FrameVerdict = 'allowed' | 'refused' | 'quiet';
+
+export type FrameMeter = {
+  readonly take: (id: ConnectionId) => Promise<FrameVerdict>;
+  readonly forget: (id: ConnectionId) => void;
+};
+
+/** Connections that one function remembers; the one it saw first is forgotten first. */
+const connectionsMax = 10_000;
+
+export type FrameMeterPorts = {
+  readonly frames: FrameBucket;
+  /** How often a connection is told, whichever function tells it. */
+  readonly refusals: RateLimiter;
+  readonly world: Pick<World, 'now'>;
+};
+
+export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): FrameMeter => {
+  const counts = new Map<ConnectionId, FrameCount>();
+  const toldAt = new Map<ConnectionId, number>();
+
+  const isAllowed = async (id: ConnectionId): Promise<boolean> => {
+    const now = world.now();
+    const known = counts.get(id);
+    const step = frameStep(known, now);
+    if (step.step !== 'take') {
+      remember(counts, id, step.count);
+      return step.step === 'pass';
+    }
+    const wish = { takenMs: step.frames * frameIntervalMs, bucketMs: frameBucketMs, now };
+    const taken = await frames.take(id, wish);
+    remember(counts, id, afterTake(known, taken, now));
+    return taken.isTaken;
+  };
+
+  const isTold = async (id: ConnectionId): Promise<boolean> => {
+    const now = world.now();
+    if (now - (toldAt.get(id) ?? Number.NEGATIVE_INFINITY) < frameRefusalMs) return false;
+    remember(toldAt, id, now);
+    return refusals.take(`refusal#${id}`, now);
+  };
+
+  return {
+    take: async (id) => {
+      if (await isAllowed(id)) return 'allowed';
+      return (await isTold(id)) ? 'refused' : 'quiet';
+    },
+    forget: (id) => {
+      counts.delete(id);
+      toldAt.delete(id);
+    },
+  };
+};
+
+const remember = <Value>(known: Map<ConnectionId, Value>, id: ConnectionId, value: Value): void => {
+  known.set(id, value);
+  const [first] = known.keys();
+  if (known.size > connectionsMax && first !== undefined) known.delete(first);
+};

@@ -1,0 +1,88 @@
+/** The frames of a connection, counted by functions that share a table and nothing else. */
+import { expect, test } from 'vitest';
+import { afterTake, type FrameCount, frameBucketMs, frameIntervalMs, frameStep } from './frame-rate.ts';
+import { frameBurstMax, framesPerSecondMax } from './limits.ts';
+
+const openFunctions = (functions: number) => {
+  const counts: (FrameCount | undefined)[] = Array.from({ length: functions }, () => undefined);
+  const table = { fullAt: 0, writes: 0 };
+  let turn = 0;
+  const take = (frames: number, now: number) => {
+    table.writes += 1;
+    const before = Math.max(table.fullAt, now);
+    const next = before + frames * frameIntervalMs;
+    if (next > now + frameBucketMs) return { isTaken: false, fullAt: before };
+    table.fullAt = next;
+    return { isTaken: true, fullAt: next };
+  };
+  /** Whether a frame is let through by the function whose turn it is. */
+  const send = (now: number): boolean => {
+    const place = turn++ % functions;
+    const known = counts[place];
+    const step = frameStep(known, now);
+    if (step.step !== 'take') {
+      counts[place] = step.count;
+      return step.step === 'pass';
+    }
+    const taken = take(step.frames, now);
+    counts[place] = afterTake(known, taken, now);
+    return taken.isTaken;
+  };
+  const sendMany = (now: number, frames: number): number =>
+    Array.from({ length: frames }, () => send(now)).filter(Boolean).length;
+  return { table, send, sendMany };
+};
+
+const start = 1_000_000;
+
+test('a burst passes whole, and no more, where one function sees all of it', () => {
+  const { sendMany } = openFunctions(1);
+  expect(sendMany(start, frameBurstMax)).toBe(frameBurstMax);
+  expect(sendMany(start, 1000)).toBe(0);
+  expect(sendMany(start + 1000, 1000)).toBe(framesPerSecondMax);
+});
+
+test.each([2, 7, 30, 200])('a burst passes whole, and no more, where %i functions see it', (functions) => {
+  const { sendMany } = openFunctions(functions);
+  expect(sendMany(start, frameBurstMax)).toBe(frameBurstMax);
+  expect(sendMany(start, 5000)).toBe(0);
+  const seconds = 60;
+  let passed = 0;
+  for (let at = 1; at <= seconds * 1000; at += 1) passed += sendMany(start + at, 2);
+  const expected = seconds * framesPerSecondMax;
+  expect(passed).toBe(expected);
+});
+
+test('a flood leaves the bucket empty and no emptier: what follows waits for its turn alone', () => {
+  const { sendMany, table } = openFunctions(50);
+  sendMany(start, 10_000);
+  expect(table.fullAt).toBeLessThanOrEqual(start + frameBucketMs);
+  expect(sendMany(start + 2000, 100)).toBeGreaterThanOrEqual(50);
+});
+
+test('the rate itself is never refused', () => {
+  const { send } = openFunctions(3);
+  const answers = Array.from({ length: 5000 }, (_, index) => send(start + index * frameIntervalMs));
+  expect(answers.filter((isAllowed) => !isAllowed)).toEqual([]);
+});
+
+test('a connection at a person`s pace is written once by each function, and never again', () => {
+  const { send, table } = openFunctions(2);
+  for (let index = 0; index < 1000; index += 1) expect(send(start + index * 5000)).toBe(true);
+  expect(table.writes).toBe(2);
+});
+
+test('a frame that was let through after a silence is counted with the next', () => {
+  const { sendMany } = openFunctions(30);
+  sendMany(start, 30);
+  expect(sendMany(start + 10_000, 5000)).toBeLessThanOrEqual(frameBurstMax + 30);
+  expect(sendMany(start + 11_000, 5000)).toBeLessThanOrEqual(framesPerSecondMax);
+});
+
+test('a flood that is refused costs no write', () => {
+  const { sendMany, table } = openFunctions(5);
+  sendMany(start, 500);
+  const { writes } = table;
+  sendMany(start, 5000);
+  expect(table.writes).toBe(writes);
+});

@@ -1,0 +1,101 @@
+/** The edge of the platform, black-box: fields that nobody knows, ids in capitals and of nobody, and rates. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from './embedded-cloud.ts';
+import { type Server, startServer } from './server.ts';
+import { connect } from './socket-client.ts';
+
+const rate = { RATE_LIMIT_PER_SECOND: '10', RATE_LIMIT_BURST: '20' };
+
+let server: Server;
+let throttled: Server;
+beforeAll(async () => {
+  [server, throttled] = await Promise.all([startServer(), startServer({ variables: rate })]);
+});
+afterAll(() => Promise.all([server.stop(), throttled.stop()]));
+
+type Made = { readonly id: string; readonly token: string };
+
+const post = async (path: string, body: unknown): Promise<Made> => {
+  const response = await server.request(path, { method: 'POST', body: JSON.stringify(body) });
+  expect(response.status).toBe(201);
+  return (await response.json()) as Made;
+};
+
+test('a body with a field that its contract does not know is refused, and the field named', async () => {
+  const body = JSON.stringify({ approvals: 'ask', flavour: 'small' });
+  const response = await server.request('/api/sessions', { method: 'POST', body });
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  expect([response.status, error.code]).toEqual([400, 'invalid_request']);
+  expect(error.message).toContain('flavour');
+});
+
+test('an id in capitals is the same session, by REST and by socket', async () => {
+  const { id } = await post('/api/sessions', {});
+  const shown = await server.request(`/api/sessions/${id.toUpperCase()}`);
+  expect([shown.status, ((await shown.json()) as Made).id]).toEqual([200, id]);
+  const client = await connect(server, { sessionId: id.toUpperCase() });
+  expect((await client.untilType('system:ready')).sessionId).toBe(id);
+  client.send('message', { text: 'hello' });
+  expect((await client.untilType('completion')).sessionId).toBe(id);
+  await client.close();
+});
+
+test('an id of nobody opens no connection and makes no session, as one of another owner', async () => {
+  const [own, other] = [
+    await post('/api/projects', { name: 'own' }),
+    await post('/api/projects', { name: 'other' }),
+  ];
+  const { id: foreign } = await post('/api/sessions', { project: other.id });
+  const { token } = await post('/api/tokens', { name: 'a test', scope: `project:${own.id}` });
+  const nobodys = crypto.randomUUID();
+  for (const sessionId of [foreign, nobodys])
+    await expect(connect({ url: server.url, token }, { sessionId })).rejects.toThrow('404');
+  await expect(connect(server, { sessionId: nobodys })).rejects.toThrow('404');
+  expect((await server.request(`/api/sessions/${nobodys}`)).status).toBe(404);
+});
+
+test('who lost a connection comes back to the session that it made', async () => {
+  const first = await connect(server);
+  const { sessionId } = await first.untilType('system:ready');
+  await first.close();
+  const second = await connect(server, { sessionId });
+  expect((await second.untilType('system:ready')).sessionId).toBe(sessionId);
+  await second.close();
+});
+
+test('a burst of frames is answered whole; a flood is refused with one word, and the connection stays', async () => {
+  const client = await connect(server);
+  await client.untilType('system:ready');
+  const count = (type: string) => client.frames.filter((frame) => frame.type === type).length;
+  for (let frame = 0; frame < 200; frame += 1) client.send('ping');
+  await client.untilType('pong', 199);
+  expect(count('error')).toBe(0);
+  const flooded = 1500;
+  const from = Date.now();
+  for (let frame = 0; frame < flooded; frame += 1) client.send('ping');
+  const { data } = await client.untilType('error');
+  expect(data.error).toMatchObject({ code: 'rate_limited', recoveryActions: ['wait_and_retry'] });
+  const messageId = 'after the flood';
+  await eventually(
+    async () => {
+      client.send('message', { text: 'hello', messageId });
+      return client.frames;
+    },
+    (frames) => frames.some(({ type }) => type === 'completion'),
+  );
+  const seconds = (Date.now() - from) / 1000;
+  expect(count('pong')).toBeLessThan(flooded);
+  expect(count('error')).toBeLessThanOrEqual(seconds + 1);
+  await client.close();
+});
+
+test('previews take from the rate of their token', async () => {
+  const path = `/api/sessions/${crypto.randomUUID()}/ports/8000/`;
+  const answers = await Promise.all(Array.from({ length: 60 }, () => throttled.request(path)));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(20);
+  const { headers } = refused[0] as Response;
+  expect(headers.get('retry-after')).toBe('1');
+  expect(headers.get('access-control-allow-origin')).toBe('null');
+  expect(await refused[0]?.json()).toMatchObject({ error: { code: 'rate_limited' } });
+});
