@@ -17,11 +17,12 @@ import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { filePathProblem } from '../file-path.ts';
 import { givenId, givenUuid } from '../given-id.ts';
+import { plainName } from '../plain-name.ts';
 
 const name = z.string().max(256);
 const approvals = z.enum(approvalModes);
 const toolName = z.string().min(1).max(clientIdCharactersMax);
-const workspaceNote = z.string().min(1).max(256);
+const workspaceNote = plainName(z.string().min(1).max(256));
 
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
@@ -65,7 +66,7 @@ export const sessionWishOf = ({
 
 export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 
-const projectName = z.string().min(1).max(clientIdCharactersMax);
+const projectName = plainName(z.string().min(1).max(clientIdCharactersMax));
 const projectDefaults = z.object({
   description: z.string().max(2000).nullish(),
   provider: name.nullish().describe('anthropic, openai, gemini or demo.'),
@@ -102,7 +103,7 @@ export const createWorkspaceBody = z.object({
 });
 
 export const createTokenBody = z.object({
-  name: z.string().min(1).max(128),
+  name: plainName(z.string().min(1).max(128)),
   scope: z.string().max(64),
   expiresInSeconds: z.number().int().min(1).max(tokenSecondsMax).optional(),
 });

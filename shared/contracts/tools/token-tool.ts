@@ -1,10 +1,11 @@
 /** The arguments and results of the tool `token`. */
 import * as z from 'zod';
 import { clientIdCharactersMax, tokenSecondsMax } from '#shared/domain/limits.ts';
+import { plainName } from '../plain-name.ts';
 import { after, closed, id, moment, next, text } from './tool-fields.ts';
 
 export const createTokenArguments = closed({
-  name: text(clientIdCharactersMax).describe('What the token is for.'),
+  name: plainName(text(clientIdCharactersMax)).describe('What the token is for.'),
   scope: text(64).describe('admin, admin:ro, project:<uuid> or project:<uuid>:ro.'),
   expires_in_seconds: z
     .int({ error: `a whole number from 1 to ${tokenSecondsMax}` })

@@ -2,6 +2,8 @@
  * The fields of a server's configuration that may be left out, each with what is allowed: decided field by
  * field, the first problem told. What would let a header end early, or speak for the connection itself, is refused.
  */
+
+import { isPlainName, plainNameRule } from '../plain-name.ts';
 import {
   mcpCallMsMax,
   mcpCallMsMin,
@@ -32,6 +34,10 @@ const text =
     isText(value, charactersMax)
       ? undefined
       : `${name} must be a text of at most ${charactersMax} characters`;
+
+const description: Check = (value) =>
+  text('description', mcpTextCharactersMax)(value) ??
+  (isPlainName(String(value)) ? undefined : `description ${plainNameRule}`);
 
 const toolPrefix: Check = (value) =>
   typeof value === 'string' && value.length <= toolPrefixCharactersMax && /^[A-Za-z0-9_-]+$/.test(value)
@@ -108,7 +114,7 @@ const env = entries('env', {
 
 const common: Readonly<Record<string, Check>> = {
   enabled,
-  description: text('description', mcpTextCharactersMax),
+  description,
   toolPrefix,
   timeout,
 };

@@ -1,5 +1,6 @@
 /** What may be a schedule: each field is decided by itself, and a refusal names the field and what is allowed. */
 import { canonicalUuid, isUuid, type ProjectId, type WorkspaceId } from '../ids.ts';
+import { isPlainName, plainNameRule } from '../plain-name.ts';
 import { utf8Bytes } from '../text.ts';
 import { decodeCron } from './cron.ts';
 import { scheduleNameCharactersMax, schedulePromptBytesMax, scheduleTargetsMax } from './limits.ts';
@@ -84,10 +85,11 @@ export const missingField = (fields: Partial<ScheduleFields>, names: FieldNames)
 const said = <T>(value: unknown, decode: (value: unknown) => Field<T>): Field<T> | undefined =>
   value === undefined ? undefined : decode(value);
 
-const decodeName = (value: unknown): Field<string> =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= scheduleNameCharactersMax
-    ? valid(value)
-    : refused(`name: a text of 1 to ${scheduleNameCharactersMax} characters`);
+const decodeName = (value: unknown): Field<string> => {
+  if (typeof value !== 'string' || value.trim() === '' || value.length > scheduleNameCharactersMax)
+    return refused(`name: a text of 1 to ${scheduleNameCharactersMax} characters`);
+  return isPlainName(value) ? valid(value) : refused(`name: ${plainNameRule}`);
+};
 
 const decodeCronField = (value: unknown, names: FieldNames): Field<string> => {
   if (typeof value !== 'string') return refused(`${names.cron}: a text`);

@@ -4,6 +4,7 @@ import { clientIdCharactersMax } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { approvalsOf, autonomies } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
+import { plainName } from '../../plain-name.ts';
 import { closed, flavor, flavorNames, oneOf, projectId, template, text, toolNames } from '../tool-fields.ts';
 
 const descriptionCharactersMax = 2000;
@@ -39,7 +40,7 @@ const projectDefaults = {
   mcp_namespacing: oneOf(namespacings).optional().describe('How tools of its MCP servers are named.'),
 };
 
-const projectName = text(clientIdCharactersMax);
+const projectName = plainName(text(clientIdCharactersMax));
 
 export const createProjectArguments = closed({
   name: projectName.describe('The name of a project; it need not be unique.'),

@@ -4,6 +4,7 @@ import { clientIdCharactersMax, messageTextBytesMax } from '#shared/domain/limit
 import { autonomies } from '#shared/domain/project.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { callerId, offeredTools } from '../../caller-tools.ts';
+import { plainName } from '../../plain-name.ts';
 import {
   closed,
   flag,
@@ -28,6 +29,7 @@ const message = z
   .refine(hasNoNul, noNul);
 
 const noteCharactersMax = 256;
+const note = plainName(text(noteCharactersMax));
 
 const speech = {
   project_id: projectId.optional().describe('The project; absent: the one of the token, or the default one.'),
@@ -35,8 +37,8 @@ const speech = {
   create_workspace: flag
     .default(false)
     .describe('Make the workspace when it is not there; without workspace_id a new one.'),
-  external_id: text(noteCharactersMax).optional().describe('What you call a workspace that is made.'),
-  source: text(noteCharactersMax).optional().describe('Where a workspace that is made comes from.'),
+  external_id: note.optional().describe('What you call a workspace that is made.'),
+  source: note.optional().describe('Where a workspace that is made comes from.'),
   model: text(clientIdCharactersMax).optional().describe('What the agent thinks with.'),
   message_id: text(clientIdCharactersMax)
     .optional()

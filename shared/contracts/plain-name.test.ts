@@ -1,0 +1,83 @@
+/** Every name that a client may give: one with a character that is obeyed instead of shown is refused, and its field named. */
+import { expect, test } from 'vitest';
+import type * as z from 'zod';
+import { validateServer } from '../domain/mcp/validate.ts';
+import { validateWish } from '../domain/schedule/validate.ts';
+import { decode } from './decode.ts';
+import {
+  createProjectBody,
+  createSessionBody,
+  createTokenBody,
+  createWorkspaceBody,
+  updateProjectBody,
+} from './rest/bodies.ts';
+import { restNames } from './rest/schedule-bodies.ts';
+import { createProjectArguments, updateProjectArguments } from './tools/project-tool/change.ts';
+import { messageArguments, spawnArguments } from './tools/session-tool/converse.ts';
+import { createTokenArguments } from './tools/token-tool.ts';
+
+const hidden = [
+  '\0',
+  '\n',
+  '\u001b[31m',
+  '\u007f',
+  '\u0085',
+  '\u009b',
+  '\u061c',
+  '\u200f',
+  '\u202e',
+  '\u2066',
+];
+const shown = ['a', 'Größe', 'プロジェクト', 'שלום', '🙂', "it's <b>", 'a\u00a0b'];
+
+const problemOf = (schema: z.ZodType, value: object): string => {
+  const decoded = decode(schema, value);
+  return decoded.ok ? '' : decoded.problem;
+};
+const projectId = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
+const token = { scope: 'admin' };
+
+const fields: readonly (readonly [string, string, (value: string) => string])[] = [
+  ['a project', 'name', (name) => problemOf(createProjectBody, { name })],
+  ['a project that changes', 'name', (name) => problemOf(updateProjectBody, { name })],
+  ['a token', 'name', (name) => problemOf(createTokenBody, { name, ...token })],
+  ['a workspace', 'externalId', (externalId) => problemOf(createWorkspaceBody, { externalId })],
+  ['a workspace', 'source', (source) => problemOf(createWorkspaceBody, { source })],
+  ['a session`s workspace', 'externalId', (externalId) => problemOf(createSessionBody, { externalId })],
+  ['a session`s workspace', 'source', (source) => problemOf(createSessionBody, { source })],
+  ['a project, by tool', 'name', (name) => problemOf(createProjectArguments, { name })],
+  [
+    'a project that changes, by tool',
+    'name',
+    (name) => problemOf(updateProjectArguments, { project_id: projectId, name }),
+  ],
+  ['a token, by tool', 'name', (name) => problemOf(createTokenArguments, { name, ...token })],
+  [
+    'a workspace, by tool',
+    'external_id',
+    (external_id) => problemOf(spawnArguments, { message: 'x', external_id }),
+  ],
+  ['a workspace, by tool', 'source', (source) => problemOf(messageArguments, { message: 'x', source })],
+  [
+    'a schedule',
+    'name',
+    (name) => {
+      const valid = validateWish({ name }, restNames);
+      return valid.ok ? '' : valid.problem;
+    },
+  ],
+  [
+    'an MCP server',
+    'description',
+    (description) => {
+      const valid = validateServer('s', { transport: 'stdio', command: 'cat', description });
+      return valid.ok ? '' : valid.problem;
+    },
+  ],
+];
+
+test.each(fields)('the name of %s: %s', (_what, field, problem) => {
+  for (const text of hidden)
+    expect([text, problem(`a${text}b`)]).toEqual([text, expect.stringContaining(field)]);
+  for (const text of shown) expect([text, problem(text)]).toEqual([text, '']);
+});
