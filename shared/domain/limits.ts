@@ -9,6 +9,9 @@ export const messageTextBytesMax = 1_048_576;
 export const requestBodyBytesMax = 4 * 1_048_576;
 /** Accepted and not yet completed messages of one connection. */
 export const openMessagesPerConnectionMax = 5;
+/** Accepted and not yet completed messages of one session, and the bytes of their texts. */
+export const waitingMessagesMax = 100;
+export const waitingBytesMax = 16 * 1024 * 1024;
 /** Events kept per session; older ones are purged. */
 export const eventsPerSessionMax = 1000;
 /** Bytes of one event as a socket frame carries it (API Gateway cuts a frame over 32 KB). */

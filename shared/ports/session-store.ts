@@ -106,7 +106,8 @@ export type CommitResult =
     };
 
 /** `too-many`: the connection has that many open messages; `ended`: the session takes no more; `full`: no place is left. */
-export type AcceptResult = 'accepted' | 'duplicate' | 'too-many' | 'ended' | 'full';
+/** `too-many`: of the connection. `crowded`: in the session. `full`: no place for another active session. */
+export type AcceptResult = 'accepted' | 'duplicate' | 'too-many' | 'crowded' | 'ended' | 'full';
 
 export interface SessionStore {
   /**

@@ -187,6 +187,42 @@ test('a connection has at most five open messages, and a completed one frees a p
   ]);
 });
 
+test('a hundred messages wait in a session, and no more of them when many come at once', async () => {
+  const { sessions } = stores();
+  const session = await created();
+  const { id } = session;
+  const ids = Array.from({ length: 130 }, (_, index) => String(index));
+  const results = await Promise.all(ids.map((one) => sessions.accept(session, message(one), placesMax)));
+  expect(results.filter((result) => result === 'accepted')).toHaveLength(100);
+  expect(results.filter((result) => result === 'crowded')).toHaveLength(30);
+  const { inbox } = await sessions.loadWork(id);
+  expect(inbox).toHaveLength(100);
+  // One that waits is acknowledged again, and a completed one makes room for one.
+  const waiting = inbox[0]?.messageId ?? '';
+  expect(await sessions.accept(session, message(waiting), placesMax)).toBe('duplicate');
+  await sessions.commitTurn(commitOf(await leased(id), { completed: message(waiting) }));
+  expect(await sessions.accept(session, message('next'), placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, message('one more'), placesMax)).toBe('crowded');
+});
+
+test('messages of sixteen megabytes wait in a session, and no byte more', async () => {
+  const { sessions } = stores();
+  const session = await created();
+  const { id } = session;
+  // An euro sign has three bytes.
+  const long = (messageId: string, bytes = 1_048_576) => ({
+    ...message(messageId),
+    text: `${'€'.repeat(Math.floor(bytes / 3))}${'x'.repeat(bytes % 3)}`,
+  });
+  for (let index = 0; index < 15; index += 1)
+    expect(await sessions.accept(session, long(String(index)), placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, long('too long', 1_048_577), placesMax)).toBe('crowded');
+  expect(await sessions.accept(session, long('fits'), placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, long('one byte', 1), placesMax)).toBe('crowded');
+  await sessions.commitTurn(commitOf(await leased(id), { completed: long('0') }));
+  expect(await sessions.accept(session, long('after'), placesMax)).toBe('accepted');
+});
+
 test('an ended session takes no message and no commit, and stays ended', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { messageTextBytesMax } from '../../domain/limits.ts';
+import { messageTextBytesMax, waitingMessagesMax } from '../../domain/limits.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
 import { createSession } from '../session/create-session.ts';
 import { acceptMessage } from './accept-message.ts';
@@ -33,6 +33,13 @@ test.each([
   const { say, inbox } = await open();
   await say(text);
   expect(await inbox()).toBe(1);
+});
+
+test('more messages than may wait in a session are refused, whoever says them', async () => {
+  const { say, inbox } = await open();
+  for (let count = 0; count < waitingMessagesMax; count += 1) await say('x');
+  await expect(say('one more')).rejects.toMatchObject({ code: 'too_many_requests' });
+  expect(await inbox()).toBe(waitingMessagesMax);
 });
 
 test.each([

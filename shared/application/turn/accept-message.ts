@@ -1,6 +1,11 @@
 /** Accepts a user's message into the session's inbox, once per message id, and wakes the turn. */
 import type { ConnectionId, MessageId } from '../../domain/ids.ts';
-import { messageTextBytesMax, openMessagesPerConnectionMax } from '../../domain/limits.ts';
+import {
+  messageTextBytesMax,
+  openMessagesPerConnectionMax,
+  waitingBytesMax,
+  waitingMessagesMax,
+} from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import { AppError } from '../../errors.ts';
@@ -77,6 +82,8 @@ export const offerMessage = async (
         `more than ${openMessagesPerConnectionMax} messages of this connection are open`,
         { suggestions: ['Wait for a completion.'], recoveryActions: ['wait_and_retry'] },
       );
+    case 'crowded':
+      throw crowded();
     case 'full':
       throw noPlace('agent', placesMax);
     case 'accepted':
@@ -90,6 +97,13 @@ export const offerMessage = async (
       return { messageId, result };
   }
 };
+
+const crowded = (): AppError =>
+  new AppError(
+    'too_many_requests',
+    `at most ${waitingMessagesMax} messages, and ${waitingBytesMax} bytes of them, wait in a session`,
+    { suggestions: ['Wait for a completion.'], recoveryActions: ['wait_and_retry'] },
+  );
 
 const tooLong = (): AppError =>
   new AppError('payload_too_large', `a message is at most ${messageTextBytesMax} bytes`, {

@@ -2,15 +2,22 @@
  * The inbox: a user's message is accepted in one transaction, under its id, or not at all.
  *
  * The ACCEPTED record outlives the inbox entry, so that a message sent twice is taken once; the counter of
- * the connection bounds what one client may have open; a session's first message takes its place.
+ * the connection bounds what one client may have open, those of the session what waits in it; a session's first message
+ * takes its place.
  */
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { openMessagesPerConnectionMax, redriveAfterMs } from '#shared/domain/limits.ts';
+import {
+  openMessagesPerConnectionMax,
+  redriveAfterMs,
+  waitingBytesMax,
+  waitingMessagesMax,
+} from '#shared/domain/limits.ts';
 import { holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
 import type { AcceptResult, InboxMessage, SessionStore } from '#shared/ports/session-store.ts';
 import { takePlace } from './places.ts';
 import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
-import { type Cancellation, keys, type Table } from './table.ts';
+import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -25,15 +32,22 @@ export const accept =
     if (result === 'done') return 'accepted';
     const refused = refusal(result, message);
     if (refused !== 'moved') return refused;
-    const now = sessionFrom(result[1]?.item ?? {});
+    const item = result[1]?.item ?? {};
+    const now = sessionFrom(item);
     if (isEnded(now.status)) return 'ended';
+    if (isCrowded(item, message)) return 'crowded';
     return accept(table)(now, message, placesMax);
   };
 
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
 
-/** `moved`: the session got its first message meanwhile, or ended. */
+/** The counters of a session's inbox are beside it in the item, and nobody reads them but who adds to them. */
+const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage): boolean =>
+  Number(inboxMessages ?? 0) >= waitingMessagesMax ||
+  Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
+
+/** `moved`: the session got its first message meanwhile, or ended, or has no room for one more. */
 const refusal = (
   [accepted, session, , next]: readonly Cancellation[],
   { connectionId }: InboxMessage,
@@ -67,28 +81,37 @@ const acceptance = (
   });
 };
 
+const hasRoom =
+  '(attribute_not_exists(inboxMessages) OR (inboxMessages < :messagesMax AND inboxBytes <= :bytesLeft))';
+
 const sessionUpdate = (
   TableName: string,
   { id, status }: Session,
   message: InboxMessage,
-): Actions[number] => ({
-  Update: {
-    TableName,
-    Key: keys.session(id),
-    ConditionExpression: status === 'created' ? '#status = :created' : '#status IN (:running, :idle)',
-    UpdateExpression:
-      'SET #status = :running, lastActiveAt = :at, duePk = :duePk, dueAt = :dueAt ADD workSeq :one',
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: {
-      ...(status === 'created' ? { ':created': 'created' } : { ':idle': 'idle' }),
-      ':running': 'running',
-      ':at': message.acceptedAt,
-      ':one': 1,
-      ...sessionDue(id, message.acceptedAt + redriveAfterMs),
+): Actions[number] => {
+  const bytes = utf8Bytes(message.text);
+  return {
+    Update: {
+      TableName,
+      Key: keys.session(id),
+      ConditionExpression: `${status === 'created' ? '#status = :created' : '#status IN (:running, :idle)'} AND ${hasRoom}`,
+      UpdateExpression:
+        'SET #status = :running, lastActiveAt = :at, duePk = :duePk, dueAt = :dueAt ADD workSeq :one, inboxMessages :one, inboxBytes :bytes',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: {
+        ...(status === 'created' ? { ':created': 'created' } : { ':idle': 'idle' }),
+        ':running': 'running',
+        ':at': message.acceptedAt,
+        ':one': 1,
+        ':bytes': bytes,
+        ':messagesMax': waitingMessagesMax,
+        ':bytesLeft': waitingBytesMax - bytes,
+        ...sessionDue(id, message.acceptedAt + redriveAfterMs),
+      },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  },
-});
+  };
+};
 
 /** A message that came by REST counts for no connection. */
 const connectionUpdates = (TableName: string, { connectionId }: InboxMessage, ttl: number): Actions =>

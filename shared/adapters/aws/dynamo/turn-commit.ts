@@ -10,6 +10,7 @@ import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { CommitResult, SessionStore, TurnCommit } from '#shared/ports/session-store.ts';
 import { waitingActions } from './approvals.ts';
@@ -203,7 +204,7 @@ const turnPut = (TableName: string, version: number, Item: Item): Actions[number
 });
 
 const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number): Actions[number] => {
-  const { session, fence, patch = {}, release, wakes, at } = commit;
+  const { session, fence, patch = {}, release, wakes, completed, at } = commit;
   const conditions = ['lastSeq = :lastSeq', 'NOT #status IN (:completed, :failed, :stopped)'];
   const sets = ['lastSeq = :newSeq'];
   const values: Record<string, unknown> = {
@@ -234,13 +235,18 @@ const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number
     sets.push('duePk = :duePk', 'dueAt = :dueAt');
     Object.assign(values, sessionDue(session.id, wakes ? at + redriveAfterMs : commit.dueAt));
   }
+  const adds = wakes ? ['workSeq :one'] : [];
   if (wakes) values[':one'] = 1;
+  if (completed !== undefined) {
+    adds.push('inboxMessages :minusOne', 'inboxBytes :minusBytes');
+    Object.assign(values, { ':minusOne': -1, ':minusBytes': -utf8Bytes(completed.text) });
+  }
   return {
     Update: {
       TableName,
       Key: keys.session(session.id),
       ConditionExpression: conditions.join(' AND '),
-      UpdateExpression: `SET ${sets.join(', ')}${wakes ? ' ADD workSeq :one' : ''}`,
+      UpdateExpression: `SET ${sets.join(', ')}${adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`}`,
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: values,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
