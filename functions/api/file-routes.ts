@@ -1,10 +1,11 @@
 /**
- * Files of a session's workspace, straight from its sandbox, streamed; the sandbox is started when needed.
+ * Files of a session's workspace, straight from its sandbox, streamed; the sandbox is started when needed, but for a
+ * token that may only read (AC5).
  * A file that was written or removed is in a checkpoint before the answer says so.
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
-import { keepWritten } from '#shared/application/session/session-files.ts';
+import { fetchFiles, keepWritten } from '#shared/application/session/session-files.ts';
 import { header } from '#shared/contracts/bearer.ts';
 import { filePathProblem } from '#shared/contracts/file-path.ts';
 import { filesQuery, partHeaders } from '#shared/contracts/rest/bodies.ts';
@@ -13,7 +14,7 @@ import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
 import type { LinkRequest } from '#shared/ports/sandbox-link.ts';
-import { type ApiEvent, bytesOf, queryOf } from './api-request.ts';
+import { type ApiEvent, bytesOf, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { type InsidePorts, type InsideSettings, inside, insideErrors } from './inside.ts';
 import { onSession } from './resource-route.ts';
@@ -25,9 +26,10 @@ export const fileRoutes = ({
   readonly ports: InsidePorts;
   readonly settings: InsideSettings;
 }): readonly ApiRoute[] => {
-  const read = async (event: ApiEvent, session: Session, path: string): Promise<StreamedResult> => {
-    const sandbox = await inside(ports, event, { session, settings });
-    const response = await ask(ports, event, { sandbox, method: 'GET', path });
+  const { lifetimes } = settings;
+  const read = async (event: ApiEvent, session: Session, { want, path }: Read): Promise<StreamedResult> => {
+    const opening = { lifetimes, correlationId: event.requestContext.requestId };
+    const response = await fetchFiles(ports, { session, path, principal: principalOf(event), opening }, want);
     const type = response.headers.get('content-type') ?? 'application/octet-stream';
     return { statusCode: 200, headers: { 'content-type': type }, body: response.body ?? '' };
   };
@@ -53,7 +55,7 @@ export const fileRoutes = ({
         errors: [...insideErrors, 'path_outside_workspace', 'file_not_found'],
       },
       handler: (event, { session }) =>
-        read(event, session, `/files?path=${encodeURIComponent(queryOf(event, filesQuery).path)}`),
+        read(event, session, { want: 'folder', path: queryOf(event, filesQuery).path }),
     }),
     onSession(ports, {
       method: 'GET',
@@ -61,8 +63,9 @@ export const fileRoutes = ({
       needs: 'own:read',
       contract: { summary: 'Read a file', answers: { 200: 'bytes' }, errors: fileErrors },
       handler: async (event, { session }) => {
-        const answer = await read(event, session, filePath(event));
-        const name = encodeURIComponent(decodedPath(event).split('/').at(-1) ?? 'file');
+        const path = decodedPath(event);
+        const answer = await read(event, session, { want: 'file', path });
+        const name = encodeURIComponent(path.split('/').at(-1) ?? 'file');
         const headers = { ...answer.headers, 'content-disposition': `attachment; filename*=UTF-8''${name}` };
         return { ...answer, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
       },
@@ -96,6 +99,7 @@ export const fileRoutes = ({
 
 const fileErrors = [...insideErrors, 'path_outside_workspace', 'file_not_found', 'conflict'] as const;
 
+type Read = { readonly want: 'file' | 'folder'; readonly path: string };
 type Change = Omit<LinkRequest, 'path'>;
 
 const ask = async (

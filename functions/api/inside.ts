@@ -1,6 +1,7 @@
 /** The way into a found session's sandbox for a REST request: started when needed. */
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
 import { type OpenSandboxPorts, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import type { FilePorts } from '#shared/application/session/session-files.ts';
 import type { SavePorts } from '#shared/application/workspace/save-workspace.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -9,7 +10,7 @@ import type { ErrorCode } from '#shared/errors.ts';
 import type { ApiEvent } from './api-request.ts';
 import type { SessionPorts } from './session-routes.ts';
 
-export type InsidePorts = SessionPorts & OpenSandboxPorts & SavePorts;
+export type InsidePorts = SessionPorts & OpenSandboxPorts & SavePorts & FilePorts;
 
 export type InsideSettings = { readonly lifetimes: Lifetimes };
 

@@ -9,6 +9,7 @@ import {
 import { putSecretBody, removedView, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
 import { type ApiEvent, bodyOf, pathId, pathValue, principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
+import { onProject } from './resource-route.ts';
 
 export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readonly ApiRoute[] => [
   {
@@ -22,11 +23,10 @@ export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readon
       return json(200, { secrets: names.map((name) => ({ name })) });
     },
   },
-  {
+  onProject(ports, {
     method: 'PUT',
     path: '/api/projects/{id}/secrets/{name}',
     needs: 'own:write',
-    resource: 'project',
     contract: {
       summary: 'Set a secret of a project',
       body: putSecretBody,
@@ -39,7 +39,7 @@ export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readon
       const { isNew } = await putSecret(ports, principalOf(event), { ...reference, value });
       return json(isNew ? 201 : 200, { name: reference.name });
     },
-  },
+  }),
   {
     method: 'DELETE',
     path: '/api/projects/{id}/secrets/{name}',

@@ -9,5 +9,5 @@ export const fileWish = async (
 ): Promise<FileWish> => {
   const { session } = await findSession(ports.sessions, { id, principal, intent });
   const { lifetimes } = settings.defaults;
-  return { session, path, opening: { lifetimes, correlationId, signal, onPhase } };
+  return { session, principal, path, opening: { lifetimes, correlationId, signal, onPhase } };
 };

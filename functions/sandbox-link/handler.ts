@@ -1,6 +1,6 @@
 /**
  * The sandbox link: the only function in the VPC and the only door into a sandbox. It carries one request
- * and streams the answer back, or moves a checkpoint between a sandbox and the bucket; it refuses every
+ * and streams the answer back, moves a checkpoint between a sandbox and the bucket, or reads one; it refuses every
  * target outside the sandboxes' address range.
  */
 import { makeSharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
@@ -12,6 +12,7 @@ import { type LinkCall, linkCall, type RestoreAnswer, type SaveAnswer } from '#s
 import { carry } from './carry.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
+import { readSaved } from './saved.ts';
 import { withSharedRestored } from './shared-restore.ts';
 import { withSharedSaved } from './shared-save.ts';
 import { refusal, refuseTarget } from './target.ts';
@@ -29,13 +30,16 @@ export const handler = house.streamingHandler<unknown>(async (event) => {
   if (!decoded.ok) return refusal('invalid_request', decoded.problem);
   const { value: call } = decoded;
   if (call.correlationId !== undefined) house.follow(call.correlationId);
+  if (call.kind === 'saved') return readSaved(call, { bucket, telemetry });
   const target = new URL(call.address);
   return (
     refuseTarget(target, { range: environment.SANDBOX_ADDRESS_RANGE, telemetry }) ?? answer(call, target)
   );
 });
 
-const answer = (call: LinkCall, target: URL): Promise<StreamedResult> => {
+type SandboxCall = Exclude<LinkCall, { kind: 'saved' }>;
+
+const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
   const courier = { target, bucket, sharedBucket, telemetry };
   switch (call.kind) {
     case 'fetch':
@@ -55,7 +59,7 @@ const answer = (call: LinkCall, target: URL): Promise<StreamedResult> => {
 
 /** Whether the sandbox or the bucket broke is for the log; nothing was saved, and it may be tried again. */
 const report = async (
-  { kind, address, workspace }: Exclude<LinkCall, { kind: 'fetch' }>,
+  { kind, address, workspace }: Exclude<SandboxCall, { kind: 'fetch' }>,
   outcome: Promise<SaveAnswer | RestoreAnswer>,
 ): Promise<StreamedResult> => {
   try {

@@ -1,6 +1,6 @@
 /**
- * What the link function is told: one request to one sandbox, or a checkpoint between a sandbox and the
- * bucket. Contents of a workspace never pass through anything but the link.
+ * What the link function is told: one request to one sandbox, a checkpoint between a sandbox and the bucket, or a look at
+ * a saved one. Contents of a workspace never pass through anything but the link.
  */
 import * as z from 'zod';
 
@@ -53,12 +53,25 @@ const restoreCall = z.object({
   shared,
 });
 
-export const linkCall = z.discriminatedUnion('kind', [fetchCall, saveCall, restoreCall]);
+/** What was saved of a workspace, for whoever starts no sandbox: no address. */
+const savedCall = z.object({
+  kind: z.literal('saved'),
+  workspace: z.uuid(),
+  manifest,
+  /** Epoch milliseconds. */
+  savedAt: z.number().int().min(0),
+  want: z.enum(['file', 'folder']),
+  path: z.string().max(4096),
+  correlationId,
+});
+
+export const linkCall = z.discriminatedUnion('kind', [fetchCall, saveCall, restoreCall, savedCall]);
 
 export type LinkCall = z.output<typeof linkCall>;
 export type FetchCall = z.output<typeof fetchCall>;
 export type SaveCall = z.output<typeof saveCall>;
 export type RestoreCall = z.output<typeof restoreCall>;
+export type SavedCall = z.output<typeof savedCall>;
 
 const place = z.object({ path: z.string(), reason: z.string() });
 

@@ -11,6 +11,7 @@ import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
+import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
@@ -33,7 +34,9 @@ const [own, other] = [randomUUID() as ProjectId, randomUUID() as ProjectId];
 const strangers = newSession({ owner: deploymentOwner, project: other });
 const strangersSchedule = newSchedule({ targets: [{ project: other }] });
 const theirs = newSession({ owner: 'ann' as OwnerId, project: own });
+const ownSchedule = newSchedule({ targets: [{ project: own }] });
 const tokens = { project: `sp_${'1'.repeat(64)}`, 'project:ro': `sp_${'2'.repeat(64)}` };
+const readers = { ...tokens, 'admin:ro': `sp_${'3'.repeat(64)}` };
 
 let fixture: TableFixture;
 let calls: string[] = [];
@@ -50,11 +53,12 @@ beforeAll(async () => {
   await create(strangers);
   await create(theirs);
   await makeScheduleStore(fixture.table).create(strangersSchedule, { dueAt: undefined, schedulesMax: 50 });
+  await makeScheduleStore(fixture.table).create(ownSchedule, { dueAt: undefined, schedulesMax: 50 });
   const projects = makeProjectStore(fixture.table);
   for (const id of [own, other])
     await projects.create({ id, owner: deploymentOwner, name: 'a test', createdAt: 1 });
-  for (const [kind, token] of Object.entries(tokens)) {
-    const scope = decodeScope(`${kind.replace('project', `project:${own}`)}`);
+  for (const [kind, token] of Object.entries(readers)) {
+    const scope = decodeScope(kind.replace('project', `project:${own}`));
     if (scope === undefined) throw new Error('no such scope');
     const hash = systemWorld.sha256(token);
     await makeTokenStore(fixture.table).put({
@@ -68,6 +72,19 @@ beforeAll(async () => {
   }
 });
 afterAll(() => fixture.close());
+
+const touched: string[] = [];
+/** What starts a sandbox, or reaches into one. */
+const ofSandbox = (name: string) =>
+  new Proxy(
+    {},
+    {
+      get: (_, call) => {
+        touched.push(`${name}.${String(call)}`);
+        return refuse();
+      },
+    },
+  );
 
 const refuse = (): never => {
   throw new Error('nothing of a sandbox, a secret or a model is needed to say no');
@@ -88,7 +105,12 @@ const platform = (): Platform => {
     // One call or two, as the clock will have it: not what is counted here.
     rateLimiter: { take: async () => true },
     auditLog: makeAuditLog(table),
+    sandboxLog: makeSandboxLog(table),
     workspaces: makeWorkspaceStore(table),
+    host: ofSandbox('host'),
+    link: ofSandbox('link'),
+    tools: ofSandbox('tools'),
+    savedFiles: { fetch: async () => Response.json({ files: [] }) },
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
     world: systemWorld,
     adminTokenHash: 'of no token',
@@ -165,7 +187,7 @@ test.each(ofProjectByQuery)(
     const { method, path } = route;
     for (const token of Object.values(tokens)) {
       const of = (project: string) =>
-        ask(token, { method, path: pathWith(path, 'x'), body: anything, query: { project } });
+        ask(token, { method, path: pathWith(path, 'x'), body: {}, query: { project } });
       const [foreign, none] = [await of(other), await of(randomUUID())];
       expect(foreign).toEqual(none);
       if (path !== '/api/sessions') expect([403, 404]).toContain(foreign.status);
@@ -186,3 +208,31 @@ test('AC3: what a person made in the project is found by a token of the project,
     ask(tokens['project:ro'], { method, path: `/api/sessions/${theirs.id}`, body: {} });
   expect([(await on('GET')).status, (await on('DELETE')).status]).toEqual([200, 403]);
 });
+
+const wholeSession = async () => ({
+  session: await makeSessionStore(fixture.table).get(theirs.id),
+  workspace: await makeWorkspaceStore(fixture.table).get(theirs.workspace),
+});
+
+test.each(['project:ro', 'admin:ro'] as const)(
+  'AC5: no route starts a sandbox for a token of scope %s, or keeps one, whatever it asks',
+  async (kind) => {
+    const before = await wholeSession();
+    expect(before.session?.lastActiveAt).toBe(theirs.lastActiveAt);
+    touched.length = 0;
+    const ids = { session: theirs.id, project: own, schedule: ownSchedule.id };
+    const statuses: Record<string, number> = {};
+    for (const { method, path, resource } of [...declaredRoutes(), preview]) {
+      const asked = { method, path: pathWith(path, ids[resource ?? 'session']), body: anything };
+      statuses[`${method} ${path}`] = (await ask(readers[kind], asked)).status;
+    }
+    expect(touched).toEqual([]);
+    expect(await wholeSession()).toEqual(before);
+    const read = ['/files', '/files/{proxy+}', '/logs', '/ports'].map(
+      (path) => `GET /api/sessions/{id}${path}`,
+    );
+    // Nothing was ever saved of the workspace.
+    expect(read.map((route) => statuses[route])).toEqual([200, 404, 200, 200]);
+    expect(statuses['GET /api/sessions/{id}/ports/8000/']).toBe(403);
+  },
+);

@@ -8,6 +8,7 @@ import type { Table } from './dynamo/table.ts';
 import { makeWorkspaceStore } from './dynamo/workspace-store.ts';
 import { makeSandboxHost } from './ecs-sandbox-host.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
+import { makeSavedFiles } from './lambda-saved-files.ts';
 import { makeWorkspaceArchive, type SharedVolumeKind } from './lambda-workspace-archive.ts';
 import { bearerHashOf, bearerOf } from './sandbox-bearer.ts';
 import { resolveSecret } from './secrets.ts';
@@ -62,6 +63,7 @@ export const openSandboxes = (
       sandboxLog,
       host,
       link,
+      savedFiles: makeSavedFiles(settings),
       archive: makeWorkspaceArchive({ ...settings, bucket, sharedVolume: variables.SHARED_VOLUME }),
       poolSize: variables.POOL_SIZE,
       tools: makeSandboxTools(link),

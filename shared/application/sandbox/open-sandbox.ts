@@ -27,11 +27,7 @@ export const openSandbox = async (
   session: Session,
   { lifetimes, ...waiting }: Opening,
 ): Promise<AcquiredSandbox> => {
-  if (isEnded(session.status))
-    throw new AppError('invalid_session_state', `the session is ${session.status}`, {
-      suggestions: ['Make a new session.'],
-      recoveryActions: ['create_new_session'],
-    });
+  requireActive(session);
   await heartbeat(ports, session, lifetimes);
   const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
   const wanted = { workspaceId, flavor, template, allowSmallerFlavor, ...waiting };
@@ -42,6 +38,14 @@ export const openSandbox = async (
     await say(ports, session.id, startEntries(acquired.start));
   }
   return acquired;
+};
+
+export const requireActive = ({ status }: Pick<Session, 'status'>): void => {
+  if (!isEnded(status)) return;
+  throw new AppError('invalid_session_state', `the session is ${status}`, {
+    suggestions: ['Make a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
 };
 
 /** Written only when the last one is a while ago: a busy session costs no write per request. */

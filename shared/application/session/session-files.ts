@@ -1,9 +1,12 @@
 /**
- * Files of a session's workspace, through its sandbox, which is started when needed.
+ * Files of a session's workspace, through its sandbox, which is started when needed; a principal who may only read starts
+ * none (look-at-files.ts).
  *
  * A file that was written is in a checkpoint before the caller hears of it. What is read is bounded;
  * where a path leads the sandbox decides, which alone can see its links.
  */
+import { mayUse } from '../../domain/access.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
@@ -11,19 +14,35 @@ import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
 import { type Opening, type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
 import { type SavePorts, saveWorkspace } from '../workspace/save-workspace.ts';
+import { type LookPorts, lookAtFiles } from './look-at-files.ts';
 
-export type FilePorts = OpenSandboxPorts & SavePorts & { readonly link: SandboxLink };
+export type FilePorts = OpenSandboxPorts & SavePorts & LookPorts & { readonly link: SandboxLink };
 
-export type FileWish = { readonly session: Session; readonly path: string; readonly opening: Opening };
+export type FileWish = {
+  readonly session: Session;
+  readonly principal: Principal;
+  readonly path: string;
+  readonly opening: Opening;
+};
+
+/** A file's bytes, or the list of a folder; a refusal is thrown. */
+export const fetchFiles = async (
+  ports: FilePorts,
+  wish: FileWish,
+  want: 'file' | 'folder',
+): Promise<Response> => {
+  const { session, principal, path, opening } = wish;
+  const asked = want === 'file' ? filePath(path) : `/files?path=${encodeURIComponent(path)}`;
+  const wanted = { ...request(wish), method: 'GET', path: asked };
+  if (mayUse(principal, 'own:write')) return ask(ports, await sandboxOf(ports, wish), wanted);
+  return orRefuse(await lookAtFiles(ports, session, { want, path, signal: opening.signal, request: wanted }));
+};
 
 export const readWorkspaceFile = async (
   ports: FilePorts,
   { bytesMax, ...wish }: FileWish & { readonly bytesMax: number },
 ): Promise<Uint8Array> => {
-  const { path } = wish;
-  const sandbox = await sandboxOf(ports, wish);
-  const response = await ask(ports, sandbox, { ...request(wish), method: 'GET', path: filePath(path) });
-  return wholeOf(response, bytesMax);
+  return wholeOf(await fetchFiles(ports, wish, 'file'), bytesMax);
 };
 
 /** No more is fetched than may be read: the file may grow while it comes. */
@@ -67,11 +86,8 @@ export const writeWorkspaceFile = async (
 };
 
 /** One folder, as the sandbox says it: JSON that its caller parses. */
-export const listWorkspaceFiles = async (ports: FilePorts, wish: FileWish): Promise<unknown> => {
-  const sandbox = await sandboxOf(ports, wish);
-  const path = `/files?path=${encodeURIComponent(wish.path)}`;
-  return (await ask(ports, sandbox, { ...request(wish), method: 'GET', path })).json();
-};
+export const listWorkspaceFiles = async (ports: FilePorts, wish: FileWish): Promise<unknown> =>
+  (await fetchFiles(ports, wish, 'folder')).json();
 
 /** Saves what a request has just changed; what cannot be kept is said. */
 export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promise<void> => {
@@ -92,8 +108,10 @@ const request = ({ opening }: FileWish) => ({
   signal: opening.signal,
 });
 
-const ask = async ({ link }: FilePorts, sandbox: LiveSandbox, wanted: LinkRequest): Promise<Response> => {
-  const response = await link.fetch(sandbox, wanted);
+const ask = async ({ link }: FilePorts, sandbox: LiveSandbox, wanted: LinkRequest): Promise<Response> =>
+  orRefuse(await link.fetch(sandbox, wanted));
+
+const orRefuse = async (response: Response): Promise<Response> => {
   if (!response.ok) throw await refusalOf(response);
   return response;
 };

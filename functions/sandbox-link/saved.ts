@@ -1,0 +1,64 @@
+/**
+ * Reads a saved workspace without a sandbox: one folder's list, or one file's bytes, streamed out of its pack.
+ *
+ * It answers in the shapes of a sandbox's server. A file whose bytes are not those that were saved breaks off: it never
+ * ends as if it were whole.
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { SavedCall } from '#shared/contracts/link.ts';
+import { type ListedEntry, type SavedFile, savedPlace } from '#shared/domain/saved-tree.ts';
+import { AppError, type ErrorCode, errorStatus } from '#shared/errors.ts';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+import { packKey, readManifest } from './manifest.ts';
+
+export type SavedSource = { readonly bucket: WorkspaceBucket; readonly telemetry: Telemetry };
+
+export const readSaved = async (
+  { workspace, manifest: ref, savedAt, want, path }: SavedCall,
+  { bucket, telemetry }: SavedSource,
+): Promise<StreamedResult> => {
+  const manifest = await readManifest(bucket, workspace, ref);
+  if (manifest === undefined) {
+    telemetry.error('a manifest is not the one that was saved', { workspace, manifest: ref.id });
+    return refused('internal_error', 'what was saved of the workspace cannot be read');
+  }
+  const place = savedPlace(manifest.entries, path);
+  if (place.kind === 'refused') return refused(place.code, place.message);
+  if (place.kind !== want) return refused('invalid_request', `${JSON.stringify(path)} is a ${place.kind}`);
+  if (place.kind === 'folder')
+    return json(200, { files: place.entries.map((entry) => listedView(entry, savedAt)) });
+  const body = Readable.toWeb(Readable.from(contentOf(bucket, workspace, place.file))) as ReadableStream;
+  return { statusCode: 200, headers: { 'content-type': 'application/octet-stream' }, body };
+};
+
+/** Of folders and links no time is saved: they are no younger than the checkpoint. */
+const listedView = ({ modifiedAt, ...entry }: ListedEntry, savedAt: number) => ({
+  ...entry,
+  modifiedAt: new Date(modifiedAt ?? savedAt).toISOString(),
+});
+
+async function* contentOf(
+  bucket: WorkspaceBucket,
+  workspace: string,
+  { pack, offset, size, sha256 }: SavedFile,
+): AsyncGenerator<Uint8Array> {
+  if (size === 0) return;
+  const hash = createHash('sha256');
+  for await (const piece of bucket.readRange(packKey(workspace, pack), { offset, length: size })) {
+    hash.update(piece);
+    yield piece;
+  }
+  if (hash.digest('hex') !== sha256) throw new Error('a saved file is not what was saved');
+}
+
+const refused = (code: ErrorCode, message: string): StreamedResult =>
+  json(errorStatus(new AppError(code, message)), { error: { code, message } });
+
+const json = (statusCode: number, body: unknown): StreamedResult => ({
+  statusCode,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});

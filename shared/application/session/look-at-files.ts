@@ -1,0 +1,62 @@
+/**
+ * Files of a workspace for a principal who may only read: from a sandbox that runs anyway, else as they were last saved.
+ * Starts no sandbox, and is no sign of life for one that runs (AC5).
+ */
+
+import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
+import { savedPlace } from '../../domain/saved-tree.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
+import type { SavedFiles, SavedWish } from '../../ports/saved-files.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import { requireActive } from '../sandbox/open-sandbox.ts';
+
+export type LookPorts = {
+  readonly workspaces: Pick<WorkspaceStore, 'get'>;
+  readonly link: SandboxLink;
+  readonly savedFiles: SavedFiles;
+};
+
+type Look = Omit<SavedWish, 'checkpoint'> & {
+  /** The same, as a sandbox is asked for it. */
+  readonly request: LinkRequest;
+};
+
+export const lookAtFiles = async (
+  ports: LookPorts,
+  session: Session,
+  { request, ...wish }: Look,
+): Promise<Response> => {
+  requireActive(session);
+  const workspace = await ports.workspaces.get(session.workspace);
+  const running = await askRunning(ports, workspace, request);
+  if (running !== undefined) return running;
+  const checkpoint = workspace?.checkpoint;
+  if (checkpoint !== undefined) return ports.savedFiles.fetch(session.workspace, { ...wish, checkpoint });
+  const place = savedPlace([], wish.path);
+  if (place.kind === 'refused') throw new AppError(place.code, place.message);
+  return Response.json({ files: [] });
+};
+
+/** Undefined where none runs, or where it died a moment ago. */
+const askRunning = async (
+  { link }: LookPorts,
+  workspace: Workspace | undefined,
+  request: LinkRequest,
+): Promise<Response | undefined> => {
+  const sandbox = workspace && runningSandbox(workspace);
+  if (sandbox === undefined) return undefined;
+  try {
+    return await link.fetch(sandbox, request);
+  } catch (error) {
+    if (isAppError(error) && error.code === 'sandbox_unavailable') return undefined;
+    throw error;
+  }
+};
+
+const runningSandbox = ({ id: workspaceId, sandbox }: Workspace): LiveSandbox | undefined => {
+  if (sandbox?.state !== 'ready' || sandbox.address === undefined) return undefined;
+  const { generation, address, flavor } = sandbox;
+  return { workspaceId, generation, address, flavor };
+};

@@ -1,0 +1,16 @@
+/** Files of a workspace as they were saved, read without a sandbox. */
+import type { Checkpoint } from '../domain/checkpoint.ts';
+import type { WorkspaceId } from '../domain/ids.ts';
+
+export type SavedWish = {
+  readonly checkpoint: Checkpoint;
+  readonly want: 'file' | 'folder';
+  /** As a client gives it: relative to the workspace, or absolute. */
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export interface SavedFiles {
+  /** Answers as a sandbox does: the bytes, the list of a folder, or a refusal. A body that is not what was saved breaks off. */
+  fetch(workspace: WorkspaceId, wish: SavedWish): Promise<Response>;
+}
