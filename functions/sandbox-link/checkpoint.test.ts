@@ -25,6 +25,7 @@ import type { Manifest, ManifestRef } from '#shared/domain/checkpoint.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
+import { readSaved } from './saved.ts';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -900,4 +901,29 @@ test('whatever a workspace goes through, the last save restores it as it was', a
     }),
     { numRuns: 40 },
   );
+});
+
+test('a saved file is read without a sandbox, whole or not at all', async () => {
+  const world = await open();
+  world.sandbox.tree = treeOf({ src: folder, 'src/a.txt': file('aaa'), 'src/b.txt': file('bbb') });
+  const manifest = saved(await world.save());
+  const read = (ref: ManifestRef, want: 'file' | 'folder', path: string) =>
+    readSaved({ kind: 'saved', workspace, manifest: ref, savedAt: 9000, want, path }, world.courier);
+  const whole = await read(manifest, 'file', 'src/b.txt');
+  expect(await new Response(whole.body).text()).toBe('bbb');
+  const listed = await read(manifest, 'folder', '.');
+  expect(JSON.parse(String(listed.body))).toEqual({
+    files: [{ name: 'src', type: 'directory', size: 0, modifiedAt: '1970-01-01T00:00:09.000Z' }],
+  });
+  expect((await read(manifest, 'file', 'src')).statusCode).toBe(400);
+  expect((await read(manifest, 'file', '../x')).statusCode).toBe(400);
+  expect((await read(manifest, 'file', 'src/c.txt')).statusCode).toBe(404);
+  expect((await read({ ...manifest, sha256: 'f'.repeat(64) }, 'file', 'src/b.txt')).statusCode).toBe(500);
+  const [pack = ''] = (await world.keys()).filter((key) => key.includes('/packs/'));
+  await world.put(pack, 'xxxxxx');
+  const other = await read(manifest, 'file', 'src/b.txt');
+  await expect(new Response(other.body).text()).rejects.toThrow();
+  await world.drop(pack);
+  const none = await read(manifest, 'file', 'src/b.txt');
+  await expect(new Response(none.body).text()).rejects.toThrow();
 });
