@@ -41,8 +41,7 @@ export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.outpu
 
 /** The fields of a body whose values are judged by what has words of its own for them: none its contract does not know. */
 export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<string, unknown>> => {
-  const body = knownBody(event, schema);
-  return typeof body === 'object' && body !== null ? { ...body } : {};
+  return decoded(decode(z.looseObject({}), knownBody(event, schema)));
 };
 
 /** Each bodies' reader ends here: a field that the contract does not know is refused before the rest is looked at. */

@@ -1,6 +1,7 @@
 /** `/projects` and `/stats`: what an owner has, and what of it is in use. */
 import { type HistoryPorts, readHistory } from '#shared/application/history/read-history.ts';
 import { type DeleteProjectPorts, deleteProject } from '#shared/application/project/delete-project.ts';
+import { findProject } from '#shared/application/project/find-project.ts';
 import {
   createProject,
   listProjects,
@@ -61,7 +62,9 @@ export const projectRoutes = ({
       errors: ['invalid_flavor', 'unsupported_language'],
     },
     handler: async (event) => {
-      const wish = { ...projectWishOf(bodyOf(event, updateProjectBody)), id: pathId(event) };
+      const id = pathId(event);
+      await findProject(ports.projects, { id, principal: principalOf(event), intent: 'write' });
+      const wish = { ...projectWishOf(bodyOf(event, updateProjectBody)), id };
       return json(200, projectView(await updateProject(ports, principalOf(event), wish)));
     },
   }),

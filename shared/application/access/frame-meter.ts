@@ -25,6 +25,9 @@ export type FrameMeter = {
 /** Connections that one function remembers; the one it saw first is forgotten first. */
 const connectionsMax = 10_000;
 
+/** How often a frame is asked for again whose function was held up while it asked. */
+const triesMax = 5;
+
 export type FrameMeterPorts = {
   readonly frames: FrameBucket;
   /** How often a connection is told, whichever function tells it. */
@@ -36,7 +39,7 @@ export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): Fr
   const counts = new Map<ConnectionId, FrameCount>();
   const toldAt = new Map<ConnectionId, number>();
 
-  const isAllowed = async (id: ConnectionId): Promise<boolean> => {
+  const isAllowed = async (id: ConnectionId, triesLeft = triesMax): Promise<boolean> => {
     const now = world.now();
     const known = counts.get(id);
     const step = frameStep(known, now);
@@ -47,7 +50,9 @@ export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): Fr
     const wish = { takenMs: step.frames * frameIntervalMs, bucketMs: frameBucketMs, now };
     const taken = await frames.take(id, wish);
     remember(counts, id, afterTake(known, taken, now));
-    return taken.isTaken;
+    // Who was held up asked for a moment that is over: there may be room by now.
+    if (taken.isTaken || world.now() - now < frameIntervalMs || triesLeft === 0) return taken.isTaken;
+    return isAllowed(id, triesLeft - 1);
   };
 
   const isTold = async (id: ConnectionId): Promise<boolean> => {
