@@ -1,4 +1,4 @@
-/** Ids as clients give them: in any case, and lower-cased before anything is compared with them. */
+/** Ids as clients give them: in any case, and lower-cased before anything is compared with them (AC6). */
 import * as z from 'zod';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 

@@ -1,5 +1,5 @@
 /**
- * An id from outside means the same in capitals (RFC 9562, section 4): every field of a contract that holds one makes it
+ * AC6: an id from outside means the same in capitals (RFC 9562, section 4): every field of a contract that holds one makes it
  * lower case, as it is stored.
  */
 import { expect, test } from 'vitest';

@@ -187,7 +187,7 @@ test('a connection has at most five open messages, and a completed one frees a p
   ]);
 });
 
-test('a hundred messages wait in a session, and no more of them when many come at once', async () => {
+test('WS6: a hundred messages wait in a session, and no more of them when many come at once', async () => {
   const { sessions } = stores();
   const session = await created();
   const { id } = session;

@@ -34,7 +34,7 @@ const openShared = () => {
 
 const id = (name: string) => name as ConnectionId;
 
-test('beyond the burst frames are refused, and the connection is told once a second by all functions together', async () => {
+test('AC8: beyond the burst frames are refused, and the connection is told once a second by all functions together', async () => {
   const { clock, ports } = openShared();
   const meters = [openFrameMeter(ports), openFrameMeter(ports), openFrameMeter(ports)];
   const send = async (frames: number) => {

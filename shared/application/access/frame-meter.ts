@@ -14,7 +14,7 @@ import { frameRefusalMs } from '../../domain/limits.ts';
 import type { FrameBucket, RateLimiter } from '../../ports/rate-limiter.ts';
 import type { World } from '../../ports/world.ts';
 
-/** `quiet`: refused without a word, since the connection was told a moment ago. */
+/** AC8. `quiet`: refused without a word, since the connection was told a moment ago. */
 export type FrameVerdict = 'allowed' | 'refused' | 'quiet';
 
 export type FrameMeter = {

@@ -36,7 +36,7 @@ test('a session whose id was made for it is made without a look for it', async (
   expect(takeRequests()).toEqual(['Get', 'TransactWrite', 'TransactWrite']);
 });
 
-test('an id that is named and nobody has is refused as one that another owner has, by the same calls', async () => {
+test('AC7: an id that is named and nobody has is refused as one that another owner has, by the same calls', async () => {
   const refusal = async ({ connect, takeRequests }: ReturnType<typeof open>, as: Principal) => {
     takeRequests();
     const error = await connect(false, as).catch((reason: unknown) => reason);

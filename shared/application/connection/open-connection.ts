@@ -24,7 +24,7 @@ export type OpenRequest = {
   readonly since?: number | undefined;
 };
 
-/** A session is made where none is named. One that is named and not there is not found, as another owner's is (AC2). */
+/** A session is made where none is named. One that is named and not there is not found, as another owner's is (AC2, AC7). */
 export const openConnection = async (
   ports: OpenPorts,
   { connectionId, sessionId, isNew, principal, wish, since }: OpenRequest,

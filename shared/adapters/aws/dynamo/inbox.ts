@@ -42,7 +42,7 @@ export const accept =
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
 
-/** The counters of a session's inbox are beside it in the item, and nobody reads them but who adds to them. */
+/** WS6. The counters of a session's inbox are beside it in the item, and nobody reads them but who adds to them. */
 const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage): boolean =>
   Number(inboxMessages ?? 0) >= waitingMessagesMax ||
   Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
