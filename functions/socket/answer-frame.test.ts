@@ -1,7 +1,7 @@
 /** A frame of a connection that sends too many: refused with one word, then without any, and never acted on. */
 import { expect, test } from 'vitest';
 import type { FrameVerdict } from '#shared/application/access/frame-meter.ts';
-import type { ConnectionId } from '#shared/domain/ids.ts';
+import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import { answerFrame, type FramePorts, type FrameSettings } from './answer-frame.ts';
 
@@ -21,7 +21,7 @@ const answers = async (verdict: FrameVerdict, body: string) => {
     adminTokenHash: 'hash',
   };
   const request = {
-    ...{ connectionId: 'c' as ConnectionId, sessionId: 's', query: {}, subprotocols: [], body },
+    ...{ connectionId: 'c' as ConnectionId, sessionId: 's' as SessionId, query: {}, subprotocols: [], body },
     ...{ acceptedAt: 1000, correlationId: 'r' },
     principal: { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'hash' },
   };
