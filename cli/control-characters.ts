@@ -1,10 +1,11 @@
 /**
- * Text of others on a terminal: a server, a model or a program must not move the cursor, rename the window,
- * fill the clipboard or hide a part of what a person is asked to allow.
+ * Text of others on a terminal: a server, a model or a program must not move the cursor, rename the window or
+ * fill the clipboard.
  *
- * `stripControls` takes sequences out whole, for text to read. `showControls` writes them visibly, for text to
- * decide on: nothing may vanish from it. An unfinished sequence ends with its line, so that it hides no more.
+ * Sequences are taken out whole, for text to read; an unfinished one ends with its line, so that it hides no more.
+ * Text to decide on loses nothing: `visibleText` of the domain is for that.
  */
+import { replaceHidden } from '#shared/domain/visible-text.ts';
 
 type Mode = 'text' | 'escape' | 'sequence' | 'string' | 'string-escape';
 export type Stripper = (text: string) => string;
@@ -16,7 +17,7 @@ const c1Strings = new Set(['\x9d', '\x90', '\x98', '\x9e', '\x9f']);
 const isFinal = (character: string): boolean => character >= '@' && character <= '~';
 const isIntermediate = (character: string): boolean => character >= ' ' && character <= '/';
 /** Marks and isolates that turn the direction of text, and the separators some terminals break lines at. */
-const isHidden = (character: string): boolean => /[\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(character);
+const isTurning = (character: string): boolean => /[\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(character);
 const isControl = (character: string): boolean =>
   (character < ' ' && character !== '\n' && character !== '\t') ||
   (character >= '\x7f' && character <= '\x9f');
@@ -58,21 +59,19 @@ export const makeStripper = (): Stripper => {
       return '';
     }
     mode = introduced(character);
-    return isControl(character) || isHidden(character) ? '' : character;
+    return isControl(character) || isTurning(character) ? '' : character;
   };
   return (text) => Array.from(text, take).join('');
 };
 
 export const stripControls: Stripper = (text) => makeStripper()(text);
 
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const unitDigits = 4;
+const jsonEscape = (unit: string): string =>
+  `\\u${unit.charCodeAt(0).toString(16).padStart(unitDigits, '0')}`;
 
-/** Line ends stay, everything else that a terminal would not show as itself is written as its number. */
-export const showControls = (text: string): string =>
-  Array.from(text, (character) =>
-    isControl(character) || isHidden(character) ? escaped(character) : character,
-  ).join('');
-
-/** JSON escapes only what is below the space; the rest of the controls would reach a terminal. */
+/** JSON of the same value in which all that is invisible is escaped: no control reaches a terminal, nothing hides. */
 export const toJson = (value: unknown, indent?: number): string =>
-  showControls(JSON.stringify(value, null, indent));
+  replaceHidden(JSON.stringify(value, null, indent), (number) =>
+    String.fromCodePoint(number).split('').map(jsonEscape).join(''),
+  );

@@ -4,8 +4,9 @@
  * A call that needs approval is asked about; where nobody can be asked it is rejected, which is said. Ctrl-C
  * cancels the turn, a second one leaves.
  */
+
+import { visibleText } from '#shared/domain/visible-text.ts';
 import type { Call } from '../command.ts';
-import { showControls } from '../control-characters.ts';
 import { exitCodes, failure } from '../failure.ts';
 import type { HttpClient } from '../http-client.ts';
 import { type Approval, type Conversation, type Decision, openConversation } from './conversation.ts';
@@ -84,7 +85,7 @@ const decide = async (
   }
   const { queuePosition, totalInQueue } = approval;
   const place = Number(totalInQueue) > 1 ? ` (${String(queuePosition)} of ${String(totalInQueue)})` : '';
-  const question = `Allow ${showControls(approval.name)}${place}: ${describeArgs(approval.args)}\n[y]es, [n]o, [a]lways: `;
+  const question = `Allow ${visibleText(approval.name)}${place}: ${describeArgs(approval.args)}\n[y]es, [n]o, [a]lways: `;
   for (;;) {
     const line = await questions.ask(question);
     if (line === undefined) return { approved: false };

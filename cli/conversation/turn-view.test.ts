@@ -50,7 +50,7 @@ test('an error and an early end are said', () => {
 });
 
 test('nothing of a call that is to be allowed is invisible', () => {
-  expect(describeArgs({ command: 'ls\x1b]0;; rm -rf /\x07' })).toBe('ls\\u001b]0;; rm -rf /\\u0007');
+  expect(describeArgs({ command: 'ls\x1b]0;; rm -rf /\x07' })).toBe('ls⟦U+001B⟧]0;; rm -rf /⟦U+0007⟧');
   expect(describeArgs({ code: 'a = 1\nprint(a)' })).toBe('code:\n  a = 1\n  print(a)');
   expect(describeArgs({ path: 'a', content: 'b\n' })).toBe('{"path":"a","content":"b\\n"}');
   expect(describeArgs(undefined)).toBe('{}');

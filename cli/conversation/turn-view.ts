@@ -5,7 +5,8 @@
  * a program is stripped of terminal controls; what a call wants to do is shown whole, with controls visible.
  */
 import { exitCodeIn, exitLine } from '#shared/domain/exit-line.ts';
-import { makeStripper, type Stripper, showControls, stripControls } from '../control-characters.ts';
+import { visibleText } from '#shared/domain/visible-text.ts';
+import { makeStripper, type Stripper, stripControls } from '../control-characters.ts';
 import type { Frame } from './event-order.ts';
 
 type Style = (text: string) => string;
@@ -115,8 +116,8 @@ export const describeArgs = (args: unknown): string => {
   const fields = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
   const [only] = fields;
   if (fields.length === 1 && only !== undefined && typeof only[1] === 'string') {
-    const lines = showControls(only[1]);
+    const lines = visibleText(only[1]);
     return lines.includes('\n') ? `${only[0]}:\n${lines.replaceAll(/^/gm, '  ')}` : lines;
   }
-  return showControls(JSON.stringify(args ?? {}));
+  return visibleText(JSON.stringify(args ?? {}));
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { showHidden } from '../../parts/hidden-characters.ts';
+import { visibleText } from '#shared/domain/visible-text.ts';
 import { exitOf, summarizeCall } from './call-summary.ts';
 
 const code = (language: string, text: string) => ({ kind: 'code', language, code: text });
@@ -46,8 +46,8 @@ test('a time limit is told beside', () => {
 });
 
 test('what cannot be seen is shown by its number', () => {
-  expect(showHidden('a\u202Eb\u200Bc\u001Bd\re\tf\n')).toBe('a⟦U+202E⟧b⟦U+200B⟧c⟦U+001B⟧d⟦U+000D⟧e\tf\n');
-  expect(showHidden('grüße 世界 👋')).toBe('grüße 世界 👋');
+  expect(visibleText('a\u202Eb\u200Bc\u001Bd\re\tf\n')).toBe('a⟦U+202E⟧b⟦U+200B⟧c⟦U+001B⟧d⟦U+000D⟧e\tf\n');
+  expect(visibleText('grüße 世界 👋')).toBe('grüße 世界 👋');
 });
 
 test.each([

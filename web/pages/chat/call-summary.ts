@@ -4,7 +4,7 @@
  */
 import { exitCodeIn } from '#shared/domain/exit-line.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { showHidden } from '../../parts/hidden-characters.ts';
+import { visibleText } from '#shared/domain/visible-text.ts';
 import type { IconName } from '../../parts/icon-paths.ts';
 import type { CallItem } from '../../session/items.ts';
 
@@ -19,7 +19,7 @@ export const summarizeCall = (name: string, args: JsonObject): CallSummary => {
   const { timeout, ...acts } = args;
   const isTimed = typeof timeout === 'number';
   const { title, icon, form } = describe(name, isTimed ? acts : args, args);
-  return { title: showHidden(isTimed ? `${title}, ${timeout} s at most` : title), icon, form };
+  return { title: visibleText(isTimed ? `${title}, ${timeout} s at most` : title), icon, form };
 };
 
 /** How a program failed that a call ran; undefined for one that did not, and for calls that run none. */
