@@ -1,8 +1,11 @@
 /** All commands, in the order in which help shows them. */
 import type { Command } from './command.ts';
+import { approvalCommands, sessionDecisionCommands } from './commands/approvals.ts';
+import { auditCommand } from './commands/audit.ts';
 import { chatCommand } from './commands/chat.ts';
 import { execCommand } from './commands/exec.ts';
 import { fileCommands } from './commands/files.ts';
+import { grantCommands } from './commands/grants.ts';
 import { loginCommand } from './commands/login.ts';
 import { logoutCommand } from './commands/logout.ts';
 import { mcpCommands } from './commands/mcp.ts';
@@ -15,6 +18,7 @@ import { sessionCommands } from './commands/sessions.ts';
 import { setupCommands } from './commands/setup.ts';
 import { statsCommand } from './commands/stats.ts';
 import { tokenCommands } from './commands/token.ts';
+import { webhookCommands } from './commands/webhooks.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 
@@ -24,16 +28,21 @@ export const commands: readonly Command[] = [
   whoamiCommand,
   chatCommand,
   execCommand,
+  ...approvalCommands,
+  ...grantCommands,
   ...sessionCommands,
   ...sessionWordCommands,
+  ...sessionDecisionCommands,
   ...fileCommands,
   ...projectCommands,
   ...workspaceCommands,
   ...scheduleCommands,
   ...secretCommands,
   ...tokenCommands,
+  ...webhookCommands,
   ...mcpCommands,
   ...modelCommands,
+  auditCommand,
   statsCommand,
   ...setupCommands,
 ];

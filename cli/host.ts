@@ -17,6 +17,8 @@ export type Host = {
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** Milliseconds of a clock that only grows. */
+  readonly now: () => number;
   /** Calls back at each Ctrl-C until it is taken back. */
   readonly onInterrupt: (listener: () => void) => () => void;
 };

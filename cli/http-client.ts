@@ -140,6 +140,14 @@ const reasonOf = (error: unknown): string => {
 
 export const segment = (text: string): string => encodeURIComponent(text);
 
+/** A path with those of the fields that are given. */
+export const withQuery = (path: string, fields: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${segment(value)}`],
+  );
+  return given.length === 0 ? path : `${path}?${given.join('&')}`;
+};
+
 const pagesMax = 20;
 
 /** A listing, page after page. */

@@ -12,6 +12,7 @@ const host: Host = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  now: () => performance.now(),
   onInterrupt: (listener) => {
     process.on('SIGINT', listener);
     return () => void process.off('SIGINT', listener);

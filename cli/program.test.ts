@@ -20,6 +20,14 @@ describe('wrong usage is exit code 2, and says what would be right', () => {
     [['stop'], 'an argument is missing', 'Usage: sallyport stop <id…>'],
     [['sessions', 'get', 'a', 'b'], "'b' is one argument too many", 'Usage: sallyport sessions get <id>'],
     [['exec', 'ls', '-l'], "Unknown option '-l'", 'Put `--` before the command to run.'],
+    [['approvals', 'approv', 's', 'c'], "no command 'approvals approv'", '`sallyport approvals approve`?'],
+    [['approvals', 'approve', 's', 'c'], '--digest is needed', '`sallyport approvals show <session> <call>`'],
+    [['approvals', 'approve', 's'], 'an argument is missing', 'Usage: sallyport approvals approve'],
+    [['sessions', 'approve', 's', 'c'], '--digest is needed', ''],
+    [['approvals', 'reject', 's', 'c', '--alway'], "Unknown option '--alway'", ''],
+    [['grants', 'withdrw', 's', 'g'], "no command 'grants withdrw'", '`sallyport grants withdraw`?'],
+    [['audit', '--limit', 'x'], '--limit takes a whole number', ''],
+    [['webhooks', 'create', 'https://x'], '--event is needed', 'Events: approval_required'],
     [['mcp', 'add', 'x'], 'give either --url or --command', ''],
     [['token', 'create', '--name', 'x'], '--name and --scope are needed', 'Scopes: admin'],
     [['chat', '--session', 's', '--approvals', 'auto', 'hi'], '--approvals is for a new session', ''],
@@ -285,6 +293,9 @@ test('a client’s settings keep what they hold, with a backup, and get no token
   expect((await run(['setup', 'json'])).stdout).not.toContain(token);
 });
 
+/** Of `{"args":{},"callId":"c/1","name":"execute_command","turnId":"t"}`. */
+const digestOfC1 = '026f83d08699073fb319aa790d4e87731c684a26137739bf89c6ea2d7a5ffd5e';
+
 describe('a chat over a connection that breaks', () => {
   test('goes on from the last event, and says its message once', async () => {
     const said: string[] = [];
@@ -329,7 +340,8 @@ describe('a chat over a connection that breaks', () => {
       send({ type: 'system:ready', data: { lastSeq: -1 } });
       onAction(({ messageId }) => {
         send({ type: 'message', seq: 0, data: { messageId, role: 'user', text: 'x' } });
-        const data = { callId: 'c/1', name: 'execute_command', args: {}, queuePosition: 1, totalInQueue: 1 };
+        const named = { turnId: 't', callId: 'c/1', name: 'execute_command', args: {} };
+        const data = { ...named, digest: digestOfC1, queuePosition: 1, totalInQueue: 1 };
         send({ type: 'tool:approval_required', seq: 1, data });
         setTimeout(
           () => send({ type: 'completion', seq: 2, data: { stopReason: 'end_turn', text: '' } }),
@@ -347,7 +359,11 @@ describe('a chat over a connection that breaks', () => {
     const decisions = one.fake.asked
       .filter((asked) => asked.route === route)
       .map(({ body }) => JSON.parse(body));
-    expect(decisions).toEqual([{ approved: false }, { approved: true }]);
+    const shown = { turnId: 't', digest: digestOfC1 };
+    expect(decisions).toEqual([
+      { approved: false, ...shown },
+      { approved: true, ...shown },
+    ]);
   });
 });
 

@@ -63,13 +63,22 @@ const findCommand = (words: readonly string[]) => {
   const family = commands.filter(({ name }) => name.startsWith(`${first} `));
   const short = commands.find(({ name }) => name === first);
   const isWord = second !== '' && !second.startsWith('-');
-  if (family.length > 0 && (short === undefined || isWord)) throw noSuchPart(first, second, family);
+  const takesWord = short !== undefined && short.positionals.max > 0 && !isNearPart(first, second, family);
+  if (family.length > 0 && (short === undefined || (isWord && !takesWord)))
+    throw noSuchPart(first, second, family);
   if (short !== undefined) return { command: short, rest: { args: words.slice(1) } };
   throw noSuchCommand(first);
 };
 
+const partsOf = (first: string, family: readonly Command[]): readonly string[] =>
+  family.map(({ name }) => name.slice(first.length + 1));
+
+/** An argument that looks like a mistyped part is taken for that: `grants withdrw`. */
+const isNearPart = (first: string, second: string, family: readonly Command[]): boolean =>
+  nearest(second, partsOf(first, family)) !== undefined;
+
 const noSuchPart = (first: string, second: string, family: readonly Command[]) => {
-  const parts = family.map(({ name }) => name.slice(first.length + 1));
+  const parts = partsOf(first, family);
   const meant = nearest(second, parts);
   return wrongUsage(
     second === '' || second.startsWith('-')

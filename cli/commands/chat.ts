@@ -22,9 +22,16 @@ const run = async (call: Call): Promise<number> => {
     return await converse(chat);
   } finally {
     chat.talk.close();
+    sayUnsent(chat);
     chat.questions?.close();
     if (call.isSet('stop')) await client.send('DELETE', `/api/sessions/${segment(sessionId)}`);
   }
+};
+
+/** What was typed while the agent worked is nobody's any more when the chat ends. */
+const sayUnsent = ({ call, questions }: Chat): void => {
+  const unsent = questions?.kept() ?? '';
+  if (unsent !== '') call.output.note(`\nTyped and not sent: ${unsent}`);
 };
 
 const readMessage = async ({ positionals, host, output }: Call, isTerminal: boolean) => {
@@ -84,7 +91,7 @@ const converse = async ({ call, sessionId, talk, questions, left }: Chat): Promi
   if (questions === undefined) return 0;
   try {
     for (;;) {
-      const line = await Promise.race([questions.ask('\n› '), left]);
+      const line = await Promise.race([questions.askMessage('\n› '), left]);
       if (line === undefined) break;
       if (line.trim() !== '') await talk.say(line, modelFor(call));
     }

@@ -155,9 +155,10 @@ test('a message is queued, from a pipe too; calls are decided and a turn is canc
   expect(await sent(['message', 'a'], 'piped\n')).toEqual([queued, { text: 'piped' }]);
   expect(await one.run(['sessions', 'message', 'a'], { stdin: '' })).toMatchObject({ code: 2 });
   expect((await one.run(['sessions', 'messages', 'a'])).stdout).toBe('user       hello\n');
-  expect(await sent(['approve', 'a', 'c 1', '--always'])).toEqual([
+  const digest = 'd'.repeat(64);
+  expect(await sent(['approve', 'a', 'c 1', '--always', '--digest', digest])).toEqual([
     'Approved c 1.\n',
-    { approved: true, remember: 'session' },
+    { approved: true, remember: 'session', digest },
   ]);
   expect(await sent(['reject', 'a', 'c 1'])).toEqual(['Rejected c 1.\n', { approved: false }]);
   expect(await sent(['cancel', 'a'])).toEqual(['Cancelled the turn of a.\n', null]);

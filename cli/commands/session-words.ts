@@ -1,4 +1,4 @@
-/** `sessions message`, `messages`, `approve`, `reject` and `cancel`: what is said and decided in a session that goes on without us. */
+/** `sessions message`, `messages` and `cancel`: what is said in a session that goes on without us. */
 import type { Call, Command } from '../command.ts';
 import { stripControls } from '../control-characters.ts';
 import { wrongUsage } from '../failure.ts';
@@ -36,22 +36,12 @@ const messages = async (call: Call): Promise<undefined> => {
   );
 };
 
-const decide = (approved: boolean) => async (call: Call) => {
-  const [, callId = ''] = call.positionals;
-  const decision = { approved, ...(call.isSet('always') ? { remember: 'session' } : {}) };
-  const client = await call.client();
-  const answer = await client.send<object>('POST', pathOf(call, `approvals/${segment(callId)}`), decision);
-  call.output.result(answer, () => [`${approved ? 'Approved' : 'Rejected'} ${callId}.`]);
-  return undefined;
-};
-
 const cancel = async (call: Call): Promise<undefined> => {
   const answer = await (await call.client()).send<object>('POST', pathOf(call, 'cancel'));
   call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
 };
 
 const one = { min: 1, max: 1 };
-const two = { min: 2, max: 2 };
 
 export const sessionWordCommands: readonly Command[] = [
   {
@@ -67,21 +57,6 @@ export const sessionWordCommands: readonly Command[] = [
     summary: 'Show the conversation',
     positionals: one,
     run: messages,
-  },
-  {
-    name: 'sessions approve',
-    usage: '<id> <call> [--always]',
-    summary: 'Allow the call that waits; `sessions get` shows it',
-    options: { always: { type: 'boolean' } },
-    positionals: two,
-    run: decide(true),
-  },
-  {
-    name: 'sessions reject',
-    usage: '<id> <call>',
-    summary: 'Reject the call that waits',
-    positionals: two,
-    run: decide(false),
   },
   { name: 'sessions cancel', usage: '<id>', summary: 'Stop the running turn', positionals: one, run: cancel },
 ];

@@ -13,7 +13,7 @@ test('what waits is shown whole, with the command that allows the first', () => 
     'Waits for approval:',
     `  execute_command {"command":"echo ${long}\\u001b[2K"}`,
     '  list_files {}',
-    'Allow the first with `sallyport sessions approve id-1 call-1`; `reject` in its place declines it.',
+    'Decide the first with `sallyport approvals approve id-1 call-1`; `reject` in its place declines it.',
   ]);
 });
 

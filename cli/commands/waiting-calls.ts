@@ -1,6 +1,6 @@
 /** The calls of a session that wait for a person, whole, since they are read to be decided; and how each is allowed. */
 import type { JsonObject } from '#shared/domain/json.ts';
-import { visibleText } from '#shared/domain/visible-text.ts';
+import { visibleLine } from '#shared/domain/visible-text.ts';
 import { toJson } from '../control-characters.ts';
 
 export type WaitingCall = { readonly callId: string; readonly name: string; readonly args: JsonObject };
@@ -12,7 +12,7 @@ export const waitingLines = (session: string, calls: readonly WaitingCall[]): re
   return [
     '',
     'Waits for approval:',
-    ...calls.map(({ name, args }) => `  ${visibleText(name)} ${toJson(args)}`),
-    `Allow the first with \`sallyport sessions approve ${session} ${visibleText(first.callId)}\`; \`reject\` in its place declines it.`,
+    ...calls.map(({ name, args }) => `  ${visibleLine(name)} ${toJson(args)}`),
+    `Decide the first with \`sallyport approvals approve ${session} ${visibleLine(first.callId)}\`; \`reject\` in its place declines it.`,
   ];
 };

@@ -5,14 +5,14 @@
  * cancels the turn, a second one leaves.
  */
 
-import { visibleText } from '#shared/domain/visible-text.ts';
+import { makeApprover } from '../approval/approver.ts';
 import type { Call } from '../command.ts';
 import { exitCodes, failure } from '../failure.ts';
 import type { HttpClient } from '../http-client.ts';
-import { type Approval, type Conversation, type Decision, openConversation } from './conversation.ts';
+import { type Conversation, openConversation } from './conversation.ts';
 import type { Frame } from './event-order.ts';
-import { openQuestions, type Questions, readAnswer } from './questions.ts';
-import { describeArgs, makeTurnView } from './turn-view.ts';
+import { openQuestions, type Questions } from './questions.ts';
+import { makeTurnView } from './turn-view.ts';
 
 export type Chat = {
   readonly call: Call;
@@ -22,6 +22,10 @@ export type Chat = {
   /** Rejects when the person wants to leave. */
   readonly left: Promise<never>;
 };
+
+/** Says that a call waits no more, or that none of its session does. */
+const isSettling = ({ type, data }: Frame): boolean =>
+  ['tool:decided', 'tool:rejected', 'completion'].includes(type) || data['kind'] === 'child_settled';
 
 export const openChat = (
   call: Call,
@@ -43,9 +47,11 @@ export const openChat = (
     talk.cancel();
   };
   const questions = isTerminal ? openQuestions(host, onInterrupt) : undefined;
+  const approver = makeApprover({ call, client, questions });
   const release = host.onInterrupt(onInterrupt);
   /** Into a pipe goes the answer alone; what happened on the way is for the person who waits. */
   const show = (frame: Frame): void => {
+    if (isSettling(frame)) approver.settle(frame);
     if (output.isJson) return;
     const isAnswer = host.stdout.isTTY === true || ['delta', 'message'].includes(frame.type);
     output.text(view.take(frame), isAnswer ? 'stdout' : 'stderr');
@@ -53,7 +59,7 @@ export const openChat = (
   const inner = openConversation(client, sessionId, {
     onFrame: show,
     onLost: () => output.note('Connection lost, trying again…'),
-    decide: (approval) => decide(call, questions, approval),
+    onApproval: approver.decide,
   });
   const talk: Conversation = {
     ...inner,
@@ -71,26 +77,4 @@ export const openChat = (
     },
   };
   return { call, sessionId, talk, questions, left: leaving.promise };
-};
-
-const decide = async (
-  { isSet, output }: Call,
-  questions: Questions | undefined,
-  approval: Approval,
-): Promise<Decision> => {
-  if (isSet('yes')) return { approved: true };
-  if (questions === undefined) {
-    output.note(`Rejected ${approval.name}: nobody is here to be asked; use --yes or --approvals auto.`);
-    return { approved: false };
-  }
-  const { queuePosition, totalInQueue } = approval;
-  const place = Number(totalInQueue) > 1 ? ` (${String(queuePosition)} of ${String(totalInQueue)})` : '';
-  const question = `Allow ${visibleText(approval.name)}${place}: ${describeArgs(approval.args)}\n[y]es, [n]o, [a]lways: `;
-  for (;;) {
-    const line = await questions.ask(question);
-    if (line === undefined) return { approved: false };
-    const answer = readAnswer(line);
-    if (answer === 'always') return { approved: true, remember: 'session' };
-    if (answer !== 'unclear') return { approved: answer === 'yes' };
-  }
 };

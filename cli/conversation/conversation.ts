@@ -11,10 +11,6 @@ import { type HttpClient, segment } from '../http-client.ts';
 import type { Frame } from './event-order.ts';
 import { openSessionLink } from './session-link.ts';
 
-export type Approval = { readonly callId: string; readonly name: string; readonly args: unknown } & Readonly<
-  Record<string, unknown>
->;
-export type Decision = { readonly approved: boolean; readonly remember?: 'session' };
 export type Completion = {
   readonly turnId: string;
   readonly stopReason: string;
@@ -25,7 +21,8 @@ export type Completion = {
 export type Listener = {
   readonly onFrame: (frame: Frame) => void;
   readonly onLost: () => void;
-  readonly decide: (approval: Approval) => Promise<Decision>;
+  /** Rejects when the conversation cannot go on. */
+  readonly onApproval: (frame: Frame) => Promise<void>;
 };
 
 export type Conversation = {
@@ -50,7 +47,6 @@ type Pending = {
 export const openConversation = (client: HttpClient, sessionId: string, listener: Listener): Conversation => {
   const greeted = Promise.withResolvers<Frame['data']>();
   greeted.promise.catch(() => undefined);
-  const asked = new Set<string>();
   let pending: Pending | undefined;
 
   const submit = (one: Pending): void => {
@@ -65,18 +61,6 @@ export const openConversation = (client: HttpClient, sessionId: string, listener
     handler?.(frame);
   };
 
-  const decide = async ({ data }: Frame): Promise<void> => {
-    const approval = data as Approval;
-    if (asked.has(approval.callId)) return;
-    asked.add(approval.callId);
-    const decision = await listener.decide(approval);
-    const path = `/api/sessions/${segment(sessionId)}/approvals/${segment(approval.callId)}`;
-    await client.send('POST', path, decision).catch((error: unknown) => {
-      // Somebody else decided, or the turn was cancelled while a person thought.
-      if (!(error instanceof Failure && error.body.error.code === 'no_pending_tool_call')) throw error;
-    });
-  };
-
   const handlers: Readonly<Record<string, (frame: Frame) => void>> = {
     'system:ready': ({ data }) => {
       greeted.resolve(data);
@@ -85,7 +69,8 @@ export const openConversation = (client: HttpClient, sessionId: string, listener
     message: ({ data }) => {
       if (pending !== undefined && data['messageId'] === pending.messageId) pending.isSeen = true;
     },
-    'tool:approval_required': (frame) => void decide(frame).catch((error) => pending?.reject(error)),
+    'tool:approval_required': (frame) =>
+      void listener.onApproval(frame).catch((error) => pending?.reject(error)),
     completion: ({ data }) => {
       if (pending === undefined || !pending.isSeen) return;
       const done = pending;

@@ -39,6 +39,26 @@ test('output without a line end does not run into the answer', () => {
   expect(printed(live, output, whole('done'))).toBe('ok\ndone\n');
 });
 
+test('who decided a call is said in one line', () => {
+  const decided = (data: object) =>
+    printed(frame('tool:decided', { callId: 'c', name: 'execute_command', digest: 'd', ...data }));
+  expect([
+    decided({ approved: true, by: { kind: 'person', id: 'u-1', name: 'A\x1b[2Jnn' } }),
+    decided({ approved: true, by: { kind: 'token', id: 't-1' }, editedDigest: 'e' }),
+    decided({ approved: true, by: { kind: 'token', id: 't-1', name: 'ci' } }),
+    decided({ approved: true, by: { kind: 'grant', id: 'g-1' } }),
+    decided({ approved: true, by: { kind: 'policy', id: 'auto' } }),
+    decided({ approved: false, by: { kind: 'person', id: 'u-1' }, reason: 'not now' }),
+  ]).toEqual([
+    'execute_command approved by Ann\n',
+    'execute_command changed and approved by the token t-1\n',
+    'execute_command approved by the token ci\n',
+    'execute_command approved by the grant g-1\n',
+    'execute_command approved by the mode auto\n',
+    'execute_command rejected by u-1: not now\n',
+  ]);
+});
+
 test('an error and an early end are said', () => {
   expect(
     printed(

@@ -6,6 +6,7 @@
  */
 import { exitCodeIn, exitLine } from '#shared/domain/exit-line.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
+import { type Decider, deciderName } from '../approval/decider.ts';
 import { makeStripper, type Stripper, stripControls } from '../control-characters.ts';
 import type { Frame } from './event-order.ts';
 
@@ -81,13 +82,15 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     return aside(cut);
   };
 
+  const decided = ({ data }: Frame): string => aside(dim(stripControls(decisionLine(data))));
+
   const tellers: Readonly<Record<string, (frame: Frame) => string>> = {
     delta,
     message,
     'tool:call': call,
     'tool:progress': progress,
     'tool:output': output,
-    'tool:rejected': ({ data }) => aside(dim(`${stripControls(text(data['name']))} was rejected`)),
+    'tool:decided': decided,
     'agent:error': ({ data }) =>
       aside(`! ${stripControls(`${text(data['message'])} (${text(data['code'])})`)}`),
     system: ({ data }) => noticeOf(data, (line) => aside(dim(line))),
@@ -100,6 +103,13 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
 
 const contentText = (content: unknown): string =>
   Array.isArray(content) ? content.map((block: { text?: unknown }) => text(block.text)).join('\n') : '';
+
+const decisionLine = ({ name, approved, by, editedDigest, reason }: Frame['data']): string => {
+  const verb =
+    approved === true ? (editedDigest === undefined ? 'approved' : 'changed and approved') : 'rejected';
+  const why = text(reason) === '' ? '' : `: ${text(reason)}`;
+  return `${text(name)} ${verb} by ${deciderName((by ?? {}) as Decider)}${why}`;
+};
 
 const notices: Readonly<Record<string, string>> = {
   sandbox_stopped: 'the sandbox stopped',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { replaceHidden, visibleText } from './visible-text.ts';
+import { replaceHidden, visibleLine, visibleText } from './visible-text.ts';
 
 // biome-ignore format: a table is read by column
 test.each([
@@ -133,6 +133,10 @@ test.each([
   ['of more than four', `a${'\u0301'.repeat(6)}`, `a${'\u0301'.repeat(4)}⟦U+0301⟧⟦U+0301⟧`],
 ])('a combining mark %s is shown by its number', (_place, text, shown) => {
   expect(visibleText(text)).toBe(shown);
+});
+
+test('a name or a title has one line, whatever is in it', () => {
+  expect(visibleLine('a\tb\nc\u200bd⟦')).toBe('a⟦U+0009⟧b⟦U+000A⟧c⟦U+200B⟧d⟦U+27E6⟧');
 });
 
 test('a caller may write what is hidden in a form of its own', () => {

@@ -48,6 +48,11 @@ const shownMarks = (base: string, marks: readonly string[]): number => {
 };
 
 const digitsMin = 4;
+const marker = (number: number): string =>
+  `⟦U+${number.toString(16).toUpperCase().padStart(digitsMin, '0')}⟧`;
 
-export const visibleText = (text: string): string =>
-  replaceHidden(text, (number) => `⟦U+${number.toString(16).toUpperCase().padStart(digitsMin, '0')}⟧`);
+export const visibleText = (text: string): string => replaceHidden(text, marker);
+
+/** The same for a text that has one line only: its line feeds and tabs are written by their numbers, too. */
+export const visibleLine = (text: string): string =>
+  visibleText(text).replace(/[\t\n]/g, (character) => marker(character.charCodeAt(0)));

@@ -1,0 +1,27 @@
+/**
+ * What a person answers about a call. A whole line is one word that decides or it decides nothing: a sentence that begins
+ * with "no" or "yes" is a message, not an answer. Pure.
+ */
+export type Answer = 'approve' | 'reject' | 'always' | 'prefix' | 'edit' | 'later';
+
+const words: Readonly<Record<string, Answer>> = {
+  approve: 'approve',
+  yes: 'approve',
+  y: 'approve',
+  reject: 'reject',
+  no: 'reject',
+  n: 'reject',
+  always: 'always',
+  a: 'always',
+  prefix: 'prefix',
+  p: 'prefix',
+  edit: 'edit',
+  e: 'edit',
+  later: 'later',
+  l: 'later',
+};
+
+export const readAnswer = (line: string): Answer | undefined => {
+  const word = line.trim().toLowerCase();
+  return Object.hasOwn(words, word) ? words[word] : undefined;
+};

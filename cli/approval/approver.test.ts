@@ -1,0 +1,257 @@
+import { expect, test } from 'vitest';
+import { type Routes, refusal, type Talk } from '../fixtures/fake-deployment.ts';
+import { logIn } from '../fixtures/logged-in.ts';
+import { digestOf } from './waiting-call.ts';
+
+const call = (command: string, callId = 'c1') => ({
+  turnId: 't1',
+  callId,
+  name: 'execute_command',
+  args: { command },
+});
+type Waiting = ReturnType<typeof call>;
+const frameOf = (waiting: Waiting, rest: object = {}) => ({
+  type: 'tool:approval_required',
+  data: { ...waiting, digest: digestOf(waiting), queuePosition: 1, totalInQueue: 1, ...rest },
+});
+
+/** A session whose agent asks about calls, one after the other, once it has been said something. */
+const deploy = async (frames: readonly { data: object }[], routes: Routes = {}) => {
+  const decided: { route: string; body: unknown }[] = [];
+  let tell: (frame: object) => void = () => undefined;
+  let seq = 0;
+  const ask = (): void => {
+    const next = frames[decided.length];
+    tell(
+      next === undefined
+        ? { type: 'completion', seq: seq++, data: { turnId: 't1', stopReason: 'end_turn', text: '' } }
+        : { ...next, seq: seq++ },
+    );
+  };
+  const talk: Talk = ({ send, onAction }) => {
+    tell = send;
+    send({ type: 'system:ready', data: { lastSeq: -1, model: 'm', provider: 'p' } });
+    onAction(({ action, messageId, text }) => {
+      if (action !== 'message') return;
+      send({ type: 'message', seq: seq++, data: { messageId, role: 'user', text } });
+      ask();
+    });
+  };
+  const decide: Routes[string] = ({ route, body }) => {
+    decided.push({ route, body: JSON.parse(body) });
+    setTimeout(ask, 0);
+    return { body: {} };
+  };
+  const there = await logIn(
+    {
+      'POST /api/sessions': { status: 201, body: { id: 's' } },
+      'POST /api/sessions/s/approvals/c1': decide,
+      'POST /api/sessions/s/approvals/c2': decide,
+      ...routes,
+    },
+    talk,
+  );
+  return {
+    ...there,
+    chat: (...words: readonly string[]) => there.at(['chat', ...words], { columns: 80 }),
+    tell: (frame: object) => tell(frame),
+    decided: () => decided.map(({ body }) => body),
+  };
+};
+
+const prompt = '[l]ater: ';
+
+test.each([
+  ['y', { approved: true }],
+  ['approve', { approved: true }],
+  ['always', { approved: true, remember: 'session' }],
+])(
+  '%s after the question was seen is the decision, with turn and digest of what was shown',
+  async (word, decision) => {
+    const waiting = call('echo one');
+    await using one = await deploy([frameOf(waiting)]);
+    const terminal = one.chat('go');
+    await terminal.until(prompt);
+    expect(terminal.text()).toContain(
+      `execute_command, call c1, session s\ncommand (text: 8 bytes, 1 line)\n│ echo one\ndigest ${digestOf(waiting)}`.replaceAll(
+        '\r\n',
+        '\n',
+      ),
+    );
+    terminal.wait(1);
+    terminal.type(`${word}\r`);
+    expect(await terminal.code).toBe(0);
+    expect(one.decided()).toEqual([{ ...decision, turnId: 't1', digest: digestOf(waiting) }]);
+  },
+);
+
+test('a rejection may say why, and a prefix which commands are meant', async () => {
+  await using one = await deploy([frameOf(call('rm -r x')), frameOf(call('git status -s', 'c2'))]);
+  const terminal = one.chat('go');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('reject\r');
+  await terminal.until('may be empty): ');
+  terminal.type('move it instead\r');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('prefix\r');
+  await terminal.until('begin with: ');
+  terminal.type('git push\r');
+  await terminal.until('Nothing is decided yet.');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('p\r');
+  await terminal.until('begin with: ');
+  terminal.type('git status\r');
+  expect(await terminal.code).toBe(0);
+  expect(one.decided()).toMatchObject([
+    { approved: false, reason: 'move it instead' },
+    { approved: true, remember: { prefix: 'git status' } },
+  ]);
+});
+
+test.each([
+  ['as the question comes', ['also keep it\r'], 'also keep it'],
+  ['a whole word of the answers', ['y\r', 'a\r', 'approve\r'], 'y a approve'],
+  ['in the middle of a word', ['oka', 'y\r'], 'oka y'],
+])('what is typed %s decides nothing and is found in the next message', async (_when, pieces, kept) => {
+  await using one = await deploy([frameOf(call('echo one'))]);
+  const terminal = one.chat();
+  await terminal.until('› ');
+  terminal.type(`go\r${pieces[0]}`);
+  await terminal.until(prompt);
+  for (const piece of pieces.slice(1)) terminal.type(piece);
+  terminal.wait(0.9);
+  terminal.type('actually wait, stop\r');
+  await terminal.until('decides nothing');
+  expect(one.decided()).toEqual([]);
+  terminal.wait(1.5);
+  terminal.type('n\r');
+  await terminal.until('may be empty): ');
+  terminal.type('\r');
+  await terminal.until(`› ${kept} actually wait, stop`);
+  expect(one.decided()).toMatchObject([{ approved: false }]);
+  terminal.hangUp();
+  expect(await terminal.code).toBe(0);
+});
+
+test('a sentence is no answer, even if it begins with one, and stays for the message', async () => {
+  await using one = await deploy([frameOf(call('echo one'))]);
+  const terminal = one.chat();
+  await terminal.until('› ');
+  terminal.type('go\r');
+  await terminal.until(prompt);
+  for (const sentence of ['no problem, go on', 'yes but keep it', 'a']) {
+    terminal.wait(sentence === 'a' ? 0.5 : 2);
+    terminal.type(`${sentence}\r`);
+    await terminal.until(sentence === 'a' ? 'decides nothing' : 'Nothing is decided yet');
+  }
+  expect(one.decided()).toEqual([]);
+  terminal.hangUp();
+  expect(await terminal.code).toBe(0);
+  expect(terminal.text()).toContain('Call c1 still waits');
+  expect(terminal.text()).toContain('Typed and not sent: no problem, go on yes but keep it a');
+});
+
+test('a call whose frame was cut is loaded whole before it is shown, whatever the frame says of it', async () => {
+  const waiting = call(`echo safe; : ${'A'.repeat(40_000)}; touch HIDDEN`);
+  const cut = { ...waiting, args: { command: waiting.args.command.slice(0, 15_000) } };
+  for (const flags of [{ argsTruncated: true, truncated: true }, {}]) {
+    const route = 'GET /api/sessions/s/approvals/c1';
+    const whole = { ...frameOf(waiting).data, sessionId: 's' };
+    await using one = await deploy([frameOf(cut, { digest: digestOf(waiting), ...flags })], {
+      [route]: { body: whole },
+    });
+    const terminal = one.chat('go');
+    await terminal.until(prompt);
+    const shown = terminal.text().replaceAll('\n┆ ', '');
+    expect(shown).toContain(`│ ${waiting.args.command}\n`);
+    terminal.wait(1);
+    terminal.type('y\r');
+    await terminal.code;
+    expect(one.decided()).toEqual([{ approved: true, turnId: 't1', digest: digestOf(waiting) }]);
+  }
+});
+
+test('a call that is not what its digest says cannot be decided', async () => {
+  const waiting = call('echo one');
+  const digest = digestOf(call('echo two'));
+  await using one = await deploy([frameOf(waiting, { digest })], {
+    'GET /api/sessions/s/approvals/c1': { body: { ...waiting, digest, sessionId: 's' } },
+  });
+  const terminal = one.chat('go');
+  expect(await terminal.code).toBe(1);
+  expect(terminal.text()).toContain('(digest_mismatch)');
+  expect(one.decided()).toEqual([]);
+});
+
+test('a call that became another one meanwhile is shown again', async () => {
+  const [first, second] = [call('echo one'), call('echo two')];
+  let tries = 0;
+  const bodies: unknown[] = [];
+  await using one = await deploy([frameOf(first)], {
+    'POST /api/sessions/s/approvals/c1': ({ body }) => {
+      bodies.push(JSON.parse(body));
+      tries += 1;
+      return tries === 1 ? { status: 409, body: refusal('conflict', 'another call waits') } : { body: {} };
+    },
+    'GET /api/sessions/s/approvals/c1': { body: { ...frameOf(second).data, sessionId: 's' } },
+  });
+  const terminal = one.chat('go');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('y\r');
+  await terminal.until('another call waits');
+  await terminal.until('│ echo two');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('y\r');
+  await expect.poll(() => bodies).toMatchObject([{ digest: digestOf(first) }, { digest: digestOf(second) }]);
+  one.tell({ type: 'completion', seq: 2, data: { turnId: 't1', stopReason: 'end_turn', text: '' } });
+  expect(await terminal.code).toBe(0);
+});
+
+test('a question whose call was decided elsewhere is withdrawn, and that is said', async () => {
+  const waiting = call('echo one');
+  await using one = await deploy([frameOf(waiting)]);
+  const terminal = one.chat('go');
+  await terminal.until(prompt);
+  const by = { kind: 'person', id: 'u-1', name: 'Ann' };
+  one.tell({ type: 'tool:decided', seq: 2, data: { ...waiting, approved: false, by, reason: 'not now' } });
+  await terminal.until('execute_command rejected by Ann: not now');
+  one.tell({ type: 'completion', seq: 3, data: { turnId: 't1', stopReason: 'end_turn', text: '' } });
+  expect(await terminal.code).toBe(0);
+  expect(one.decided()).toEqual([]);
+});
+
+test('a call of a child is decided in the child’s own session', async () => {
+  const frame = { ...frameOf(call('echo one')), sessionId: 'child' };
+  const route = 'POST /api/sessions/child/approvals/c1';
+  await using one = await deploy([frame], { [route]: { body: {} } });
+  const terminal = one.chat('go');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('y\r');
+  await expect.poll(() => one.fake.asked.some((asked) => asked.route === route)).toBe(true);
+  one.tell({ type: 'completion', seq: 2, data: { turnId: 't1', stopReason: 'end_turn', text: '' } });
+  await terminal.code;
+});
+
+test('a call is changed in the editor, shown as it was changed, and approved so', async () => {
+  const waiting = call('echo one');
+  await using one = await deploy([frameOf(waiting)]);
+  const terminal = one.at(['chat', 'go'], { variables: { EDITOR: 'sed -i s/one/two/' } });
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('e\r');
+  await terminal.until('As you changed it:');
+  await terminal.until('│ echo two');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('y\r');
+  expect(await terminal.code).toBe(0);
+  expect(one.decided()).toEqual([
+    { approved: true, args: { command: 'echo two' }, turnId: 't1', digest: digestOf(waiting) },
+  ]);
+});

@@ -1,0 +1,80 @@
+/**
+ * A call as it is shown to be decided: whole, with nothing invisible, and with its digest.
+ *
+ * Texts of the call stand behind a bar of their own, so that none of them can pass for a line of ours; on a terminal long
+ * lines are broken here, since the terminal's own break would put their rest in front of the bar. From what is shown the
+ * arguments can be told back.
+ */
+
+import type { Json } from '#shared/domain/json.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
+import { visibleLine, visibleText } from '#shared/domain/visible-text.ts';
+import { digestOf, type NamedCall } from './waiting-call.ts';
+
+const bar = '│ ';
+/** The rest of a line that was too long for the terminal. */
+const brokenBar = '┆ ';
+const columnsMin = 20;
+/** Of a terminal that does not say its width. */
+const columnsDefault = 80;
+
+/** `columns` undefined: not for a terminal, no line is broken. */
+export const callLines = (call: NamedCall, columns?: number): readonly string[] => {
+  const fields = Object.entries(call.args);
+  const lines = [
+    `${visibleLine(call.name)}, call ${visibleLine(call.callId)}, session ${visibleLine(call.sessionId)}`,
+    ...(fields.length === 0 ? ['without arguments'] : []),
+    ...fields.flatMap(([name, value]) => fieldLines(name, value)),
+    `digest ${digestOf(call)}`,
+  ];
+  return columns === undefined ? lines : lines.flatMap((line) => broken(line, columns));
+};
+
+const fieldLines = (name: string, value: Json): readonly string[] => {
+  const isText = typeof value === 'string';
+  const written = isText ? value : JSON.stringify(value, null, 2);
+  const lines = visibleText(written).split('\n');
+  const size = `${counted(utf8Bytes(written), 'byte')}, ${counted(lines.length, 'line')}`;
+  return [`${fieldName(name)} (${isText ? 'text' : 'JSON'}: ${size})`, ...lines.map((line) => bar + line)];
+};
+
+/** Names are the model's words, too. */
+const fieldName = (name: string): string =>
+  /^[\w.-]{1,64}$/.test(name) ? name : visibleLine(JSON.stringify(name));
+
+const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
+
+/** A character with what is drawn on it. */
+const drawn = /[^\p{M}]\p{M}*/gsu;
+const tabCells = 8;
+/** At most so many cells; what is not plain may be drawn wide. */
+const cells = (character: string): number =>
+  character === '\t' ? tabCells : /^[ -~│┆]$/.test(character) ? 1 : 2;
+
+const broken = (line: string, columns: number): readonly string[] => {
+  const room = columns === 0 ? columnsDefault : Math.max(columnsMin, columns);
+  const parts: string[] = [];
+  let part = '';
+  let used = 0;
+  for (const [character] of line.matchAll(drawn)) {
+    const needed = cells(character);
+    if (used + needed > room) {
+      parts.push(part);
+      part = brokenBar;
+      used = brokenBar.length;
+    }
+    part += character;
+    used += needed;
+  }
+  return [...parts, part];
+};
+
+const shortCharactersMax = 60;
+
+/** A call in a list, for finding it: what is too long is cut, nothing is decided from it. */
+export const callInShort = ({ name, args }: Pick<NamedCall, 'name' | 'args'>): string => {
+  const [first, ...others] = Object.values(args);
+  const words = typeof first === 'string' && others.length === 0 ? first : JSON.stringify(args);
+  const line = visibleLine(`${name} ${words.slice(0, shortCharactersMax + 1)}`);
+  return line.length > shortCharactersMax ? `${line.slice(0, shortCharactersMax - 1)}…` : line;
+};

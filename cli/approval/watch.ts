@@ -1,0 +1,133 @@
+/**
+ * Watches for calls that wait, over all sessions: each new one is printed, or asked about on a terminal, one after the other.
+ *
+ * The socket tells only how many wait; the list says which. Ctrl-C leaves, and what is not decided goes on waiting.
+ */
+import { visibleLine } from '#shared/domain/visible-text.ts';
+import type { Call } from '../command.ts';
+import { toJson } from '../control-characters.ts';
+import { openGatewayLink } from '../conversation/gateway-link.ts';
+import { openQuestions, type Questions } from '../conversation/questions.ts';
+import { exitCodes, failure, toFailure } from '../failure.ts';
+import type { HttpClient } from '../http-client.ts';
+import { type ListedCall, readApprovals } from './approvals-list.ts';
+import { callInShort } from './call-view.ts';
+import { askAboutCall, makeAsker } from './question.ts';
+import { type Decision, ifWaiting, readCall, tryDecision } from './waiting-call.ts';
+
+export const watchApprovals = async (call: Call, client: HttpClient): Promise<number> => {
+  const { host, output } = call;
+  const left = Promise.withResolvers<never>();
+  const interrupt = (): void =>
+    left.reject(failure('interrupted', 'left', { exitCode: exitCodes.interrupted }));
+  const isAsking = host.stdin.isTTY === true && !output.isJson;
+  const questions = isAsking ? openQuestions(host, interrupt) : undefined;
+  const take = questions === undefined ? printNew(call) : askNew({ call, client, questions, interrupt });
+  let reading = Promise.resolve();
+  const read = (): void => {
+    reading = reading.then(async () => take(await readApprovals(client, call), read)).catch(left.reject);
+  };
+  const release = host.onInterrupt(interrupt);
+  const link = openGatewayLink({
+    client,
+    query: () => 'approvals=1',
+    greeting: 'approvals',
+    probe: '/api/approvals',
+    onFrame: ({ type }) => type === 'approvals' && read(),
+    onLost: () => output.note('Connection lost, trying again…'),
+    onEnd: left.reject,
+  });
+  try {
+    return await left.promise;
+  } catch (error) {
+    if (toFailure(error).exitCode === exitCodes.interrupted) return exitCodes.interrupted;
+    throw error;
+  } finally {
+    release();
+    link.close();
+    questions?.close();
+  }
+};
+
+/** What waits now; `again` has it read once more. */
+type Taker = (waiting: readonly ListedCall[], again: () => void) => void;
+
+const keyOf = ({ sessionId, turnId, callId }: ListedCall): string => [sessionId, turnId, callId].join(' ');
+
+/** Those that were not there before; what waits no more is forgotten. */
+const makeNews = () => {
+  const seen = new Set<string>();
+  return {
+    of: (waiting: readonly ListedCall[]): readonly ListedCall[] => {
+      const keys = new Set(waiting.map(keyOf));
+      for (const key of seen) if (!keys.has(key)) seen.delete(key);
+      return waiting.filter((one) => !seen.has(keyOf(one)));
+    },
+    add: (one: ListedCall): void => void seen.add(keyOf(one)),
+  };
+};
+
+const printNew = ({ output }: Call): Taker => {
+  const news = makeNews();
+  return (waiting) => {
+    for (const one of news.of(waiting)) {
+      news.add(one);
+      const { askedAt, sessionId, callId, title } = one;
+      const words = [askedAt, sessionId, visibleLine(callId), callInShort(one), visibleLine(title)];
+      output.line(output.isJson ? toJson(one) : words.join('  '));
+    }
+  };
+};
+
+type Watch = {
+  readonly call: Call;
+  readonly client: HttpClient;
+  readonly questions: Questions;
+  readonly interrupt: (why?: unknown) => void;
+};
+
+const askNew = (watch: Watch): Taker => {
+  const { call, questions, interrupt } = watch;
+  const news = makeNews();
+  let asking: string | undefined;
+  if (!call.output.isJson) call.output.note('Watching for calls that wait; Ctrl-C leaves.');
+  return (waiting, again) => {
+    const [next] = news.of(waiting);
+    if (asking !== undefined) {
+      if (!waiting.some((one) => keyOf(one) === asking)) questions.withdraw();
+      return;
+    }
+    if (next === undefined) return;
+    news.add(next);
+    asking = keyOf(next);
+    decideOne(watch, next)
+      .finally(() => {
+        asking = undefined;
+        again();
+      })
+      .catch(interrupt);
+  };
+};
+
+const decideOne = async (
+  { call, client, questions, interrupt }: Watch,
+  { sessionId, callId, title }: ListedCall,
+): Promise<void> => {
+  const { note } = call.output;
+  const read = () => ifWaiting(readCall(client, sessionId, callId));
+  for (let waiting = await read(); waiting !== undefined; waiting = await read()) {
+    note(`\n${visibleLine(title)}`);
+    const verdict = await askAboutCall(makeAsker(call, questions), waiting);
+    if (verdict === undefined && questions.isClosed()) interrupt();
+    if (verdict === undefined || verdict === 'later') return;
+    const outcome = await tryDecision(client, waiting, verdict);
+    if (typeof outcome !== 'string') note(`Not decided: ${outcome.conflict}.`);
+    else {
+      note(outcome === 'settled' ? 'It was decided elsewhere.' : doneLine(verdict, callId));
+      return;
+    }
+  }
+};
+
+const doneLine = ({ approved }: Decision, callId: string): string =>
+  `${approved ? 'Approved' : 'Rejected'} ${visibleLine(callId)}.`;

@@ -1,0 +1,188 @@
+/** `approvals`: the calls that wait for a person, shown whole and decided. A decision is about what was seen. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { visibleLine } from '#shared/domain/visible-text.ts';
+import { readAnswer } from '../approval/answer.ts';
+import { approvalLines, readApprovals } from '../approval/approvals-list.ts';
+import { callLines } from '../approval/call-view.ts';
+import { readArgs } from '../approval/edit-args.ts';
+import {
+  type Decided,
+  type Decision,
+  decisionOf,
+  digestOf,
+  readCall,
+  sendDecision,
+  type WaitingCall,
+} from '../approval/waiting-call.ts';
+import { watchApprovals } from '../approval/watch.ts';
+import { type Call, type Command, given } from '../command.ts';
+import { openQuestions } from '../conversation/questions.ts';
+import { exitCodes, failure, wrongUsage } from '../failure.ts';
+import { readPiped } from '../prompt.ts';
+
+const list = async (call: Call): Promise<number | undefined> => {
+  const client = await call.client();
+  if (call.isSet('watch')) return watchApprovals(call, client);
+  const approvals = await readApprovals(client, call);
+  call.output.result({ approvals }, () =>
+    approvals.length === 0
+      ? ['Nothing waits for approval.']
+      : [
+          ...approvalLines(approvals, Date.now()),
+          '',
+          'Decide one with `sallyport approvals approve <session> <call>` or `reject`; `show` prints it whole.',
+        ],
+  );
+  return undefined;
+};
+
+const addressed = ({ positionals: [session = '', callId = ''] }: Call) => [session, callId] as const;
+
+const show = async (call: Call): Promise<undefined> => {
+  const waiting = await readCall(await call.client(), ...addressed(call));
+  const { stdout } = call.host;
+  call.output.result({ ...waiting, digest: digestOf(waiting) }, () =>
+    callLines(waiting, stdout.isTTY === true ? stdout.columns : undefined),
+  );
+};
+
+const argsBytesMax = 1_048_576;
+
+const readChanges = async (call: Call): Promise<JsonObject | undefined> => {
+  const file = call.text('args');
+  if (file === undefined) return undefined;
+  const text =
+    file === '-'
+      ? await readPiped(call.host, argsBytesMax)
+      : await readFile(resolve(call.host.folder, file), 'utf8');
+  const args = readArgs(text);
+  if (typeof args === 'string') throw wrongUsage(`--args: ${args}`);
+  return args;
+};
+
+const wantedGrant = (call: Call): 'session' | { readonly prefix: string } | undefined => {
+  const prefix = call.text('prefix');
+  if (prefix !== undefined && call.isSet('always')) throw wrongUsage('give either --always or --prefix');
+  if (prefix !== undefined) return { prefix };
+  return call.isSet('always') ? 'session' : undefined;
+};
+
+const decide = (approved: boolean) => async (call: Call) => {
+  const { output, host } = call;
+  const choice: Choice = {
+    approved,
+    ...given({ remember: wantedGrant(call), reason: call.text('reason'), args: await readChanges(call) }),
+  };
+  const digest = call.text('digest');
+  const isBlind = digest === undefined && host.stdin.isTTY !== true;
+  if (isBlind && approved)
+    throw wrongUsage('without a terminal --digest is needed: that of the call that was seen', [
+      '`sallyport approvals show <session> <call>` prints the call and its digest.',
+    ]);
+  const client = await call.client();
+  const [sessionId, callId] = addressed(call);
+  const answer =
+    digest === undefined && !isBlind
+      ? await decideSeen(call, await readCall(client, sessionId, callId), choice)
+      : await sendDecision(client, { sessionId, callId }, { ...choice, ...given({ digest }) });
+  output.result(answer, () => [`${approved ? 'Approved' : 'Rejected'} ${visibleLine(callId)}.`]);
+  return undefined;
+};
+
+type Choice = Omit<Decision, 'digest' | 'turnId'>;
+
+/** Shows the whole call, and takes a line that was begun after that. */
+const decideSeen = async (call: Call, waiting: WaitingCall, choice: Choice): Promise<Decided> => {
+  const { host } = call;
+  const { columns } = host.stderr;
+  const { approved, args } = choice;
+  const word = approved ? 'approve' : 'reject';
+  const shown = [
+    ...callLines(waiting, columns),
+    ...(args === undefined ? [] : ['', 'Changed to:', ...callLines({ ...waiting, args }, columns)]),
+    ...grantLines(choice, waiting),
+  ];
+  const interrupted = Promise.withResolvers<undefined>();
+  const questions = openQuestions(host, () => interrupted.resolve(undefined));
+  try {
+    const question = `${shown.join('\n')}\nType ${word} and Enter: `;
+    const line = await Promise.race([questions.askDecision(question), interrupted.promise]);
+    if (line !== undefined && readAnswer(line) === word)
+      return await sendDecision(await call.client(), waiting, decisionOf(waiting, choice));
+    throw failure('interrupted', 'nothing was decided', { exitCode: exitCodes.interrupted });
+  } finally {
+    questions.close();
+  }
+};
+
+const grantLines = ({ remember }: Choice, { name }: WaitingCall): readonly string[] => {
+  if (remember === undefined) return [];
+  return [
+    remember === 'session'
+      ? `and every later call of ${visibleLine(name)} in this session`
+      : `and later commands of this session that begin with: ${visibleLine(remember.prefix)}`,
+  ];
+};
+
+const none = { min: 0, max: 0 };
+const one = { min: 2, max: 2 };
+const named = '<session> <call>';
+const listing = {
+  usage: '[--project <id>] [--watch]',
+  summary: 'List the calls that wait for your decision',
+  details: [
+    'With --watch it goes on: on a terminal each new call is shown and asked about, elsewhere it is printed (under --json',
+    'as one line of JSON).',
+  ],
+  options: { project: { type: 'string' }, watch: { type: 'boolean' } },
+  positionals: none,
+  run: list,
+} as const;
+
+const approving = {
+  usage: `${named} [--always | --prefix <words>] [--args <file>] [--digest <digest>]`,
+  summary: 'Approve a waiting call, after showing it whole',
+  details: [
+    'Without a terminal --digest is needed: it names the call that was seen, and another one is refused.',
+    '--always allows every later call of the tool in this session, --prefix later commands that begin with these words.',
+    '--args runs the call with the arguments in a file of JSON instead; - is stdin.',
+  ],
+  options: {
+    always: { type: 'boolean' },
+    prefix: { type: 'string' },
+    args: { type: 'string' },
+    digest: { type: 'string' },
+  },
+  positionals: one,
+  run: decide(true),
+} as const;
+
+const rejecting = {
+  usage: `${named} [--reason <text>] [--digest <digest>]`,
+  summary: 'Reject a waiting call; the agent is told the reason',
+  options: { reason: { type: 'string' }, digest: { type: 'string' } },
+  positionals: one,
+  run: decide(false),
+} as const;
+
+export const approvalCommands: readonly Command[] = [
+  { name: 'approvals', ...listing },
+  { name: 'approvals list', ...listing },
+  {
+    name: 'approvals show',
+    usage: named,
+    summary: 'Show a waiting call, whole, and its digest',
+    positionals: one,
+    run: show,
+  },
+  { name: 'approvals approve', ...approving },
+  { name: 'approvals reject', ...rejecting },
+];
+
+/** The same, where a session is looked at. */
+export const sessionDecisionCommands: readonly Command[] = [
+  { name: 'sessions approve', ...approving },
+  { name: 'sessions reject', ...rejecting },
+];

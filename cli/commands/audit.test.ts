@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { logIn } from '../fixtures/logged-in.ts';
+
+test('the audit log is read page after page, as far as was asked for', async () => {
+  const row = (at: string, rest: object) => ({ at, actor: 't-1', actorKind: 'token', subject: 'x', ...rest });
+  const decided = row('T3', {
+    actorName: 'Ann',
+    action: 'approval.decide',
+    detail: { approved: true, name: 'ls' },
+  });
+  const made = row('T2', { action: 'token.create', detail: { scope: 'admin:ro' } });
+  const old = row('T1', { action: 'project.create', detail: {} });
+  await using there = await logIn({
+    'GET /api/audit': { body: { rows: [decided, made], next: 'n' } },
+    'GET /api/audit?after=n': { body: { rows: [old] } },
+    'GET /api/audit?project=p': { body: { rows: [] } },
+  });
+  const all = await there.run(['audit']);
+  expect(all).toMatchObject({ code: 0, stderr: '' });
+  expect(all.stdout).toBe(
+    [
+      'AT  BY   ACTION           SUBJECT  DETAIL',
+      'T3  Ann  approval.decide  x        approved ls',
+      'T2  t-1  token.create     x        scope=admin:ro',
+      'T1  t-1  project.create   x',
+      '',
+    ].join('\n'),
+  );
+  const two = await there.run(['audit', '--limit', '2', '--json']);
+  expect(JSON.parse(two.stdout)).toEqual({ rows: [decided, made] });
+  expect((await there.run(['audit', '--limit', '1'])).stderr).toBe(
+    'There are older ones: --limit shows more.\n',
+  );
+  expect((await there.run(['audit', '--project', 'p'])).stdout).toBe('No entries.\n');
+});

@@ -1,0 +1,62 @@
+/** `audit`: who did what, the newest first. */
+import { type Call, type Command, wholeNumber } from '../command.ts';
+import { withQuery } from '../http-client.ts';
+import { tableLines } from '../table.ts';
+
+type Row = {
+  readonly at: string;
+  readonly actor: string;
+  readonly actorKind?: string;
+  readonly actorName?: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+type Page = { readonly rows: readonly Row[]; readonly next?: string };
+
+const rowsDefault = 50;
+
+const run = async (call: Call): Promise<undefined> => {
+  const rowsMax = wholeNumber(call.text('limit'), 'limit') ?? rowsDefault;
+  const { rows, hasMore } = await readRows(call, rowsMax);
+  call.output.result({ rows }, () =>
+    rows.length === 0
+      ? ['No entries.']
+      : tableLines(
+          ['AT', 'BY', 'ACTION', 'SUBJECT', 'DETAIL'],
+          rows.map((row) => [row.at, row.actorName ?? row.actor, row.action, row.subject, detailOf(row)]),
+        ),
+  );
+  if (hasMore && !call.output.isJson) call.output.note('There are older ones: --limit shows more.');
+};
+
+/** Page after page, until there are enough. */
+const readRows = async (call: Call, rowsMax: number) => {
+  const client = await call.client();
+  const project = call.text('project');
+  const rows: Row[] = [];
+  let after: string | undefined;
+  do {
+    const page: Page = await client.get(withQuery('/api/audit', { project, after }));
+    rows.push(...page.rows);
+    after = page.next;
+  } while (after !== undefined && rows.length < rowsMax);
+  return { rows: rows.slice(0, rowsMax), hasMore: after !== undefined || rows.length > rowsMax };
+};
+
+const detailOf = ({ detail }: Row): string => {
+  const { approved, name, ...rest } = detail;
+  if (typeof approved === 'boolean') return `${approved ? 'approved' : 'rejected'} ${String(name ?? '')}`;
+  return Object.entries({ ...(name === undefined ? {} : { name }), ...rest })
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+};
+
+export const auditCommand: Command = {
+  name: 'audit',
+  usage: '[--project <id>] [--limit <rows>]',
+  summary: 'Read the audit log, the newest first',
+  options: { project: { type: 'string' }, limit: { type: 'string' } },
+  positionals: { min: 0, max: 0 },
+  run,
+};

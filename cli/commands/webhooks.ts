@@ -1,0 +1,98 @@
+/** `webhooks`: the addresses outside that are told what happens. A secret is shown once, when it is made. */
+import { type Call, type Command, given } from '../command.ts';
+import { wrongUsage } from '../failure.ts';
+import { listAll, segment, withQuery } from '../http-client.ts';
+import { tableLines } from '../table.ts';
+
+type Webhook = {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly project?: string;
+  readonly enabled: boolean;
+  readonly disabledReason?: string;
+};
+type Tried = {
+  readonly ok: boolean;
+  readonly status?: number;
+  readonly durationMs: number;
+  readonly error?: string;
+};
+
+const pathOf = ({ positionals }: Call): string => `/api/webhooks/${segment(positionals[0] ?? '')}`;
+
+const list = async (call: Call): Promise<undefined> => {
+  const path = withQuery('/api/webhooks', { project: call.text('project') });
+  const webhooks = await listAll<Webhook>(await call.client(), path, 'webhooks');
+  call.output.result({ webhooks }, () =>
+    webhooks.length === 0
+      ? ['There are no webhooks.']
+      : tableLines(
+          ['ID', 'STATE', 'EVENTS', 'PROJECT', 'URL'],
+          webhooks.map((one) => [one.id, stateOf(one), one.events.join(','), one.project ?? 'all', one.url]),
+        ),
+  );
+};
+
+const stateOf = ({ enabled, disabledReason }: Webhook): string =>
+  enabled ? 'enabled' : `disabled${disabledReason === undefined ? '' : `: ${disabledReason}`}`;
+
+const create = async (call: Call): Promise<undefined> => {
+  const [url] = call.positionals;
+  const events = call.list('event').flatMap((words) => words.split(','));
+  if (events.length === 0) throw wrongUsage('--event is needed', [eventNames]);
+  const body = given({ url, events, project: call.text('project') });
+  const made = await (await call.client()).send<Webhook & { secret: string }>('POST', '/api/webhooks', body);
+  call.output.result(made, () => [made.secret]);
+  if (!call.output.isJson)
+    call.output.note(`Webhook ${made.id}. The secret of its signatures is shown this once; keep it safe.`);
+};
+
+const test = async (call: Call): Promise<number> => {
+  const tried = await (await call.client()).send<Tried>('POST', `${pathOf(call)}/test`);
+  const { ok, status, durationMs, error } = tried;
+  const answer = status === undefined ? 'no answer' : `HTTP ${status}`;
+  call.output.result(tried, () => []);
+  if (!call.output.isJson)
+    call.output.line(ok ? `Accepted: ${answer} in ${durationMs} ms.` : `Not accepted: ${error ?? answer}.`);
+  return ok ? 0 : 1;
+};
+
+const remove = async (call: Call): Promise<undefined> => {
+  await (await call.client()).send('DELETE', pathOf(call));
+  const [id] = call.positionals;
+  call.output.result({ id, deleted: true }, () => [`Deleted ${id}.`]);
+};
+
+const eventNames = 'Events: approval_required, turn_completed, turn_failed, sandbox_failed, schedule_failed.';
+const one = { min: 1, max: 1 };
+const project = { project: { type: 'string' } } as const;
+const listing = {
+  usage: '[--project <id>]',
+  summary: 'List the webhooks',
+  options: project,
+  positionals: { min: 0, max: 0 },
+  run: list,
+};
+
+export const webhookCommands: readonly Command[] = [
+  { name: 'webhooks', ...listing },
+  { name: 'webhooks list', ...listing },
+  {
+    name: 'webhooks create',
+    usage: '<url> --event <event>… [--project <id>]',
+    summary: 'Create a webhook and print its secret, once',
+    details: [eventNames, 'Without --project it hears of every project.'],
+    options: { event: { type: 'string', multiple: true }, ...project },
+    positionals: one,
+    run: create,
+  },
+  {
+    name: 'webhooks test',
+    usage: '<id>',
+    summary: 'Send a test event, and say how it was answered',
+    positionals: one,
+    run: test,
+  },
+  { name: 'webhooks delete', usage: '<id>', summary: 'Delete a webhook', positionals: one, run: remove },
+];

@@ -1,0 +1,48 @@
+/** A program on a pseudo terminal, as a person has it: what is typed reaches it through the kernel, what it shows comes back. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { eventually } from './embedded-cloud.ts';
+
+const patienceMs = 60_000;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: how a line editor moves the cursor and clears a line
+const movement = /\x1b\[\d*[A-Z]/g;
+
+export type PseudoTerminal = {
+  readonly text: () => string;
+  /** Until this is shown, after what an earlier `until` has found. */
+  readonly until: (text: string) => Promise<void>;
+  readonly type: (keys: string) => void;
+  readonly ended: () => Promise<number | null>;
+};
+
+type Options = { readonly env: Readonly<Record<string, string>>; readonly folder: string };
+
+/** `script` of util-linux makes the terminal; each argument is a word without blanks and quotes. */
+export const openTerminal = (command: readonly string[], { env, folder }: Options): PseudoTerminal => {
+  const child = spawn('script', ['-qefc', `stty cols 100; exec ${command.join(' ')}`, '/dev/null'], {
+    env,
+    cwd: folder,
+  });
+  const exit = once(child, 'exit');
+  let shown = '';
+  let found = 0;
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    shown = `${shown}${piece}`.replaceAll(movement, '').replaceAll('\r\n', '\n');
+  });
+  return {
+    text: () => shown,
+    until: async (text) => {
+      await eventually(
+        async () => shown.slice(found),
+        (fresh) => fresh.includes(text),
+        patienceMs,
+      );
+      found = shown.indexOf(text, found) + text.length;
+    },
+    type: (keys) => void child.stdin.write(keys),
+    ended: async () => {
+      const [code] = await exit;
+      return code;
+    },
+  };
+};
