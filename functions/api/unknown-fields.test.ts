@@ -33,6 +33,7 @@ const platform = () => {
     projects: { get: async () => ({ ...theDefaultProject, id: project }) },
     schedules: { find: async () => ({ schedule, pins: [] }) },
     rateLimiter: { take: async () => true },
+    auditLog: { append: async () => undefined },
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
     world: systemWorld,
     adminTokenHash: systemWorld.sha256(token),

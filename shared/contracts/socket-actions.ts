@@ -13,7 +13,7 @@ import {
 } from '#shared/domain/limits.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { callerAnswer, callerOffer } from './caller-tools.ts';
-import { givenUuid } from './given-id.ts';
+import { givenId, givenUuid } from './given-id.ts';
 
 const clientId = z.string().min(1).max(clientIdCharactersMax);
 const modelName = z.string().min(1).max(256);
@@ -33,7 +33,7 @@ export const approval = z.object({
     .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal')
     .optional()
     .describe('Of the call that was shown: another one is a conflict.'),
-  turnId: clientId.optional().describe('The turn of the call that was shown.'),
+  turnId: givenId(clientId).optional().describe('The turn of the call that was shown.'),
   reason: z.string().max(reasonCharactersMax).optional().describe('Of a rejection: the model is told.'),
   args: z.record(z.string(), z.json()).optional().describe('Run the call with these arguments instead.'),
   remember: z

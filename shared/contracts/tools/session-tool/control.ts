@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { cleanupHoursMax, clientIdCharactersMax, reasonCharactersMax } from '#shared/domain/limits.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
+import { givenId } from '../../given-id.ts';
 import { closed, flag, projectId, text } from '../tool-fields.ts';
 import { sessionId } from './fields.ts';
 
@@ -20,7 +21,7 @@ export const approveArguments = closed({
   digest: text(clientIdCharactersMax)
     .optional()
     .describe('The digest of the call that you saw: another one is a conflict.'),
-  turn_id: text(clientIdCharactersMax).optional().describe('The turn of the call that you saw.'),
+  turn_id: givenId(text(clientIdCharactersMax)).optional().describe('The turn of the call that you saw.'),
   reason: z
     .string({ error: reasonError })
     .max(reasonCharactersMax, { error: reasonError })
@@ -31,9 +32,16 @@ export const approveArguments = closed({
     .optional()
     .describe('Run the call with these arguments instead.'),
   remember: z
-    .union([flag, z.literal('session'), z.strictObject({ prefix: text(prefixCharactersMax) })], {
-      error: 'true, session or {"prefix": "words"}',
-    })
+    .union(
+      [
+        flag,
+        z.literal('session'),
+        z.strictObject({ prefix: text(prefixCharactersMax).describe('Words that a command begins with.') }),
+      ],
+      {
+        error: 'true, session or {"prefix": "words"}',
+      },
+    )
     .optional()
     .describe(
       'session: later calls of the tool need no approval; a prefix: later commands that begin with it.',
