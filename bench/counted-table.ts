@@ -30,9 +30,8 @@ export const openCountedTable = async (): Promise<CountedTable> => {
     folder,
     table: platformTable(tableName),
     expiryAttribute: 'ttl',
-    endpoint: undefined,
   });
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const { credentials } = engine;
   const client = new DynamoDBClient({ region: 'us-east-1', endpoint: engine.url, credentials });
   const plain = DynamoDBDocumentClient.from(
     new DynamoDBClient({ region: 'us-east-1', endpoint: engine.url, credentials }),

@@ -1,6 +1,14 @@
-/** Stands before a DynamoDB endpoint, passes everything on, and counts the requests by operation. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+/** Stands before a DynamoDB endpoint, passes everything on signed anew, and counts the requests by operation. */
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Credentials } from '../local/endpoint/keys.ts';
+import { sign } from '../local/endpoint/signature.ts';
 
 export type CountingProxy = {
   readonly url: string;
@@ -9,7 +17,7 @@ export type CountingProxy = {
   readonly close: () => Promise<void>;
 };
 
-export const openCountingProxy = async (target: string): Promise<CountingProxy> => {
+export const openCountingProxy = async (target: string, credentials: Credentials): Promise<CountingProxy> => {
   let counts: Record<string, number> = {};
   const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
     const operation =
@@ -17,8 +25,13 @@ export const openCountingProxy = async (target: string): Promise<CountingProxy> 
         .split('.')
         .at(-1) ?? '';
     counts[operation] = (counts[operation] ?? 0) + 1;
-    const { method, headers } = incoming;
-    const outgoing = request(`${target}${incoming.url}`, { method: method ?? 'POST', headers }, (answer) => {
+    const { method = 'POST', url = '/' } = incoming;
+    const sent = { ...incoming.headers, host: new URL(target).host };
+    const headers = sign(
+      { method, target: url, headers: sent, service: 'dynamodb', region: 'us-east-1' },
+      credentials,
+    ) as OutgoingHttpHeaders;
+    const outgoing = request(`${target}${url}`, { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });

@@ -31,7 +31,7 @@ export const turnCost = async (): Promise<BenchResult> => {
     expiryAttribute: 'ttl',
   });
   cleaning.defer(engine.stop);
-  const proxy = await openCountingProxy(engine.url);
+  const proxy = await openCountingProxy(engine.url, engine.credentials);
   cleaning.defer(proxy.close);
   const token = `sp_${'be'.repeat(32)}`;
   const cloud = await startCloud({

@@ -8,13 +8,16 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { operatorSettings, type Variables } from '#shared/config/settings.ts';
 import { mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
-import { start as startApiGateway } from './api-gateway/start.ts';
+import { type ApiGateway, start as startApiGateway } from './api-gateway/start.ts';
 import { deployedFunctions, functionNamed } from './deployed-functions.ts';
+import type { OtherDynamoDb } from './dynamodb/behind.ts';
 import { platformTable } from './dynamodb/platform-table.ts';
 import { start as startDynamoDb } from './dynamodb/start.ts';
+import { type Credentials, type Keys, makeKeys } from './endpoint/keys.ts';
 import { start as startEvents } from './events/start.ts';
 import type { LambdaMode } from './lambda/environment.ts';
 import { arnOf } from './lambda/function-definition.ts';
+import type { FunctionHost } from './lambda/function-host.ts';
 import { start as startLambda } from './lambda/start.ts';
 import { type RecordCall, startRecorder } from './recorder/start.ts';
 import { start as startS3 } from './s3/start.ts';
@@ -36,6 +39,8 @@ type StartSandboxHost = (options: {
   readonly onTaskEvent: (detail: Readonly<Record<string, unknown>>) => void;
   /** What sandboxes say on their standard error. */
   readonly log: (line: string) => void;
+  /** Whose signatures it answers. */
+  readonly keys: Keys;
 }) => Promise<SandboxHostEndpoint>;
 
 export type CloudOptions = {
@@ -70,6 +75,8 @@ export type Cloud = {
   readonly limits: SandboxLimits | 'none';
   /** `AWS_ENDPOINT_URL_*`, for a client that looks behind the origin. */
   readonly endpoints: Readonly<Record<string, string>>;
+  /** What such a client signs with; made anew at each start. */
+  readonly credentials: Credentials;
   readonly stop: () => Promise<void>;
 };
 
@@ -100,18 +107,20 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     return service;
   };
 
+  const keys = makeKeys();
   progress('Starting the table');
   const dynamoDb = begun(
     await startDynamoDb({
       folder: join(home, 'dynamodb'),
       table: platformTable(tableName),
       expiryAttribute,
-      endpoint: variables['AWS_ENDPOINT_URL_DYNAMODB'] || undefined,
+      other: otherDynamoDb(variables),
+      keys,
     }),
   );
-  const s3 = begun(await startS3({ folder: join(home, 's3'), buckets: [workspaceBucket] }));
-  const secretsManager = begun(await startSecretsManager({ folder: join(home, 'secrets') }));
-  const lambda = begun(await startLambda({ mode: options.mode ?? { kind: 'shared' }, log }));
+  const s3 = begun(await startS3({ folder: join(home, 's3'), buckets: [workspaceBucket], keys }));
+  const secretsManager = begun(await startSecretsManager({ folder: join(home, 'secrets'), keys }));
+  const lambda = begun(await startLambda({ mode: options.mode ?? { kind: 'shared' }, log, keys }));
   const events = begun(
     await startEvents({
       functions: lambda,
@@ -124,29 +133,20 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       taskStateFunction: functionNamed('task-events'),
     }),
   );
-  const scheduler = begun(await startScheduler({ folder: join(home, 'scheduler'), functions: lambda }));
+  const scheduler = begun(await startScheduler({ folder: join(home, 'scheduler'), functions: lambda, keys }));
   progress('Starting the sandbox host');
   const sandboxes = await options.startSandboxHost?.({
     home,
     onTaskEvent: events.taskStateChanged,
     log: (line) => log(`${line}\n`),
+    keys,
   });
   if (sandboxes !== undefined) begun(sandboxes);
-  const gateway = begun(
-    await startApiGateway({
-      functions: lambda,
-      restRoutes: [
-        { resource: '/api/{proxy+}', functionName: functionNamed('api') },
-        { resource: '/mcp', functionName: functionNamed('mcp') },
-      ],
-      webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
-      webRoot: options.webFolder ?? webFolder(repository),
-    }),
-  );
+  const gateway = begun(await openGateway(options, lambda, keys));
 
   const { recordCall } = options;
   const met = async (url: string): Promise<string> =>
-    recordCall === undefined ? url : begun(await startRecorder(url, recordCall)).url;
+    recordCall === undefined ? url : begun(await startRecorder(url, recordCall, keys)).url;
   const endpoints = {
     AWS_ENDPOINT_URL_DYNAMODB: await met(dynamoDb.url),
     AWS_ENDPOINT_URL_LAMBDA: await met(lambda.url),
@@ -172,12 +172,48 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   scheduler.fire();
   const url = await gateway.open(options.port);
   const running = starting.move();
-  return { url, limits: sandboxes?.limits ?? 'none', endpoints, stop: () => running.disposeAsync() };
+  return {
+    url,
+    limits: sandboxes?.limits ?? 'none',
+    endpoints,
+    credentials: keys.issue('local'),
+    stop: () => running.disposeAsync(),
+  };
 };
+
+const openGateway = (options: CloudOptions, functions: FunctionHost, keys: Keys): Promise<ApiGateway> =>
+  startApiGateway({
+    functions,
+    keys,
+    restRoutes: [
+      { resource: '/api/{proxy+}', functionName: functionNamed('api') },
+      { resource: '/mcp', functionName: functionNamed('mcp') },
+    ],
+    webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
+    webRoot: options.webFolder ?? webFolder(repository),
+  });
 
 type Stoppable = { readonly stop: () => Promise<void> };
 
 const ignore = (): void => undefined;
+
+/** Named by the operator, with the variables of the SDK for what its clients sign with. */
+const otherDynamoDb = (variables: Variables): OtherDynamoDb | undefined => {
+  const url = variables['AWS_ENDPOINT_URL_DYNAMODB'] || undefined;
+  const accessKeyId = variables['AWS_ACCESS_KEY_ID'] || undefined;
+  const secretAccessKey = variables['AWS_SECRET_ACCESS_KEY'] || undefined;
+  if (url === undefined) return undefined;
+  return {
+    url,
+    region: variables['AWS_REGION'] || undefined,
+    ...(accessKeyId === undefined || secretAccessKey === undefined
+      ? {}
+      : {
+          credentials: { accessKeyId, secretAccessKey },
+          sessionToken: variables['AWS_SESSION_TOKEN'] || undefined,
+        }),
+  };
+};
 
 const functionVariables = (
   { token, sandboxSecret, variables }: CloudOptions,

@@ -18,7 +18,8 @@ import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { type ApiEvent, principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { answerPreview, fence, type Preview, previewTarget } from './preview-routes.ts';
+import { fence } from './preview-headers.ts';
+import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
 
 export type Doors = { readonly routes: readonly ApiRoute[]; readonly preview: Preview };
 

@@ -2,7 +2,8 @@
  * Preview: a web server of user code, shown to the session's owner and to nobody else.
  *
  * The page is untrusted and shares our origin, so it is sandboxed into an origin of its own: it cannot read
- * the app's storage, and what it gets of ours is a cookie for its own path that it cannot read either.
+ * the app's storage, and what it gets of ours is a cookie for its own path that it cannot read either. It may talk to
+ * that path and to nothing else (`preview-headers.ts`).
  * Neither that cookie nor the bearer goes inside, and no cookie comes out (L14).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
@@ -26,6 +27,7 @@ import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import { type ApiEvent, bytesOf } from './api-request.ts';
 import type { InsidePorts, InsideSettings } from './inside.ts';
 import { previewRoute } from './preview-contract.ts';
+import { fenced } from './preview-headers.ts';
 
 const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;
 const cookieName = 'sallyport-preview';
@@ -39,6 +41,9 @@ export const previewTarget = ({
     ? undefined
     : { sessionId: canonicalUuid(sessionId), port: Number(digits), rest };
 };
+
+/** Where the preview begins: the cookie is for it, and the policy's one source. */
+const pathOf = ({ sessionId, port }: PreviewTarget): string => `/api/sessions/${sessionId}/ports/${port}/`;
 
 export type Preview = {
   readonly ports: InsidePorts & PreviewPorts & { readonly rateLimiter: RateLimiter };
@@ -83,7 +88,11 @@ const show = async (
   });
   if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD')
     throw await refusalOf(response, unheard);
-  return { statusCode: response.status, headers: fenced(response), body: response.body ?? '' };
+  return {
+    statusCode: response.status,
+    headers: fenced(response, event, pathOf(target)),
+    body: response.body ?? '',
+  };
 };
 
 const unheard = {
@@ -106,25 +115,6 @@ const forwarded = ({ headers }: ApiEvent): Record<string, string> =>
     ),
   );
 
-/** `sandbox` without `allow-same-origin` gives the page an origin that nobody shares. */
-export const fence = {
-  'content-security-policy': 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads',
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-  'cross-origin-resource-policy': 'cross-origin',
-  'access-control-allow-origin': 'null',
-  'access-control-allow-credentials': 'true',
-};
-
-const droppedAnswers =
-  /^(set-cookie|content-security-policy.*|service-worker-allowed|clear-site-data|strict-transport-security|access-control-.*|connection|transfer-encoding|content-length|keep-alive)$/;
-
-const fenced = (response: Response): Record<string, string> => ({
-  ...Object.fromEntries([...response.headers].filter(([name]) => !droppedAnswers.test(name))),
-  ...fence,
-});
-
 const withCookie = (
   event: ApiEvent,
   {
@@ -133,7 +123,7 @@ const withCookie = (
     query,
   }: { target: PreviewTarget; secret: string; query: Record<string, string | undefined> },
 ): StreamedResult => {
-  const path = `/api/sessions/${target.sessionId}/ports/${target.port}/`;
+  const path = pathOf(target);
   // A browser compares paths by case: the page is where its cookie is sent.
   const spelt = `${path.slice(0, -1)}${event.path.replace(previewPath, '$3')}`;
   const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';

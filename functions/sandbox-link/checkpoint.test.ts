@@ -156,7 +156,7 @@ const open = async () => {
   const client = new S3Client({
     endpoint: s3.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: s3.credentials,
     maxAttempts: 1,
     requestChecksumCalculation: 'WHEN_REQUIRED',
   });

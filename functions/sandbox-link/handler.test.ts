@@ -14,6 +14,7 @@ import { makeWorkspaceArchive } from '#shared/adapters/aws/lambda-workspace-arch
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import type { OwnerId, WorkspaceId } from '#shared/domain/ids.ts';
+import { makeKeys } from '../../local/endpoint/keys.ts';
 import { type LambdaEndpoint, start } from '../../local/lambda/start.ts';
 import { type S3Endpoint, start as startS3 } from '../../local/s3/start.ts';
 
@@ -24,11 +25,13 @@ let s3: S3Endpoint;
 let client: LambdaClient;
 
 beforeAll(async () => {
+  const keys = makeKeys();
   s3 = await startS3({
+    keys,
     folder: await mkdtemp(join(tmpdir(), 'sallyport-link-')),
     buckets: ['workspaces'],
   });
-  cloud = await start({ mode: { kind: 'strict' }, log: () => undefined });
+  cloud = await start({ mode: { kind: 'strict' }, log: () => undefined, keys });
   cloud.deploy([
     {
       name: functionName,
@@ -47,7 +50,7 @@ beforeAll(async () => {
   client = new LambdaClient({
     endpoint: cloud.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: cloud.credentials,
     maxAttempts: 1,
   });
 });
@@ -294,7 +297,7 @@ const openWorkspace = async () => {
     new S3Client({
       endpoint: s3.url,
       region: 'us-east-1',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      credentials: s3.credentials,
     }),
     'workspaces',
   );

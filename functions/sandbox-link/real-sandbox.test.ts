@@ -40,7 +40,7 @@ const openBucket = async () => {
   const client = new S3Client({
     endpoint: s3.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: s3.credentials,
   });
   opened.push(s3.stop, () => client.destroy());
   return makeWorkspaceBucket(client, 'b');

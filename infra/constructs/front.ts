@@ -10,7 +10,12 @@ import {
   AllowedMethods,
   type BehaviorOptions,
   CachePolicy,
+  Function as CloudFrontFunction,
   Distribution,
+  type FunctionAssociation,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
   HeadersFrameOption,
   HeadersReferrerPolicy,
   HttpVersion,
@@ -52,6 +57,7 @@ export class Front extends Construct {
     const logs = accessLogs(this, 'Logs');
     this.web = webBucket(this, 'Web', logs);
     const rest = passed(origin(api.domainName, api.path));
+    const named = { ...rest, functionAssociations: [this.addViewerHost()] };
     this.distribution = new Distribution(this, 'Distribution', {
       comment: 'Sallyport',
       defaultRootObject: 'index.html',
@@ -63,7 +69,7 @@ export class Front extends Construct {
         compress: true,
       },
       additionalBehaviors: {
-        '/api/*': rest,
+        '/api/*': named,
         '/mcp': rest,
         '/health': rest,
         '/ws': passed(origin(socketDomainName)),
@@ -83,6 +89,25 @@ export class Front extends Construct {
       domainNames: [name],
       minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+    };
+  }
+
+  /** The policy of a preview names the origin that the browser sees, and only CloudFront knows it. */
+  private addViewerHost(): FunctionAssociation {
+    const code = [
+      'function handler(event) {',
+      '  var request = event.request;',
+      "  request.headers['x-forwarded-host'] = { value: request.headers.host.value };",
+      '  return request;',
+      '}',
+    ].join('\n');
+    return {
+      eventType: FunctionEventType.VIEWER_REQUEST,
+      function: new CloudFrontFunction(this, 'ViewerHost', {
+        comment: 'Tells the API under which name it was asked',
+        code: FunctionCode.fromInline(code),
+        runtime: FunctionRuntime.JS_2_0,
+      }),
     };
   }
 

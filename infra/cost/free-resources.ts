@@ -26,6 +26,7 @@ export const freeResources: Readonly<Record<string, string>> = {
   'AWS::CloudFormation::Stack': part,
   'AWS::CloudFront::CachePolicy': part,
   'AWS::CloudFront::Distribution': byUse,
+  'AWS::CloudFront::Function': byUse,
   'AWS::CloudFront::OriginAccessControl': control,
   'AWS::CloudFront::ResponseHeadersPolicy': part,
   'AWS::EC2::FlowLog':

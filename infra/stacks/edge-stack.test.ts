@@ -101,6 +101,18 @@ describe('the one origin', () => {
       });
   });
 
+  test('tells the API under which name the browser came, whatever the browser says of it', () => {
+    const { FunctionAssociations: associated } = config.CacheBehaviors[0];
+    expect(associated).toMatchObject([{ EventType: 'viewer-request' }]);
+    const { FunctionCode: code } = named(edge, 'AWS::CloudFront::Function', 'FrontViewerHost').Properties;
+    const told = new Function('event', `${code}; return handler(event);`)({
+      request: {
+        headers: { host: { value: 'own.example' }, 'x-forwarded-host': { value: 'evil.example' } },
+      },
+    });
+    expect(told.headers['x-forwarded-host']).toEqual({ value: 'own.example' });
+  });
+
   test('takes the stage of REST as the path of its origin, and that of the WebSocket from the URL', () => {
     const origins = config.CacheBehaviors.map(({ TargetOriginId }: Behavior) => originOf(TargetOriginId));
     const [api, mcp, health, ws] = origins;

@@ -1,12 +1,13 @@
 /**
  * The @connections endpoint: how a function talks to a connected client (A1, A9).
  *
- * It listens apart from the public origin, on loopback only; that a request is signed is looked at, by whom is not.
+ * It listens apart from the public origin and answers who signs with a key of this start.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-how-to-call-websocket-api-connections.html
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AwsError, answerError, refuseUnsigned } from '../endpoint/aws-error.ts';
-import { type Listening, listen } from '../endpoint/listen.ts';
+import { AwsError } from '../endpoint/aws-error.ts';
+import type { Keys } from '../endpoint/keys.ts';
+import { type Listening, listenSigned } from '../endpoint/listen.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import type { ConnectionTable, OpenConnection } from './connection.ts';
 import type { WebSocketLimits } from './limits.ts';
@@ -16,17 +17,16 @@ import { stage } from './websocket-event.ts';
 const route = new RegExp(`^/${stage}/(?:@|%40)connections/([^/]+)$`);
 const closeNormal = 1000;
 
-export const startManagement = (table: ConnectionTable, limits: WebSocketLimits): Promise<Listening> =>
-  listen((request, response) => answerError(response, () => answer(request, response, { table, limits })));
-
 type Backing = { readonly table: ConnectionTable; readonly limits: WebSocketLimits };
+
+export const startManagement = (backing: Backing, keys: Keys): Promise<Listening> =>
+  listenSigned((request, response) => answer(request, response, backing), { keys });
 
 const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
   { table, limits }: Backing,
 ): Promise<void> => {
-  refuseUnsigned(request);
   const [, encodedId] = route.exec(urlOf(request).pathname) ?? [];
   if (encodedId === undefined) throw new AwsError(403, 'ForbiddenException', { message: 'Forbidden' });
   const body = await readBody(request, limits.messageBytesMax);

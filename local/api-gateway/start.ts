@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
 import { type Listening, listen } from '../endpoint/listen.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { openConnectionTable } from './connection.ts';
@@ -25,12 +26,15 @@ export type ApiGatewayOptions = {
   readonly webSocket: WebSocketRoutes;
   /** The folder of the web app. */
   readonly webRoot: string;
+  /** Of which the functions sign what they say to connections. */
+  readonly keys?: Keys;
   readonly limits?: { readonly rest?: Partial<RestLimits>; readonly webSocket?: Partial<WebSocketLimits> };
 };
 
 export type ApiGateway = {
   /** What `@aws-sdk/client-apigatewaymanagementapi` takes as its endpoint. */
   readonly url: string;
+  readonly credentials: Credentials;
   /** Opens the public origin and answers with its URL. */
   readonly open: (port: number) => Promise<string>;
   readonly stop: () => Promise<void>;
@@ -41,9 +45,9 @@ const closeGoingAway = 1001;
 export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => {
   const rest = { ...restLimits, ...options.limits?.rest };
   const webSocket = { ...webSocketLimits, ...options.limits?.webSocket };
+  const { functions, keys = makeKeys() } = options;
   const table = openConnectionTable();
-  const management = await startManagement(table, webSocket);
-  const { functions } = options;
+  const management = await startManagement({ table, limits: webSocket }, keys);
   const live = { functions, functionName: options.webSocket.functionName, limits: webSocket, table };
   const upgrade = openUpgrade({
     functions,
@@ -55,6 +59,7 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
 
   return {
     url: `${management.url}/${stage}`,
+    credentials: keys.issue('local'),
     open: async (port) => {
       origin = await listen((request, response) => answer(request, response, { ...options, rest }), port);
       origin.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -84,7 +84,7 @@ const openNew = async (limits: Partial<WebSocketLimits>): Promise<Gateway> => {
   const client = new ApiGatewayManagementApiClient({
     endpoint: gateway.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: gateway.credentials,
     maxAttempts: 1,
   });
   const events = () =>

@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startTiedChild } from '../endpoint/tied-child.ts';
+import type { OtherDynamoDb } from './behind.ts';
 import { startDynoxide } from './dynoxide.ts';
 import { sweepExpired } from './expiry-sweep.ts';
 import { start } from './start.ts';
@@ -48,19 +49,19 @@ const table: CreateTableCommandInput = {
 
 const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-dynamodb-'));
 
-const open = async (folder: string, wanted = table, endpoint?: string) => {
-  const server = await start({ folder, table: wanted, expiryAttribute: 'ttl', endpoint });
+const open = async (folder: string, wanted = table, other?: OtherDynamoDb) => {
+  const server = await start({ folder, table: wanted, expiryAttribute: 'ttl', other });
   const client = new DynamoDBClient({
     endpoint: server.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: server.credentials,
   });
   const stop = async () => {
     client.destroy();
     await server.stop();
   };
   opened.push(stop);
-  return { client, url: server.url, stop };
+  return { client, url: server.url, credentials: server.credentials, stop };
 };
 
 const seconds = (fromNow: number): string => String(Math.floor(Date.now() / 1000) + fromNow);
@@ -114,11 +115,23 @@ test('A24: expired items are swept, others stay', async () => {
 
 test('another DynamoDB can be named, and is not stopped with ours', async () => {
   const mine = await open(await makeFolder());
-  const borrowed = await open('/nowhere', table, mine.url);
-  expect(borrowed.url).toBe(mine.url);
+  const borrowed = await open('/nowhere', table, mine);
+  await borrowed.client.send(new PutItemCommand({ TableName: 'sallyport', Item: item('x') }));
   await borrowed.stop();
-  expect(await get(mine.client, 'x')).toBeUndefined();
+  expect(await get(mine.client, 'x')).toEqual(item('x'));
 });
+
+test('another DynamoDB is asked with the credentials that are its own, and not with those of this start', async () => {
+  const mine = await open(await makeFolder());
+  const wrong = open('/nowhere', table, { url: mine.url });
+  await expect(wrong).rejects.toMatchObject({ name: 'UnrecognizedClientException' });
+});
+
+/** The processes of the server on a folder: dynoxide itself and what keeps it apart. */
+const processesOf = (folder: string): readonly number[] => {
+  const { stdout } = spawnSync('pgrep', ['-f', join(folder, 'dynamodb.sqlite')], { encoding: 'utf8' });
+  return stdout.split('\n').filter(Boolean).map(Number);
+};
 
 /** A process that has ended but was not yet collected is not alive. */
 const isAlive = (pid: number): boolean => {
@@ -127,18 +140,18 @@ const isAlive = (pid: number): boolean => {
 };
 
 test('a killed parent leaves no dynoxide behind', async () => {
+  const folder = await makeFolder();
   const program = `
     import { startDynoxide } from ${JSON.stringify(join(import.meta.dirname, 'dynoxide.ts'))};
-    const { pid } = await startDynoxide(${JSON.stringify(await makeFolder())});
-    process.stdout.write(pid + '\\n');`;
+    await startDynoxide(${JSON.stringify(folder)});
+    process.stdout.write('started\\n');`;
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = await once(createInterface({ input: parent.stdout }), 'line');
-  const pid = Number(line);
-  expect(isAlive(pid)).toBe(true);
+  await once(createInterface({ input: parent.stdout }), 'line');
+  expect(processesOf(folder).length).toBeGreaterThan(1);
   parent.kill('SIGKILL');
-  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), patience);
+  await vi.waitFor(() => expect(processesOf(folder)).toEqual([]), patience);
 });
 
 test('where the kernel cannot tie a child, a pipe does', async () => {

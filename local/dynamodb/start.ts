@@ -1,13 +1,16 @@
 /**
  * DynamoDB on one machine: dynoxide on a data folder, or whatever endpoint the caller names.
  *
- * It makes the one table if it is missing and sweeps expired items. Which endpoint answers is nobody
- * else's business: the returned URL goes into `AWS_ENDPOINT_URL_DYNAMODB`.
+ * It makes the one table if it is missing and sweeps expired items. Which server answers is nobody else's business:
+ * the returned URL is that of a front which answers the keys of this start alone.
  */
 import { type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { startDynoxide } from './dynoxide.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { region } from '../lambda/function-definition.ts';
+import { type OtherDynamoDb, openDynoxide, openOther } from './behind.ts';
 import { ensureTable } from './ensure-table.ts';
 import { startSweep } from './expiry-sweep.ts';
+import { openFront } from './front.ts';
 
 export type DynamoDbOptions = {
   readonly folder: string;
@@ -15,42 +18,35 @@ export type DynamoDbOptions = {
   /** The attribute that holds the time of expiry, in epoch seconds. */
   readonly expiryAttribute: string;
   /** Another DynamoDB to use instead of starting one. */
-  readonly endpoint?: string | undefined;
+  readonly other?: OtherDynamoDb | undefined;
   readonly sweepIntervalMs?: number;
+  readonly keys?: Keys;
 };
 
-export type DynamoDbEndpoint = { readonly url: string; readonly stop: () => Promise<void> };
+export type DynamoDbEndpoint = {
+  readonly url: string;
+  readonly credentials: Credentials;
+  readonly stop: () => Promise<void>;
+};
 
 const sweepIntervalMsDefault = 60_000;
 
 export const start = async (options: DynamoDbOptions): Promise<DynamoDbEndpoint> => {
-  const server =
-    options.endpoint === undefined ? await startDynoxide(options.folder) : borrow(options.endpoint);
-  const client = new DynamoDBClient({
-    endpoint: server.url,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
-  try {
-    await ensureTable(client, options.table, options.expiryAttribute);
-  } catch (cause) {
-    client.destroy();
-    await server.stop();
-    throw cause;
-  }
+  const { other, keys = makeKeys() } = options;
+  await using starting = new AsyncDisposableStack();
+  const behind = other === undefined ? await openDynoxide(options.folder, starting) : openOther(other);
+  const front = await openFront(behind, keys);
+  starting.defer(front.stop);
+  const credentials = keys.issue('local');
+  const client = new DynamoDBClient({ endpoint: front.url, region, credentials });
+  starting.defer(() => client.destroy());
+  await ensureTable(client, options.table, options.expiryAttribute);
   const sweep = startSweep(client, {
     table: options.table,
     attribute: options.expiryAttribute,
     intervalMs: options.sweepIntervalMs ?? sweepIntervalMsDefault,
   });
-  return {
-    url: server.url,
-    stop: async () => {
-      await sweep.stop();
-      client.destroy();
-      await server.stop();
-    },
-  };
+  starting.defer(sweep.stop);
+  const running = starting.move();
+  return { url: front.url, credentials, stop: () => running.disposeAsync() };
 };
-
-const borrow = (url: string): DynamoDbEndpoint => ({ url, stop: () => Promise.resolve() });

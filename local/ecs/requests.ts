@@ -1,10 +1,6 @@
-/**
- * The requests of the ECS endpoint: signed operations of the SDK, and `POST /faults`, which is ours.
- *
- * Faults are taken as `application/json` only, which a web page cannot send to another origin without asking.
- */
+/** The requests of the ECS endpoint: operations of the SDK, and `POST /faults`, which is ours and signed like them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AwsError, refuseUnsigned } from '../endpoint/aws-error.ts';
+import { AwsError } from '../endpoint/aws-error.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import { decodeFaults } from './faults.ts';
 import { type Cluster, operations } from './operations.ts';
@@ -19,7 +15,6 @@ export const answer = async (
 ): Promise<void> => {
   if (request.method === 'POST' && request.url === '/faults')
     return replaceFaults(cluster, request, response);
-  refuseUnsigned(request);
   const target = String(request.headers['x-amz-target'] ?? '');
   const operation = target.startsWith(targetPrefix)
     ? operations[target.slice(targetPrefix.length)]

@@ -9,8 +9,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { answerError } from '../endpoint/aws-error.ts';
-import { listen } from '../endpoint/listen.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { listenSigned } from '../endpoint/listen.ts';
 import { findHierarchy } from './cgroup.ts';
 import { openEventDelivery, type TaskEventDetail } from './event-delivery.ts';
 import { type Faults, openFaultPlan } from './faults.ts';
@@ -30,10 +30,12 @@ export type EcsOptions = {
   readonly sharedVolume?: SharedVolume | undefined;
   /** How long a stopped server may take to end before it is killed. */
   readonly stopTimeoutMs?: number;
+  readonly keys?: Keys;
 };
 
 export type EcsEndpoint = {
   readonly url: string;
+  readonly credentials: Credentials;
   readonly limits: 'enforced' | 'best effort';
   readonly stop: () => Promise<void>;
 };
@@ -56,7 +58,7 @@ const startWith = async (
   isolation: Isolation,
   identities: Identities,
 ): Promise<EcsEndpoint> => {
-  const { home, onTaskEvent, log = () => undefined, sharedVolume } = options;
+  const { home, onTaskEvent, log = () => undefined, sharedVolume, keys = makeKeys() } = options;
   if (sharedVolume !== undefined)
     await prepareSharedVolume(sharedVolume, { name: isolation.name, identities });
   const run = await makeRunFolder(home);
@@ -73,11 +75,12 @@ const startWith = async (
     startSandbox: (wish) => isolation.start(settings, wish),
     stopTimeoutMs: options.stopTimeoutMs ?? defaultStopTimeoutMs,
   });
-  const server = await listen((request, response) =>
-    answerError(response, () => answer({ tasks, faults }, request, response)),
-  );
+  const server = await listenSigned((request, response) => answer({ tasks, faults }, request, response), {
+    keys,
+  });
   return {
     url: server.url,
+    credentials: keys.issue('local'),
     limits: hierarchy === undefined ? 'best effort' : 'enforced',
     stop: async () => {
       await tasks.close();

@@ -1,7 +1,7 @@
 /**
  * A refusal in the words of AWS: the error name the SDK turns into an exception, with its HTTP status.
  *
- * The JSON services name it in the header `x-amzn-errortype`; S3 puts it into XML and does not use `answerError`.
+ * The JSON services name it in the header `x-amzn-errortype`; S3 puts it into XML.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -21,22 +21,10 @@ export class AwsError extends Error {
   }
 }
 
-/** Runs `work`; an `AwsError` it throws becomes the answer, anything else goes on up. */
-export const answerError = async (response: ServerResponse, work: () => Promise<void>): Promise<void> => {
-  try {
-    await work();
-  } catch (cause) {
-    if (!(cause instanceof AwsError)) throw cause;
-    response.writeHead(cause.status, { 'content-type': 'application/json', 'x-amzn-errortype': cause.name });
-    response.end(Object.keys(cause.details).length === 0 ? '' : JSON.stringify(cause.details));
-  }
-};
+/** Writes a refusal as the service's clients expect it. */
+export type WriteError = (request: IncomingMessage, response: ServerResponse, error: AwsError) => void;
 
-/**
- * Refuses a request that no SDK has signed. The signature itself is not checked; but a web page in a
- * browser on this machine cannot send this header to another origin, so it cannot reach these endpoints.
- */
-export const refuseUnsigned = ({ headers, url = '' }: IncomingMessage): void => {
-  if (headers.authorization?.startsWith('AWS4-HMAC-SHA256 ') || url.includes('X-Amz-Signature=')) return;
-  throw new AwsError(403, 'MissingAuthenticationTokenException', { message: 'Missing Authentication Token' });
+export const writeJsonError: WriteError = (_request, response, { status, name, details }) => {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': name });
+  response.end(Object.keys(details).length === 0 ? '' : JSON.stringify(details));
 };

@@ -1,11 +1,16 @@
 /**
  * A loopback HTTP server that stops at once: what every emulated endpoint stands on.
  *
- * It binds 127.0.0.1 and nothing else, because none of these endpoints checks a signature. A failure
- * that an endpoint did not translate is its bug: it is answered with 500 and the connection is closed.
+ * `listenSigned` is for everything inside: it answers requests that a caller of this start has signed, and refuses
+ * any other from its head, before the body is read. `listen` is for the public origin, whose functions decide.
+ * Both bind 127.0.0.1 and nothing else. A failure that an endpoint did not translate is its bug: it is answered with
+ * 500 and the connection is closed.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { AwsError, type WriteError, writeJsonError } from './aws-error.ts';
+import { admit, type Signed } from './guard.ts';
+import type { Keys } from './keys.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -16,10 +21,63 @@ export type Listening = {
   readonly stop: () => Promise<void>;
 };
 
-export const listen = async (answer: Answer, port = 0): Promise<Listening> => {
-  const server = createServer((request, response) => {
+export type AnswerSigned = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  signed: Signed,
+) => Promise<void>;
+
+export type SignedOptions = {
+  readonly keys: Keys;
+  /** How refusals are written, JSON if not said. */
+  readonly writeError?: WriteError;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+};
+
+/** An `AwsError` that `answer` throws becomes the answer. */
+export const listenSigned = async (
+  answer: AnswerSigned,
+  { keys, writeError = writeJsonError, ...clock }: SignedOptions,
+): Promise<Listening> => {
+  let host = '';
+  const listening = await open(async (request, response) => {
+    try {
+      const signed = admitOrClose(request, response, () => admit(request, { keys, host, ...clock }));
+      await answer(request, response, signed);
+    } catch (cause) {
+      if (!(cause instanceof AwsError)) throw cause;
+      writeError(request, response, cause);
+    }
+  }, 0);
+  host = `127.0.0.1:${listening.port}`;
+  return listening;
+};
+
+/** A client that waits for the word to send its body gets it once its head is admitted; the rest of a refused one is not waited for. */
+const admitOrClose = (request: IncomingMessage, response: ServerResponse, check: () => Signed): Signed => {
+  try {
+    const signed = check();
+    if (request.headers.expect !== undefined) response.writeContinue();
+    return signed;
+  } catch (cause) {
+    response.shouldKeepAlive = false;
+    throw cause;
+  }
+};
+
+export const listen = (answer: Answer, port = 0): Promise<Listening> =>
+  open((request, response) => {
+    if (request.headers.expect !== undefined) response.writeContinue();
+    return answer(request, response);
+  }, port);
+
+const open = async (answer: Answer, port: number): Promise<Listening> => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answer(request, response).catch((cause: unknown) => refuse(response, cause));
-  });
+  };
+  // Without a listener of its own the server would ask for the body before anybody has looked at the head.
+  const server = createServer(handle).on('checkContinue', handle);
   // An idle kept-alive connection is never closed by us: a client that is just reusing it would see a reset.
   server.keepAliveTimeout = 0;
   const sockets = trackSockets(server);

@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { makeKeys } from '../endpoint/keys.ts';
 import { openFunctionHost, type RunningFunctionHost } from './function-host.ts';
 import type { Outcome } from './invocation.ts';
 
@@ -11,7 +12,7 @@ let host: RunningFunctionHost;
 afterEach(() => host.stop());
 
 const open = async () => {
-  host = openFunctionHost({ mode: { kind: 'shared' }, log: () => undefined });
+  host = openFunctionHost({ mode: { kind: 'shared' }, log: () => undefined, keys: makeKeys() });
   host.deploy([
     {
       name: 'late',

@@ -5,6 +5,7 @@
  * starts at once and needs little memory. `strict` gives each a thread with exactly its function's variables
  * and retires it after `killEvery` invocations, so that nothing can lean on what Lambda does not promise (A17, A18).
  */
+import type { Keys } from '../endpoint/keys.ts';
 import type { FunctionDefinition } from './function-definition.ts';
 import { arnOf, region } from './function-definition.ts';
 import type { Invocation, Outcome, ResponseSink } from './invocation.ts';
@@ -27,15 +28,25 @@ export type EnvironmentHost = {
 
 type Log = (text: string) => void;
 
-export const hostEnvironments = (
-  mode: LambdaMode,
-  definitions: readonly FunctionDefinition[],
-  log: Log,
-): EnvironmentHost =>
-  mode.kind === 'shared' ? hostShared(definitions, log) : hostStrict(mode.killEvery, log);
+type HostOptions = { readonly mode: LambdaMode; readonly keys: Keys; readonly log: Log };
 
-const hostShared = (definitions: readonly FunctionDefinition[], log: Log): EnvironmentHost => {
-  const environment = { ...runtimeVariables('sallyport', 0), ...unionOf(definitions) };
+export const hostEnvironments = (
+  options: HostOptions,
+  definitions: readonly FunctionDefinition[],
+): EnvironmentHost =>
+  options.mode.kind === 'shared'
+    ? hostShared(definitions, options)
+    : hostStrict(options.mode.killEvery, options);
+
+const hostShared = (
+  definitions: readonly FunctionDefinition[],
+  { keys, log }: HostOptions,
+): EnvironmentHost => {
+  const environment = {
+    ...runtimeVariables('sallyport', 0),
+    ...roleVariables('sallyport', keys),
+    ...unionOf(definitions),
+  };
   const copies = new Map<string, number>();
   const nextCopy = (name: string): number => {
     const copy = copies.get(name) ?? 0;
@@ -73,12 +84,13 @@ const hostShared = (definitions: readonly FunctionDefinition[], log: Log): Envir
   };
 };
 
-const hostStrict = (killEvery: number | undefined, log: Log): EnvironmentHost => {
+const hostStrict = (killEvery: number | undefined, { keys, log }: HostOptions): EnvironmentHost => {
   const hosts = new Set<WorkerHost>();
   return {
     open: (definition) => {
       const environment = {
         ...runtimeVariables(definition.name, definition.memoryMb),
+        ...roleVariables(definition.name, keys),
         ...definition.environment,
       };
       const host = startWorkerHost({ environment, memoryMb: definition.memoryMb, log });
@@ -127,12 +139,15 @@ const runtimeVariables = (name: string, memoryMb: number): Record<string, string
   AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
   AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-  // Its role's credentials: who signs a request is who makes it.
-  AWS_ACCESS_KEY_ID: name,
-  AWS_SECRET_ACCESS_KEY: 'local',
   AWS_EC2_METADATA_DISABLED: 'true',
   TZ: ':UTC',
 });
+
+/** The credentials of its role, which nothing else hands out: its signature says which function asks. */
+const roleVariables = (name: string, keys: Keys): Record<string, string> => {
+  const { accessKeyId, secretAccessKey } = keys.issue(name);
+  return { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+};
 
 const unionOf = (definitions: readonly FunctionDefinition[]): Record<string, string> => {
   const union: Record<string, string> = {};

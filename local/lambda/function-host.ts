@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../endpoint/aws-error.ts';
+import type { Keys } from '../endpoint/keys.ts';
 import { type AsyncRetry, retryInBackground } from './background-invocation.ts';
 import { type EnvironmentHost, hostEnvironments, type LambdaMode } from './environment.ts';
 import { arnOf, type FunctionDefinition, nameFrom } from './function-definition.ts';
@@ -22,6 +23,8 @@ export interface FunctionHost {
 
 export type FunctionHostOptions = {
   readonly mode: LambdaMode;
+  /** Of which each environment gets its own. */
+  readonly keys: Keys;
   readonly log: (text: string) => void;
   readonly environmentsMax?: number;
   /** Waits before the second and the third attempt of a failed asynchronous invocation. */
@@ -49,7 +52,7 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
 
   return {
     deploy: (definitions) => {
-      const host = hostEnvironments(options.mode, definitions, options.log);
+      const host = hostEnvironments(options, definitions);
       environments = host;
       for (const definition of definitions) {
         pools.set(definition.name, openPool(definition, { environmentsMax, open: host.open }));

@@ -6,8 +6,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AwsError, answerError, refuseUnsigned } from '../endpoint/aws-error.ts';
-import { listen } from '../endpoint/listen.ts';
+import { AwsError } from '../endpoint/aws-error.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { listenSigned } from '../endpoint/listen.ts';
 import { writePaced } from '../endpoint/paced-write.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import { encodeEvent, eventStreamType } from './event-stream.ts';
@@ -21,21 +22,24 @@ import type { Outcome } from './invocation.ts';
 
 export type LambdaEndpoint = Omit<RunningFunctionHost, 'stop'> & {
   readonly url: string;
+  /** Of a client beside the functions, whose environments have their own. */
+  readonly credentials: Credentials;
   readonly stop: () => Promise<void>;
 };
+
+export type LambdaOptions = Omit<FunctionHostOptions, 'keys'> & { readonly keys?: Keys };
 
 /** What is read of a request; the limits that AWS documents are smaller and are checked per kind of invocation. */
 const bodyBytesMax = 8 * 1024 * 1024;
 const route = /^\/20[0-9-]+\/functions\/([^/]+)\/(invocations|response-streaming-invocations)$/;
 
-export const start = async (options: FunctionHostOptions): Promise<LambdaEndpoint> => {
-  const host = openFunctionHost(options);
-  const server = await listen((request, response) =>
-    answerError(response, () => answer(host, request, response)),
-  );
+export const start = async ({ keys = makeKeys(), ...options }: LambdaOptions): Promise<LambdaEndpoint> => {
+  const host = openFunctionHost({ ...options, keys });
+  const server = await listenSigned((request, response) => answer(host, request, response), { keys });
   return {
     ...host,
     url: server.url,
+    credentials: keys.issue('local'),
     stop: async () => {
       await server.stop();
       await host.stop();
@@ -48,7 +52,6 @@ const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  refuseUnsigned(request);
   const { pathname } = new URL(`http://lambda${request.url}`);
   const [, reference, operation] = route.exec(pathname) ?? [];
   if (request.method !== 'POST' || reference === undefined) {

@@ -1,13 +1,24 @@
 /**
  * Stands before an AWS endpoint, passes everything on as it comes, and tells who asked for what.
  *
- * Who asked is the access key by which the request is signed, which in the strict mode is the function's name. A
- * service that it does not know is refused: what is not recorded would be missing without a trace.
+ * Who asked is the caller whose key signed the request, which in the strict mode is the function. It goes on signed
+ * anew, since its address is another. A service that it does not know is refused: what is not recorded would be
+ * missing without a trace.
  */
-import { request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  request as forward,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { listen } from '../endpoint/listen.ts';
+import type { Signed } from '../endpoint/guard.ts';
+import type { Keys } from '../endpoint/keys.ts';
+import { listenSigned } from '../endpoint/listen.ts';
 import { readBody } from '../endpoint/request-body.ts';
+import { sign } from '../endpoint/signature.ts';
+import { region } from '../lambda/function-definition.ts';
 import type { Authorisation } from './authorisation.ts';
 import { services } from './services.ts';
 
@@ -23,21 +34,34 @@ export type RecordCall = (call: RecordedCall) => void;
 export type Recorder = { readonly url: string; readonly stop: () => Promise<void> };
 
 const bodyBytesMax = 64 * 1024 * 1024;
-const credential = /Credential=([^/]+)\/\d+\/[^/]+\/([^/]+)\/aws4_request/;
 
-export const startRecorder = async (target: string, record: RecordCall): Promise<Recorder> => {
-  const { url, stop } = await listen(async (request, response) => {
+export const startRecorder = async (target: string, record: RecordCall, keys: Keys): Promise<Recorder> => {
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    signed: Signed,
+  ): Promise<void> => {
     const body = await readBody(request, bodyBytesMax);
     if (body === undefined) throw new Error(`a request to ${target} is too long to be recorded`);
-    record(callOf(request, body));
-    await passOn(new URL(request.url ?? '/', target), { request, body }, response);
-  });
+    record(callOf(request, body, signed));
+    const { method = 'GET', url = '/' } = request;
+    const { hostname, port, host } = new URL(target);
+    // The body was read whole: it goes on with its length.
+    const { 'transfer-encoding': _, expect: __, ...kept } = request.headers;
+    const headers = { ...kept, host, 'content-length': String(body.length) };
+    const toSign = { method, target: url, headers, service: signed.service, region };
+    const onward = forward({
+      ...{ hostname, port, method, path: url },
+      headers: sign(toSign, keys.issue('recorder')) as OutgoingHttpHeaders,
+    });
+    await passOn(onward, body, response);
+  };
+  const { url, stop } = await listenSigned(answer, { keys });
   // The stage of a WebSocket API is a part of its address.
   return { url: `${url}${new URL(target).pathname}`.replace(/\/$/, ''), stop };
 };
 
-const callOf = (request: IncomingMessage, body: Buffer): RecordedCall => {
-  const [, caller = '', service = ''] = credential.exec(request.headers.authorization ?? '') ?? [];
+const callOf = (request: IncomingMessage, body: Buffer, { caller, service }: Signed): RecordedCall => {
   const authorisationsOf = services[service];
   if (authorisationsOf === undefined)
     throw new Error(`calls of ${JSON.stringify(service)} cannot be recorded`);
@@ -50,16 +74,9 @@ const callOf = (request: IncomingMessage, body: Buffer): RecordedCall => {
   };
 };
 
-const passOn = (
-  url: URL,
-  { request, body }: { readonly request: IncomingMessage; readonly body: Buffer },
-  response: ServerResponse,
-): Promise<void> =>
+const passOn = (onward: ClientRequest, body: Buffer, response: ServerResponse): Promise<void> =>
   new Promise((resolve, reject) => {
-    // The body was read whole: it goes on with its length.
-    const { 'transfer-encoding': _, ...headers } = request.headers;
-    const options = { method: request.method, headers: { ...headers, 'content-length': body.length } };
-    const onward = forward(url, options, (answer) => {
+    onward.once('response', (answer: IncomingMessage) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       response.flushHeaders();
       // A client that went away is no failure of the recorder.

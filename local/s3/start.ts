@@ -1,14 +1,15 @@
 /**
  * S3 on one machine: buckets in a folder, path-style, for the real `@aws-sdk/client-s3`.
  *
- * Signatures are not checked, so it binds loopback only. Copies are refused by name.
+ * Copies are refused by name.
  */
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { AwsError, refuseUnsigned } from '../endpoint/aws-error.ts';
-import { listen } from '../endpoint/listen.ts';
+import { AwsError, type WriteError } from '../endpoint/aws-error.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { listenSigned } from '../endpoint/listen.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 import { type BucketRequest, deleteObjects, listObjects } from './bucket-routes.ts';
 import {
@@ -27,9 +28,14 @@ export type S3Options = {
   readonly folder: string;
   /** Made at the start if they are missing. */
   readonly buckets?: readonly string[];
+  readonly keys?: Keys;
 };
 
-export type S3Endpoint = { readonly url: string; readonly stop: () => Promise<void> };
+export type S3Endpoint = {
+  readonly url: string;
+  readonly credentials: Credentials;
+  readonly stop: () => Promise<void>;
+};
 
 type OpenBucket = Bucket & { readonly uploads: Uploads };
 type Buckets = Map<string, OpenBucket>;
@@ -42,26 +48,25 @@ const openAt = async (folder: string): Promise<OpenBucket> => ({
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; no name can leave the folder. */
 const bucketName = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
-export const start = async ({ folder, buckets: wanted = [] }: S3Options): Promise<S3Endpoint> => {
+export const start = async ({
+  folder,
+  buckets: wanted = [],
+  keys = makeKeys(),
+}: S3Options): Promise<S3Endpoint> => {
   const there = await readdir(folder).catch(() => []);
   const names = new Set([...there.filter((name) => bucketName.test(name)), ...wanted]);
   const buckets: Buckets = new Map();
   for (const name of names) buckets.set(name, await openAt(join(folder, name)));
-  const server = await listen(async (request, response) => {
-    try {
-      await answer({ folder, buckets }, request, response);
-    } catch (cause) {
-      if (!(cause instanceof AwsError)) throw cause;
-      refuse(request, response, cause);
-    }
+  const server = await listenSigned((request, response) => answer({ folder, buckets }, request, response), {
+    keys,
+    writeError: writeXmlError,
   });
-  return { url: server.url, stop: server.stop };
+  return { url: server.url, credentials: keys.issue('local'), stop: server.stop };
 };
 
 type Store = { readonly folder: string; readonly buckets: Buckets };
 
 const answer = async (store: Store, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  refuseUnsigned(request);
   const { name, key, query } = parseTarget(request);
   if (key === '' && request.method === 'PUT') {
     await createBucket(store, name, response);
@@ -154,7 +159,7 @@ const createBucket = async (
   response.writeHead(200, { location: `/${name}` }).end();
 };
 
-const refuse = (request: IncomingMessage, response: ServerResponse, error: AwsError): void => {
+const writeXmlError: WriteError = (request, response, error) => {
   // The rest of a refused body would otherwise keep the client sending.
   request.resume();
   const requestId = randomUUID();

@@ -48,7 +48,7 @@ const open = async (options: Partial<SchedulerOptions> = {}) => {
   const client = new SchedulerClient({
     endpoint: endpoint.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: endpoint.credentials,
     maxAttempts: 1,
   });
   opened.push(endpoint.stop, () => client.destroy());

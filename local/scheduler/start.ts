@@ -2,14 +2,15 @@
  * EventBridge Scheduler on one machine: one-time schedules that are kept over a restart and invoke functions, for the
  * real `@aws-sdk/client-scheduler`.
  *
- * Signatures are not checked, so it binds loopback only. Targets are invoked asynchronously (A29). What could not be
- * delivered is a line of `dead-letters.jsonl`, where AWS has a queue.
+ * Targets are invoked asynchronously (A29). What could not be delivered is a line of `dead-letters.jsonl`, where AWS
+ * has a queue.
  */
 import { appendFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { AwsError, answerError, refuseUnsigned } from '../endpoint/aws-error.ts';
-import { listen } from '../endpoint/listen.ts';
+import { AwsError } from '../endpoint/aws-error.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { listenSigned } from '../endpoint/listen.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { operations } from './operations.ts';
@@ -25,10 +26,12 @@ export type SchedulerOptions = {
   readonly tickMs?: number;
   /** Before a target that could not be invoked is invoked again. */
   readonly retryMs?: number;
+  readonly keys?: Keys;
 };
 
 export type SchedulerEndpoint = {
   readonly url: string;
+  readonly credentials: Credentials;
   /** Begins to invoke; call it once the functions are there. */
   readonly fire: () => void;
   readonly stop: () => Promise<void>;
@@ -47,6 +50,7 @@ export const start = async ({
   now = Date.now,
   tickMs = defaultTickMs,
   retryMs = defaultRetryMs,
+  keys = makeKeys(),
 }: SchedulerOptions): Promise<SchedulerEndpoint> => {
   const registry = openScheduleRegistry({
     files: await openScheduleFiles(folder),
@@ -61,11 +65,10 @@ export const start = async ({
     tickMs,
     retryMs,
   });
-  const server = await listen((request, response) =>
-    answerError(response, () => answer(registry, request, response)),
-  );
+  const server = await listenSigned((request, response) => answer(registry, request, response), { keys });
   return {
     url: server.url,
+    credentials: keys.issue('local'),
     fire: registry.fire,
     stop: async () => {
       registry.stop();
@@ -79,7 +82,6 @@ const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  refuseUnsigned(request);
   const { pathname, searchParams } = new URL(`http://scheduler${request.url}`);
   const [, name] = route.exec(pathname) ?? [];
   const method = request.method ?? '';

@@ -11,6 +11,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { afterEach, expect, test } from 'vitest';
+import { askSigned } from '../endpoint/signed-request.ts';
 import { type SecretsManagerOptions, start } from './start.ts';
 
 const opened: (() => unknown)[] = [];
@@ -30,7 +31,7 @@ const open = async (options: Partial<SecretsManagerOptions> = {}) => {
   const client = new SecretsManagerClient({
     endpoint: endpoint.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: endpoint.credentials,
     maxAttempts: 1,
   });
   opened.push(endpoint.stop, () => client.destroy());
@@ -111,14 +112,14 @@ test('what is not implemented is refused by name, and so is a request that nobod
 });
 
 test('a request that is not JSON is refused without a piece of it', async () => {
-  const { url } = await open();
-  const headers = {
-    authorization: 'AWS4-HMAC-SHA256 Credential=x',
-    'x-amz-target': 'secretsmanager.CreateSecret',
-  };
-  const response = await fetch(url, { method: 'POST', headers, body: '{"SecretString": hunter2' });
-  expect(response.status).toBe(400);
-  expect(await response.text()).not.toContain('hunter2');
+  const { url, credentials } = await open();
+  const headers = { 'x-amz-target': 'secretsmanager.CreateSecret' };
+  const { status, text } = await askSigned(
+    { url, service: 'secretsmanager', headers, body: '{"SecretString": hunter2' },
+    credentials,
+  );
+  expect(status).toBe(400);
+  expect(text).not.toContain('hunter2');
 });
 
 test('secrets outlive a restart, for their owner alone, and half-written ones do not', async () => {

@@ -2,12 +2,13 @@
  * Secrets Manager on one machine: secrets that are made whole, read and deleted for good, for the real
  * `@aws-sdk/client-secrets-manager`.
  *
- * Signatures are not checked, so it binds loopback only. Versions, rotation and recovery are refused by name. Nothing
- * it answers or throws repeats a value, except the answer to who asked for it.
+ * Versions, rotation and recovery are refused by name. Nothing it answers or throws repeats a value, except the answer
+ * to the one request for it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AwsError, answerError, refuseUnsigned } from '../endpoint/aws-error.ts';
-import { listen } from '../endpoint/listen.ts';
+import { AwsError } from '../endpoint/aws-error.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { listenSigned } from '../endpoint/listen.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import { operations } from './operations.ts';
 import { openSecretFiles } from './secret-files.ts';
@@ -21,9 +22,14 @@ export type SecretsManagerOptions = {
   readonly leavingMs?: number;
   /** Epoch milliseconds. */
   readonly now?: () => number;
+  readonly keys?: Keys;
 };
 
-export type SecretsManagerEndpoint = { readonly url: string; readonly stop: () => Promise<void> };
+export type SecretsManagerEndpoint = {
+  readonly url: string;
+  readonly credentials: Credentials;
+  readonly stop: () => Promise<void>;
+};
 
 const bodyBytesMax = 512 * 1024;
 const targetPrefix = 'secretsmanager.';
@@ -34,12 +40,11 @@ export const start = async ({
   unseenMs = 0,
   leavingMs = defaultLeavingMs,
   now = Date.now,
+  keys = makeKeys(),
 }: SecretsManagerOptions): Promise<SecretsManagerEndpoint> => {
   const registry = openSecretRegistry(await openSecretFiles(folder), { unseenMs, leavingMs, now });
-  const server = await listen((request, response) =>
-    answerError(response, () => answer(registry, request, response)),
-  );
-  return { url: server.url, stop: server.stop };
+  const server = await listenSigned((request, response) => answer(registry, request, response), { keys });
+  return { url: server.url, credentials: keys.issue('local'), stop: server.stop };
 };
 
 const answer = async (
@@ -47,7 +52,6 @@ const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  refuseUnsigned(request);
   const target = String(request.headers['x-amz-target'] ?? '');
   const name = target.startsWith(targetPrefix) ? target.slice(targetPrefix.length) : '';
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;

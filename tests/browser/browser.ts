@@ -7,7 +7,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, expect } from 'vitest';
 
 // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export const desktop = { width: 1280, height: 800 };
@@ -27,7 +27,7 @@ const watched: Watched[] = [];
 
 const launch = (): Promise<Browser> => {
   browser ??= chromium.launch({
-    executablePath,
+    executablePath: chromiumPath,
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   return browser;

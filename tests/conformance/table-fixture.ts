@@ -29,7 +29,7 @@ export const openTableFixture = async (): Promise<TableFixture> => {
   const client = new DynamoDBClient({
     endpoint: engine.url,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: engine.credentials,
   });
   return {
     table: {

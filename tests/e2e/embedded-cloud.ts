@@ -10,6 +10,8 @@ import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { startCloud } from '../../local/cloud.ts';
 import type { Faults } from '../../local/ecs/faults.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
+import type { Credentials } from '../../local/endpoint/keys.ts';
+import { askSigned } from '../../local/endpoint/signed-request.ts';
 import type { LambdaMode } from '../../local/lambda/environment.ts';
 import type { RecordCall } from '../../local/recorder/start.ts';
 import { unthrottled } from './server.ts';
@@ -20,6 +22,9 @@ export type EmbeddedCloud = {
   readonly home: string;
   readonly table: Table;
   readonly ecs: ECSClient;
+  /** `AWS_ENDPOINT_URL_*`, and what their clients sign with. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  readonly credentials: Credentials;
   /** What the functions and the sandboxes printed. */
   readonly printed: () => string;
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
@@ -44,11 +49,6 @@ export type EmbeddedOptions = {
   readonly mode?: LambdaMode;
   readonly recordCall?: RecordCall;
 };
-
-const local = {
-  region: 'us-east-1',
-  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-} as const;
 
 /** No sweep comes by itself unless it is asked for. */
 const never = 2_000_000;
@@ -78,6 +78,7 @@ export const openEmbeddedCloud = async ({
     log: (text) => lines.push(text),
   });
   const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_ECS, AWS_ENDPOINT_URL_LAMBDA } = cloud.endpoints;
+  const local = { region: 'us-east-1', credentials: cloud.credentials } as const;
   const ecs = new ECSClient({ ...local, endpoint: AWS_ENDPOINT_URL_ECS ?? '' });
   const lambda = new LambdaClient({ ...local, endpoint: AWS_ENDPOINT_URL_LAMBDA ?? '', maxAttempts: 1 });
   const dynamo = new DynamoDBClient({ ...local, endpoint: AWS_ENDPOINT_URL_DYNAMODB ?? '' });
@@ -97,6 +98,8 @@ export const openEmbeddedCloud = async ({
     home,
     table: { name: 'sallyport', client: DynamoDBDocumentClient.from(dynamo) },
     ecs,
+    endpoints: cloud.endpoints,
+    credentials: cloud.credentials,
     printed: () => lines.join(''),
     request,
     ask: async (path, init) => {
@@ -109,12 +112,15 @@ export const openEmbeddedCloud = async ({
     schedules: (task) => perform('schedules', task),
     synthetic: (task) => perform('synthetic', task),
     setFaults: async (wanted) => {
-      const response = await fetch(`${AWS_ENDPOINT_URL_ECS}/faults`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(wanted),
-      });
-      if (response.status !== 204) throw new Error(await response.text());
+      const { status, text } = await askSigned(
+        {
+          ...{ url: `${AWS_ENDPOINT_URL_ECS}/faults`, service: 'ecs' },
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(wanted),
+        },
+        cloud.credentials,
+      );
+      if (status !== 204) throw new Error(text);
     },
     runningTasks: async () => {
       const found: string[] = [];

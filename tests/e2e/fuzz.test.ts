@@ -5,7 +5,8 @@
  * `FUZZ_SEED` gives another seed than the one that every run of the tests repeats.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Dynoxide, startDynoxide } from '../../local/dynamodb/dynoxide.ts';
+import { platformTable } from '../../local/dynamodb/platform-table.ts';
+import { type DynamoDbEndpoint, start as startDynamoDb } from '../../local/dynamodb/start.ts';
 import { eventually } from './embedded-cloud.ts';
 import { type Cast, executionSessionsMax, noteIds, prepareCast, spoken } from './fuzz/cast.ts';
 import { drive } from './fuzz/drive.ts';
@@ -26,15 +27,23 @@ const seed = Number(process.env['FUZZ_SEED'] ?? 21);
 /** Most of it is the code of all functions and what their threads have not given back yet. */
 const residentMbMax = 1500;
 
-let table: Dynoxide;
+let table: DynamoDbEndpoint;
 let server: Server;
 let cast: Cast;
 
 beforeAll(async () => {
-  table = await startDynoxide(await makeHomePath());
-  const AWS_ENDPOINT_URL_DYNAMODB = table.url;
+  table = await startDynamoDb({
+    folder: await makeHomePath(),
+    table: platformTable('sallyport'),
+    expiryAttribute: 'ttl',
+  });
   server = await startServer({
-    variables: { MSB_MAX_SESSIONS: String(executionSessionsMax), AWS_ENDPOINT_URL_DYNAMODB },
+    variables: {
+      MSB_MAX_SESSIONS: String(executionSessionsMax),
+      AWS_ENDPOINT_URL_DYNAMODB: table.url,
+      AWS_ACCESS_KEY_ID: table.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: table.credentials.secretAccessKey,
+    },
   });
   cast = await prepareCast(server);
 });
@@ -91,7 +100,7 @@ test('afterwards nothing is left open', async () => {
   ).toBe(0);
   expect(
     await eventually(
-      () => transientItems(table.url),
+      () => transientItems(table),
       (items) => items.length === 0,
     ),
   ).toEqual([]);

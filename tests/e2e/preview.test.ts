@@ -114,7 +114,9 @@ test('the page is fenced: an origin of its own, no sniffing, no cookie, none of 
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy.split(' ')[0]).toBe('sandbox');
   expect(policy).not.toContain('allow-same-origin');
-  expect(policy).not.toContain('default-src');
+  const own = `${cloud.url}${pathOf(8001)}`;
+  expect(policy).toContain(`; default-src ${own} data: blob: 'unsafe-inline' 'unsafe-eval'; `);
+  expect(policy).not.toContain('*');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('access-control-allow-origin')).toBe('null');

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const events = awaitAddress();
   home = await mkdtemp(join(tmpdir(), 'sallyport-calls-'));
   ecs = await start({ home, onTaskEvent: events.take });
-  sandbox = await startSandbox(ecs.url, events);
+  sandbox = await startSandbox(ecs, events);
 });
 afterAll(() => ecs.stop());
 

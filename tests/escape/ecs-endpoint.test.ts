@@ -16,6 +16,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { type EcsEndpoint, start } from '../../local/ecs/start.ts';
+import { askSigned } from '../../local/endpoint/signed-request.ts';
 import { sandboxProcesses, serverOf, wallOf } from '../e2e/sandbox-processes.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -53,7 +54,7 @@ beforeAll(async () => {
     sharedVolume: { hostPath: shared, guestPath: '/shared' },
     stopTimeoutMs: 1000,
   });
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const { credentials } = ecs;
   client = new ECSClient({ endpoint: ecs.url, region: 'us-east-1', credentials, maxAttempts: 1 });
 });
 afterAll(() => ecs.stop());
@@ -67,13 +68,14 @@ const openFolder = async (): Promise<string> => {
   return folder;
 };
 
+const postFaults = (body: string, type = 'application/json') =>
+  askSigned(
+    { url: `${ecs.url}/faults`, service: 'ecs', headers: { 'content-type': type }, body },
+    ecs.credentials,
+  );
+
 const setFaults = async (faults: object): Promise<void> => {
-  const answer = await fetch(`${ecs.url}/faults`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(faults),
-  });
-  expect(answer.status).toBe(204);
+  expect((await postFaults(JSON.stringify(faults))).status).toBe(204);
 };
 
 const request = (more: Partial<RunTaskCommandInput> = {}): RunTaskCommandInput => ({
@@ -287,11 +289,9 @@ test('the server knows where the shared volume is', async () => {
 
 test('faults are replaced at run time, and a wrong one is refused and changes nothing', async () => {
   await setFaults({ throttles: 1, capacityFailures: 1 });
-  const post = (body: string, type = 'application/json') =>
-    fetch(`${ecs.url}/faults`, { method: 'POST', headers: { 'content-type': type }, body });
-  const wrong = await post('{"throttle": 1}');
-  expect([wrong.status, await wrong.json()]).toEqual([400, { message: 'Unrecognized key: "throttle"' }]);
-  expect((await post('{}', 'text/plain')).status).toBe(415);
+  const wrong = await postFaults('{"throttle": 1}');
+  expect([wrong.status, JSON.parse(wrong.text)]).toEqual([400, { message: 'Unrecognized key: "throttle"' }]);
+  expect((await postFaults('{}', 'text/plain')).status).toBe(415);
   await expect(run()).rejects.toMatchObject({ name: 'ThrottlingException', message: 'Rate exceeded' });
   expect(await client.send(new RunTaskCommand(request()))).toMatchObject({
     tasks: [],
@@ -380,7 +380,7 @@ test('the end of the cloud kills every sandbox at once and leaves no process and
       if (lastStatus === 'STOPPED') stopped.push(taskArn);
     },
   });
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const { credentials } = cloud;
   const other = new ECSClient({ endpoint: cloud.url, region: 'us-east-1', credentials, maxAttempts: 1 });
   const arns: string[] = [];
   for (let index = 0; index < 10; index += 1)

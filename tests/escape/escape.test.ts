@@ -16,7 +16,7 @@ beforeAll(async () => {
     home: await mkdtemp(join(tmpdir(), 'sallyport-escape-')),
     onTaskEvent: events.take,
   });
-  ({ call, run } = await startSandbox(ecs.url, events));
+  ({ call, run } = await startSandbox(ecs, events));
 });
 afterAll(() => ecs.stop());
 

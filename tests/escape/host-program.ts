@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type AttackedSandbox, awaitAddress, startSandbox } from './sandbox-fixture.ts';
+import { type AttackedSandbox, awaitAddress, type SigningEndpoint, startSandbox } from './sandbox-fixture.ts';
 
 export type HostProgram = {
   readonly process: ChildProcess;
@@ -24,14 +24,14 @@ export const startHostProgram = async (line = 'exec "$@"'): Promise<HostProgram>
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const events = awaitAddress();
-  const url = Promise.withResolvers<string>();
+  const endpoint = Promise.withResolvers<SigningEndpoint>();
   createInterface({ input: host.stdout }).on('line', (text) => {
-    const said = JSON.parse(text) as { readonly url?: string; readonly detail?: object };
-    if (said.url !== undefined) url.resolve(said.url);
+    const said = JSON.parse(text) as { readonly endpoint?: SigningEndpoint; readonly detail?: object };
+    if (said.endpoint !== undefined) endpoint.resolve(said.endpoint);
     if (said.detail !== undefined) events.take(said.detail);
   });
-  host.once('exit', (code) => url.reject(new Error(`the host ended with ${code}`)));
-  const sandbox = await startSandbox(await url.promise, events);
+  host.once('exit', (code) => endpoint.reject(new Error(`the host ended with ${code}`)));
+  const sandbox = await startSandbox(await endpoint.promise, events);
   const stop = async (): Promise<void> => {
     host.stdin.end();
     await once(host, 'exit');

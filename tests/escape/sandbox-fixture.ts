@@ -7,6 +7,7 @@ import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
+import type { EcsEndpoint } from '../../local/ecs/start.ts';
 
 type TaskDetail = {
   readonly containers?: { readonly networkInterfaces: { readonly privateIpv4Address: string }[] }[];
@@ -42,9 +43,13 @@ const sandbox = {
   flavor: 'micro' as const,
 };
 
-export const startSandbox = async (ecsUrl: string, events: TaskEvents): Promise<AttackedSandbox> => {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const host = makeSandboxHost(new ECSClient({ endpoint: ecsUrl, region: 'us-east-1', credentials }), {
+export type SigningEndpoint = Pick<EcsEndpoint, 'url' | 'credentials'>;
+
+export const startSandbox = async (
+  { url, credentials }: SigningEndpoint,
+  events: TaskEvents,
+): Promise<AttackedSandbox> => {
+  const host = makeSandboxHost(new ECSClient({ endpoint: url, region: 'us-east-1', credentials }), {
     deployment: 'test',
     cluster: 'sallyport',
     taskDefinitions: { python: 'sallyport-python', node: 'sallyport-node' },

@@ -59,7 +59,7 @@ const open = async ({ unseenMs = 0 }: Options = {}) => {
         const client = new SecretsManagerClient({
           endpoint: endpoint.url,
           region: 'us-east-1',
-          credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+          credentials: endpoint.credentials,
           maxAttempts: 1,
         });
         opened.push(() => client.destroy());

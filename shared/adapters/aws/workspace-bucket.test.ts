@@ -22,11 +22,11 @@ afterEach(async () => {
 
 const Bucket = 'workspaces';
 
-const clientOf = (endpoint: string) => {
+const clientOf = (endpoint: string, credentials = { accessKeyId: 'any', secretAccessKey: 'any' }) => {
   const client = new S3Client({
     endpoint,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials,
     maxAttempts: 1,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -38,7 +38,7 @@ const clientOf = (endpoint: string) => {
 const open = async () => {
   const s3 = await start({ folder: await mkdtemp(join(tmpdir(), 'sallyport-bucket-')), buckets: [Bucket] });
   opened.push(s3.stop);
-  const client = clientOf(s3.url);
+  const client = clientOf(s3.url, s3.credentials);
   const calls: string[] = [];
   client.middlewareStack.add(
     (next, context) => (args) => {

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+import type { DynamoDbEndpoint } from '../../../local/dynamodb/start.ts';
 
 const established = '01';
 const closeWait = '08';
@@ -22,9 +23,11 @@ export const residentMb = async (pid: number): Promise<number> => {
 };
 
 /** Items that are there while something goes on: a connection, who watches a session, a call that can be cancelled. */
-export const transientItems = async (endpoint: string): Promise<readonly string[]> => {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
+export const transientItems = async ({
+  url,
+  credentials,
+}: Pick<DynamoDbEndpoint, 'url' | 'credentials'>): Promise<readonly string[]> => {
+  const client = new DynamoDBClient({ endpoint: url, region: 'us-east-1', credentials });
   const found: string[] = [];
   const pages = paginateScan({ client }, { TableName: 'sallyport', ProjectionExpression: 'pk, sk' });
   for await (const { Items = [] } of pages)

@@ -1,0 +1,133 @@
+/**
+ * HTTP to dynoxide over sockets that are kept open: a request at a time on each, and no more of them than the limit.
+ *
+ * The general client of Node.js costs as much as the call itself. This one writes head and body at once and reads
+ * answers that say their length, as dynoxide's do; anything else ends the connection and fails the request.
+ */
+import type { Socket } from 'node:net';
+
+export type Answered = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
+
+export type Connections = {
+  readonly ask: (head: string, body: Buffer) => Promise<Answered>;
+  readonly close: () => void;
+};
+
+/** SQLite writes one at a time; a request that waits for a connection waits no longer than it would there. */
+const connectionsMax = 32;
+const headBytesMax = 16 * 1024;
+const headEnd = Buffer.from('\r\n\r\n');
+
+export const openConnections = (connect: () => Promise<Socket>): Connections => {
+  const free: Socket[] = [];
+  const all = new Set<Socket>();
+  const waiting: ((socket: Promise<Socket>) => void)[] = [];
+  let opened = 0;
+
+  const open = async (): Promise<Socket> => {
+    opened += 1;
+    try {
+      const socket = await connect();
+      all.add(socket);
+      socket.once('close', () => {
+        opened -= 1;
+        all.delete(socket);
+        const index = free.indexOf(socket);
+        if (index >= 0) free.splice(index, 1);
+        waiting.shift()?.(open());
+      });
+      // The request that is under way hears of it, too; between two it only ends the connection.
+      socket.on('error', () => socket.destroy());
+      return socket;
+    } catch (cause) {
+      opened -= 1;
+      throw cause;
+    }
+  };
+  const take = (): Socket | Promise<Socket> => {
+    const socket = free.pop();
+    if (socket !== undefined) return socket;
+    return opened < connectionsMax
+      ? open()
+      : new Promise((resolve, reject) => {
+          waiting.push((next) => void next.then(resolve, reject));
+        });
+  };
+  const giveBack = (socket: Socket): void => {
+    if (socket.destroyed) return;
+    const next = waiting.shift();
+    if (next === undefined) free.push(socket);
+    else next(Promise.resolve(socket));
+  };
+
+  return {
+    ask: async (head, body) => {
+      const socket = await take();
+      const answer = await exchange(socket, head, body);
+      giveBack(socket);
+      return answer;
+    },
+    close: () => {
+      for (const socket of all) socket.destroy();
+    },
+  };
+};
+
+const exchange = (socket: Socket, head: string, body: Buffer): Promise<Answered> =>
+  new Promise((resolve, reject) => {
+    let received: Buffer = Buffer.alloc(0);
+    const settle = (): void => {
+      socket.off('data', take);
+      socket.off('close', broken);
+    };
+    const broken = (): void => {
+      settle();
+      reject(new Error('dynoxide broke the connection off'));
+    };
+    const take = (chunk: Buffer): void => {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      try {
+        const answer = parseAnswer(received);
+        if (answer === undefined) return;
+        settle();
+        resolve(answer);
+      } catch (cause) {
+        settle();
+        socket.destroy();
+        reject(cause);
+      }
+    };
+    socket.on('data', take);
+    socket.once('close', broken);
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+  });
+
+/** Undefined while a part is missing. */
+const parseAnswer = (received: Buffer): Answered | undefined => {
+  const end = received.indexOf(headEnd);
+  if (end < 0) {
+    if (received.length > headBytesMax) throw new Error('the head of an answer of dynoxide is too long');
+    return undefined;
+  }
+  const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
+  const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(statusLine) ?? [];
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  const length = Number(headers['content-length']);
+  if (status === undefined || !Number.isSafeInteger(length))
+    throw new Error('an answer of dynoxide does not say its length');
+  const body = received.subarray(end + headEnd.length);
+  if (body.length < length) return undefined;
+  if (body.length > length) throw new Error('dynoxide answered more than was asked');
+  return { status: Number(status), headers, body };
+};

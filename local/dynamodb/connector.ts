@@ -1,0 +1,63 @@
+/**
+ * The program that shares dynoxide's network: starts it, opens connections to it, and passes the sockets to its parent.
+ *
+ * A socket stays in the namespace that it was made in, whoever holds it. When dynoxide ends, this ends; when the
+ * parent is gone, dynoxide is ended with it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FromConnector, ToConnector } from './connector-messages.ts';
+
+/** Nobody else listens in this network. */
+const port = 8000;
+const triesMax = 2500;
+const pauseMs = 4;
+
+const [binary = '', database = ''] = process.argv.slice(2);
+const host = '127.0.0.1';
+const server: ChildProcess = spawn(binary, ['--host', host, '--port', String(port), '--db-path', database], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+  env: {},
+});
+let isOver = false;
+const end = (): void => {
+  isOver = true;
+  process.exit();
+};
+server.once('exit', end);
+server.once('error', end);
+
+const open = (): Promise<Socket | undefined> =>
+  new Promise((resolve) => {
+    // Paused: until the parent has it for good this process would read, and drop, the first answer.
+    const socket = connect({ port, host, noDelay: true }).pause();
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', () => resolve(undefined));
+  });
+
+/** At the start it does not listen yet. */
+const openPatiently = async (): Promise<Socket | undefined> => {
+  for (let tries = 0; tries < triesMax && !isOver; tries += 1) {
+    const socket = await open();
+    if (socket !== undefined) return socket;
+    await delay(pauseMs);
+  }
+  return undefined;
+};
+
+/** One after the other: the answers come in the order of the questions. */
+let last: Promise<void> = Promise.resolve();
+const answer = async (): Promise<void> => {
+  const socket = await openPatiently();
+  const message: FromConnector = { type: socket === undefined ? 'failed' : 'connected' };
+  await new Promise<void>((resolve) => {
+    process.send?.(message, socket, {}, () => resolve());
+  });
+};
+
+process.on('message', (message: ToConnector) => {
+  if (message.type === 'stop') server.kill('SIGTERM');
+  else last = last.then(answer);
+});
+process.once('disconnect', () => server.kill('SIGTERM'));

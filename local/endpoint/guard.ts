@@ -1,0 +1,80 @@
+/**
+ * Refuses every request but one that a caller of this start has signed, from its head alone.
+ *
+ * A browser names itself: `Origin` or `Sec-Fetch-*` refuses, before any signature is looked at, and so does a `Host`
+ * that is not this endpoint's own address (DNS rebinding). A signature in the query is refused, too: no client of ours
+ * makes one, and a page could be led to it. The refusals carry no CORS header, so no preflight passes.
+ */
+import type { IncomingMessage } from 'node:http';
+import { AwsError } from './aws-error.ts';
+import type { Keys } from './keys.ts';
+import { claimBody } from './request-body.ts';
+import { isSameSignature, parseAuthorization, signatureOf } from './signature.ts';
+
+export type Guard = {
+  readonly keys: Keys;
+  /** The only `Host` that is answered. */
+  readonly host: string;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+};
+
+/** Who signed a request, and for which service. */
+export type Signed = { readonly caller: string; readonly service: string };
+
+/** As on AWS: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html */
+const clockSkewMsMax = 5 * 60_000;
+const hexHash = /^[0-9a-f]{64}$/;
+
+export const admit = (request: IncomingMessage, { keys, host, now = Date.now }: Guard): Signed => {
+  refuseBrowsers(request, host);
+  const authorization = parseAuthorization(request.headers.authorization ?? '');
+  if (authorization === undefined)
+    throw forbidden('MissingAuthenticationTokenException', 'Missing Authentication Token');
+  const { accessKeyId, scope, signedHeaders } = authorization;
+  const key = keys.find(accessKeyId);
+  if (key === undefined)
+    throw forbidden('UnrecognizedClientException', 'The security token included in the request is invalid.');
+  const dateTime = String(request.headers['x-amz-date'] ?? '');
+  refuseOldDate(dateTime, { scopeDate: scope.date, now: now() });
+  refuseUnsignedHeaders(request, signedHeaders);
+  const payloadHash = String(request.headers['x-amz-content-sha256']);
+  const parts = {
+    method: request.method ?? '',
+    target: request.url ?? '',
+    headers: request.headers,
+    ...{ signedHeaders, dateTime, payloadHash, scope },
+  };
+  if (!isSameSignature(authorization.signature, signatureOf(parts, key.secretAccessKey)))
+    throw forbidden('SignatureDoesNotMatch', 'The request signature does not match the signature provided.');
+  if (hexHash.test(payloadHash)) claimBody(request, payloadHash);
+  return { caller: key.caller, service: scope.service };
+};
+
+const refuseBrowsers = ({ headers }: IncomingMessage, host: string): void => {
+  const isBrowser =
+    headers.origin !== undefined || Object.keys(headers).some((name) => name.startsWith('sec-fetch-'));
+  if (isBrowser) throw forbidden('AccessDeniedException', 'Browsers are not answered.');
+  if (headers.host !== host) throw forbidden('AccessDeniedException', 'This endpoint has another name.');
+};
+
+const refuseOldDate = (
+  dateTime: string,
+  { scopeDate, now }: { readonly scopeDate: string; readonly now: number },
+): void => {
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(dateTime) ?? [];
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  const isNear = Math.abs(at - now) <= clockSkewMsMax;
+  if (!isNear || !dateTime.startsWith(scopeDate))
+    throw forbidden('RequestTimeTooSkewed', 'The signature is not of this time.');
+};
+
+/** What decides over a request is what was signed: the address, the date, the body's hash, the operation. */
+const refuseUnsignedHeaders = ({ headers }: IncomingMessage, signed: readonly string[]): void => {
+  const needed = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
+  if (headers['x-amz-content-sha256'] === undefined || !needed.every((name) => signed.includes(name)))
+    throw forbidden('SignatureDoesNotMatch', 'The signature does not cover the headers that count.');
+};
+
+const forbidden = (name: string, message: string): AwsError => new AwsError(403, name, { message });

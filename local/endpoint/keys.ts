@@ -1,0 +1,41 @@
+/**
+ * The access keys of one start: made at random, handed out by name, kept in memory only.
+ *
+ * Each caller has a key of its own, so a signature says who signed. A secret is derived from the caller's name and a
+ * value that nobody outside this process has; a key of an earlier start is worth nothing.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+
+export type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string };
+
+export type Keys = {
+  /** The key pair of one caller; the same each time. */
+  readonly issue: (caller: string) => Credentials;
+  /** The caller and the secret of an access key id of this start; undefined for any other. */
+  readonly find: (accessKeyId: string) => KnownKey | undefined;
+};
+
+type KnownKey = { readonly caller: string; readonly secretAccessKey: string };
+
+const idBytes = 10;
+const secretBytes = 32;
+/** Callers are the functions and the program's own clients; ids that are too long are no keys. */
+const callersMax = 1000;
+const separator = '-';
+
+export const makeKeys = (): Keys => {
+  const start = randomBytes(idBytes).toString('hex').toUpperCase();
+  const seed = randomBytes(secretBytes);
+  const known = new Map<string, KnownKey>();
+  return {
+    issue: (caller) => {
+      const accessKeyId = `${start}${separator}${caller}`;
+      const secretAccessKey = createHmac('sha256', seed).update(caller).digest('base64url');
+      if (!known.has(accessKeyId) && known.size >= callersMax)
+        throw new Error(`more than ${callersMax} callers`);
+      known.set(accessKeyId, { caller, secretAccessKey });
+      return { accessKeyId, secretAccessKey };
+    },
+    find: (accessKeyId) => known.get(accessKeyId),
+  };
+};
