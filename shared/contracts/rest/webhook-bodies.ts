@@ -1,0 +1,47 @@
+/** What REST takes about webhooks. Where a URL may lead is decided by the address rules when it is known. */
+import * as z from 'zod';
+import {
+  deliveryRowsDefault,
+  deliveryRowsMax,
+  webhookUrlCharactersMax,
+} from '#shared/domain/webhook/limits.ts';
+import { webhookEvents } from '#shared/domain/webhook/webhook.ts';
+
+const url = z
+  .string()
+  .max(webhookUrlCharactersMax)
+  .regex(/^https?:\/\/[^\s]+$/i, 'an http:// or https:// address without spaces')
+  .describe('A public http:// or https:// address; the operator can allow private hosts.');
+const events = z
+  .array(z.enum(webhookEvents))
+  .min(1)
+  .max(webhookEvents.length)
+  .refine((given) => new Set(given).size === given.length, 'each event once');
+
+export const createWebhookBody = z.object({
+  url,
+  events,
+  project: z
+    .uuid()
+    .optional()
+    .describe(
+      "Absent: the token's own project; with a token of the deployment, every project of the deployment.",
+    ),
+  enabled: z.boolean().default(true),
+});
+
+/** Fields that are given replace those that are there. */
+export const changeWebhookBody = z.object({
+  url: url.optional(),
+  events: events.optional(),
+  enabled: z.boolean().optional().describe('True: what waits is tried again, and its day begins anew.'),
+});
+
+export const webhooksQuery = z.object({
+  project: z.uuid().optional().describe('Only those of the project; absent: all that the token may read.'),
+});
+
+export const deliveriesQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(deliveryRowsMax).default(deliveryRowsDefault),
+  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+});

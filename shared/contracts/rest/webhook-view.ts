@@ -1,0 +1,100 @@
+/** A webhook and its deliveries as REST shows them: never its secret, but in the answer that made it. */
+import * as z from 'zod';
+import type { DeliveryRow } from '#shared/domain/webhook/delivery.ts';
+import { deliveryStates } from '#shared/domain/webhook/delivery.ts';
+import { type Webhook, webhookEvents } from '#shared/domain/webhook/webhook.ts';
+import { iso } from '../time.ts';
+
+const time = z.iso.datetime();
+
+export const webhookAnswer = z
+  .object({
+    id: z.uuid(),
+    url: z.string(),
+    events: z.array(z.enum(webhookEvents)),
+    project: z.uuid().optional().describe('Absent: it hears of every project.'),
+    enabled: z.boolean(),
+    disabledAt: time.optional().describe('When the platform itself disabled it.'),
+    disabledReason: z.string().optional().describe('Why the platform itself disabled it.'),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Webhook' });
+export const webhooksAnswer = z.object({ webhooks: z.array(webhookAnswer) });
+
+export const newWebhookAnswer = webhookAnswer.extend({
+  secret: z
+    .string()
+    .describe('`whsec_` and base64 of 32 bytes: the key of the signatures. It is told this once.'),
+});
+
+export const webhookTestAnswer = z
+  .object({
+    ok: z.boolean().describe('It was answered with 200 to 299.'),
+    status: z.number().int().optional().describe('Absent: there was no answer.'),
+    durationMs: z.number().int(),
+    error: z.string().optional().describe('Why it was not accepted.'),
+  })
+  .meta({ id: 'WebhookTest' });
+
+export const deliveryAnswer = z
+  .object({
+    id: z.string().describe('The header `webhook-id`, the same at every attempt.'),
+    type: z.enum(webhookEvents),
+    state: z.enum(deliveryStates),
+    attempts: z.number().int(),
+    createdAt: time,
+    lastAttemptAt: time.optional(),
+    nextAttemptAt: time.optional().describe('While it waits.'),
+    lastStatus: z.number().int().optional().describe('Of the last answer; absent: there was none.'),
+    lastError: z.string().optional().describe('Why the last attempt was not accepted.'),
+  })
+  .meta({ id: 'WebhookDelivery' });
+export const deliveriesAnswer = z.object({
+  deliveries: z.array(deliveryAnswer),
+  next: z.string().optional(),
+});
+
+export const webhookView = ({
+  id,
+  url,
+  events,
+  project,
+  isEnabled,
+  disabledAt,
+  disabledReason,
+  createdAt,
+  updatedAt,
+}: Webhook): z.output<typeof webhookAnswer> => ({
+  id,
+  url,
+  events: [...events],
+  ...(project === undefined ? {} : { project }),
+  enabled: isEnabled,
+  ...(disabledAt === undefined ? {} : { disabledAt: iso(disabledAt) }),
+  ...(disabledReason === undefined ? {} : { disabledReason }),
+  createdAt: iso(createdAt),
+  updatedAt: iso(updatedAt),
+});
+
+export const deliveryView = ({
+  id,
+  type,
+  state,
+  attempts,
+  at,
+  lastAttemptAt,
+  nextAt,
+  lastStatus,
+  lastError,
+}: DeliveryRow): z.output<typeof deliveryAnswer> => ({
+  id,
+  type,
+  state,
+  attempts,
+  createdAt: iso(at),
+  ...(lastAttemptAt === undefined ? {} : { lastAttemptAt: iso(lastAttemptAt) }),
+  ...(nextAt === undefined ? {} : { nextAttemptAt: iso(nextAt) }),
+  ...(lastStatus === undefined ? {} : { lastStatus }),
+  ...(lastError === undefined ? {} : { lastError }),
+});

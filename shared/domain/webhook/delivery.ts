@@ -1,0 +1,103 @@
+/**
+ * A delivery: one notice on its way to one webhook. It is tried until it is accepted or its day is over (WH3, WH4).
+ */
+import { retryForMs, retryMsMax } from './limits.ts';
+import type { Webhook, WebhookEvent, WebhookId } from './webhook.ts';
+
+export const deliveryStates = ['waiting', 'delivered', 'failed'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** One that waits for its next attempt. */
+export type Delivery = {
+  readonly webhook: WebhookId;
+  /** The notice's, and the header `webhook-id`. */
+  readonly id: string;
+  readonly type: WebhookEvent;
+  /** When it happened, in epoch milliseconds as every time here. */
+  readonly at: number;
+  readonly body: string;
+  readonly attempts: number;
+  readonly nextAt: number;
+  readonly firstAttemptAt?: number;
+  readonly lastAttemptAt?: number;
+  readonly lastStatus?: number;
+  readonly lastError?: string;
+};
+
+/** What is shown of one, also when it is over. */
+export type DeliveryRow = Omit<Delivery, 'body' | 'webhook' | 'nextAt' | 'firstAttemptAt'> & {
+  readonly state: DeliveryState;
+  readonly nextAt?: number;
+};
+
+/** What an attempt met. `status` is absent when there was no answer. */
+export type Outcome = {
+  readonly durationMs: number;
+  readonly status?: number;
+  /** Absent: it was accepted. */
+  readonly error?: string;
+};
+
+/** 2xx is accepted and nothing else: a redirect is not followed (WH5). */
+export const isAccepted = ({ error }: Outcome): boolean => error === undefined;
+
+/** The receiver says that it is gone for good (RFC 9110, 15.5.11; Standard Webhooks). */
+export const isGone = ({ status }: Outcome): boolean => status === 410;
+
+/** The pause after so many attempts, in milliseconds: the first pause, doubled each time, up to an hour. */
+export const pauseAfter = (attempts: number, firstPauseMs: number): number =>
+  Math.min(retryMsMax, firstPauseMs * 2 ** Math.min(attempts - 1, 30));
+
+export type Settled =
+  | { readonly state: 'delivered' }
+  | { readonly state: 'waiting'; readonly next: Delivery }
+  /** Its day is over. */
+  | { readonly state: 'failed'; readonly next: Delivery };
+
+export type Attempt = {
+  readonly outcome: Outcome;
+  /** When it ended. */
+  readonly at: number;
+  readonly firstPauseMs: number;
+  /** The webhook's: whoever enables one again gives what waits another day. */
+  readonly enabledAt: Webhook['enabledAt'];
+};
+
+/** The delivery as it is after an attempt. */
+export const settle = (delivery: Delivery, attempt: Attempt): Settled => {
+  const { outcome, at, firstPauseMs, enabledAt } = attempt;
+  if (isAccepted(outcome)) return { state: 'delivered' };
+  const attempts = delivery.attempts + 1;
+  const firstAttemptAt = delivery.firstAttemptAt ?? at;
+  const { lastStatus: _status, lastError: _error, ...rest } = delivery;
+  const next: Delivery = {
+    ...rest,
+    attempts,
+    firstAttemptAt,
+    lastAttemptAt: at,
+    nextAt: at + pauseAfter(attempts, firstPauseMs),
+    ...(outcome.status === undefined ? {} : { lastStatus: outcome.status }),
+    ...(outcome.error === undefined ? {} : { lastError: outcome.error }),
+  };
+  const isOver = at - Math.max(firstAttemptAt, enabledAt) >= retryForMs;
+  return { state: isOver ? 'failed' : 'waiting', next };
+};
+
+export const rowOf = (delivery: Delivery, state: DeliveryState): DeliveryRow => {
+  const { body: _body, webhook: _webhook, firstAttemptAt: _first, nextAt, ...row } = delivery;
+  return { ...row, state, ...(state === 'waiting' ? { nextAt } : {}) };
+};
+
+/** The row of one that was accepted. */
+export const deliveredRow = (
+  delivery: Delivery,
+  { outcome, at }: Pick<Attempt, 'outcome' | 'at'>,
+): DeliveryRow => {
+  const { lastError: _, ...row } = rowOf(delivery, 'delivered');
+  return {
+    ...row,
+    attempts: delivery.attempts + 1,
+    lastAttemptAt: at,
+    ...(outcome.status === undefined ? {} : { lastStatus: outcome.status }),
+  };
+};

@@ -1,0 +1,111 @@
+/**
+ * A notice: one event that webhooks hear of, written in the same transaction as what it tells (WH1).
+ *
+ * It says where to look and never what is there: no argument of a call, no text of a message, no token (WH6).
+ */
+import type { LogEntry } from '../event-log.ts';
+import type { CallId, ProjectId, SessionId, TurnId } from '../ids.ts';
+import type { Session } from '../session.ts';
+import type { TurnState } from '../turn/turn.ts';
+import { webhookTextCharactersMax } from './limits.ts';
+import type { Subject, WebhookEvent, WebhookId } from './webhook.ts';
+
+export type NoticeData = {
+  /** Absent: a run of a schedule that found no session. */
+  readonly sessionId?: SessionId;
+  readonly title: string;
+  readonly project: ProjectId;
+  readonly turnId?: TurnId;
+  readonly callId?: CallId;
+  /** Of the tool, or of the schedule. */
+  readonly name?: string;
+  readonly code?: string;
+  readonly scheduleId?: string;
+};
+
+/** What happened, before it is known which webhooks hear of it. */
+export type Occurrence = Subject & {
+  /** The same for the same event, whoever tells of it. */
+  readonly key: string;
+  readonly data: NoticeData;
+};
+
+/** The body and the webhooks that hear of it, by an id that is the header `webhook-id` of every attempt. */
+export type Notice = {
+  readonly id: string;
+  readonly type: WebhookEvent;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly data: NoticeData;
+  readonly webhooks: readonly WebhookId[];
+};
+
+export type MovedTurn = {
+  readonly session: Pick<Session, 'id' | 'owner' | 'project' | 'title'>;
+  readonly before: TurnState;
+  readonly state: TurnState;
+  readonly log: readonly LogEntry[];
+};
+
+/** What a committed step of a turn has to tell: a call begins to wait, the turn ended, or nothing. */
+export const occurrencesOf = ({ session, before, state, log }: MovedTurn): readonly Occurrence[] => {
+  const waits = waitingCall(state);
+  const asked = waits !== undefined && waits.callId !== waitingCall(before)?.callId;
+  const completion = log.find((entry) => entry.type === 'completion');
+  return [
+    ...(asked ? [approvalRequired(session, waits)] : []),
+    ...(completion?.type === 'completion' ? [turnEnded(session, completion.data, log)] : []),
+  ];
+};
+
+type Waiting = { readonly turnId: TurnId; readonly callId: CallId; readonly name: string };
+
+const waitingCall = (state: TurnState): Waiting | undefined => {
+  if (state.kind !== 'deciding') return undefined;
+  const call = state.calls.find(({ status }) => status === 'pending');
+  return call && { turnId: state.turnId, callId: call.callId, name: call.name };
+};
+
+const approvalRequired = (session: MovedTurn['session'], { turnId, callId, name }: Waiting): Occurrence =>
+  occurrence(session, {
+    type: 'approval_required',
+    key: `${turnId}:${callId}`,
+    about: { turnId, callId, name: short(name) },
+  });
+
+type Completion = Extract<LogEntry, { type: 'completion' }>['data'];
+
+/** A turn that a person cancelled has completed: nothing went wrong, and its caller knows (WH7). */
+const turnEnded = (
+  session: MovedTurn['session'],
+  { turnId, stopReason }: Completion,
+  log: readonly LogEntry[],
+): Occurrence => {
+  if (stopReason !== 'error')
+    return occurrence(session, { type: 'turn_completed', key: turnId, about: { turnId, code: stopReason } });
+  const failure = log.findLast((entry) => entry.type === 'agent:error');
+  const code = failure?.type === 'agent:error' ? failure.data.code : 'internal_error';
+  return occurrence(session, { type: 'turn_failed', key: turnId, about: { turnId, code } });
+};
+
+type Said = {
+  readonly type: WebhookEvent;
+  readonly key: string;
+  readonly about: Omit<NoticeData, 'sessionId' | 'title' | 'project'>;
+};
+
+/** Of one session. */
+export const occurrence = (
+  { id, owner, project, title = '' }: MovedTurn['session'],
+  { type, key, about }: Said,
+): Occurrence => ({
+  type,
+  project,
+  owner,
+  key: `${type}:${id}:${key}`,
+  data: { sessionId: id, title: short(title), project, ...about },
+});
+
+/** Whole characters. */
+export const short = (text: string): string =>
+  text.slice(0, webhookTextCharactersMax).replace(/[\uD800-\uDBFF]$/, '');
