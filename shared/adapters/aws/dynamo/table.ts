@@ -70,6 +70,26 @@ export const keys = {
   schedulePin: (id: string, target: string) => ({ pk: `SCHEDULE#${id}`, sk: `PIN#${target}` }),
   schedulePrompt: (id: string) => ({ pk: `SCHEDULE#${id}`, sk: 'PROMPT' }),
   endedRun: (id: string, run: string) => ({ pk: `SCHEDULE#${id}`, sk: `RUN#${run}` }),
+  /** All webhooks side by side: who has something to tell reads them in one query. */
+  webhook: (id: string) => ({ pk: 'NOTIFY', sk: `WEBHOOK#${id}` }),
+  /** The version of all of them, behind the last. */
+  webhooks: () => ({ pk: 'NOTIFY', sk: 'WEBHOOKS' }),
+  /** Where people see the deployment, as the sweep was told. */
+  publicUrl: () => ({ pk: 'NOTIFY', sk: 'ADDRESS' }),
+  /** In a partition of its own, which one function may read. */
+  webhookSecret: (id: string) => ({ pk: `WEBHOOKSECRET#${id}`, sk: 'META' }),
+  notice: (id: string) => ({ pk: `NOTICE#${id}`, sk: 'META' }),
+  sender: (webhook: string) => ({ pk: `WEBHOOK#${webhook}`, sk: 'SENDER' }),
+  /** By the moment of the next attempt. */
+  waiting: (webhook: string, nextAt: number, id: string) => ({
+    pk: `WEBHOOK#${webhook}`,
+    sk: `WAITING#${digits(nextAt, 13)}#${id}`,
+  }),
+  /** What is shown of it, by the moment of what it tells. */
+  delivery: (webhook: string, at: number, id: string) => ({
+    pk: `WEBHOOK#${webhook}`,
+    sk: `DELIVERY#${digits(at, 13)}#${id}`,
+  }),
   token: (hash: string) => ({ pk: `TOKEN#${hash}`, sk: 'META' }),
   tokenId: (id: string) => ({ pk: `TOKENID#${id}`, sk: 'META' }),
   rate: (key: string) => ({ pk: `RATE#${key}`, sk: 'BUCKET' }),
@@ -93,7 +113,7 @@ export const workFrom = 'INBOX#';
 /** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
 export const dueShards = 4;
 
-export type DueKind = 'session' | 'workspace' | 'places' | 'mcp' | 'schedule';
+export type DueKind = 'session' | 'workspace' | 'places' | 'mcp' | 'schedule' | 'delivery';
 
 export const duePartition = (kind: DueKind, shard: number): string => `DUE#${kind}#${shard}`;
 

@@ -1,0 +1,173 @@
+/**
+ * `DeliveryQueue` on the one table: a partition per webhook with what waits for it by the moment of the next attempt,
+ * what became of all of it, and who is sending.
+ *
+ * A delivery leaves the moment it waits for in the same write that says what became of it: of two senders who tried
+ * the same one, the second finds it gone, and its attempt counts for nothing.
+ */
+import {
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { rowOf } from '#shared/domain/webhook/delivery.ts';
+import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
+import type { DeliveryQueue } from '#shared/ports/webhook-store.ts';
+import { batchDelete } from './batch.ts';
+import { dueItems } from './due.ts';
+import { releaseLease, renewLease, takeLease } from './sender-lease.ts';
+import { type Item, keys, type Table } from './table.ts';
+import { sendWithRetry } from './transaction.ts';
+import { deliveryFrom, noticeFrom, rowItem, waitingItem } from './webhook-items.ts';
+
+type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+export const makeDeliveryQueue = (table: Table): DeliveryQueue => ({
+  secretOf: async (id) => {
+    const secret = (await read(table, keys.webhookSecret(id)))?.['secret'];
+    return typeof secret === 'string' ? secret : undefined;
+  },
+  notice: async (id) => {
+    const item = await read(table, keys.notice(id));
+    return item && noticeFrom(item);
+  },
+  spread: spread(table),
+  due: due(table),
+  takeLease: takeLease(table),
+  renewLease: renewLease(table),
+  releaseLease: releaseLease(table),
+  waiting: async (id, itemsMax) => (await waitingItems(table, id, itemsMax)).map(deliveryFrom),
+  countWaiting: countWaiting(table),
+  settle: settle(table),
+  clear: clear(table),
+  publicUrl: async () => {
+    const url = (await read(table, keys.publicUrl()))?.['url'];
+    return typeof url === 'string' ? url : undefined;
+  },
+  keepPublicUrl: async (url) => {
+    await table.client.send(new PutCommand({ TableName: table.name, Item: { ...keys.publicUrl(), url } }));
+  },
+});
+
+type Key = { readonly pk: string; readonly sk: string };
+
+const read = async ({ client, name: TableName }: Table, Key: Key): Promise<Item | undefined> =>
+  (await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item;
+
+const spread =
+  (table: Table): DeliveryQueue['spread'] =>
+  async ({ id }, deliveries) => {
+    const { name: TableName } = table;
+    const isThere = 'attribute_exists(pk)';
+    const TransactItems: Actions = [
+      { Delete: { TableName, Key: keys.notice(id), ConditionExpression: isThere } },
+      ...deliveries.flatMap(
+        (delivery): Actions => [
+          { Put: { TableName, Item: waitingItem(delivery) } },
+          { Put: { TableName, Item: rowItem(delivery.webhook, rowOf(delivery, 'waiting')) } },
+        ],
+      ),
+    ];
+    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+  };
+
+const due =
+  (table: Table): DeliveryQueue['due'] =>
+  async (now, itemsMax) => {
+    const items = await dueItems(table, { kind: 'delivery', now, itemsMax });
+    const under = (prefix: string): readonly string[] =>
+      items.flatMap(({ pk }) => (String(pk).startsWith(prefix) ? [String(pk).slice(prefix.length)] : []));
+    return {
+      notices: under(keys.notice('').pk),
+      webhooks: under(keys.sender('').pk) as readonly WebhookId[],
+    };
+  };
+
+const waitingPrefix = 'WAITING#';
+
+const waitingItems = async (
+  { client, name: TableName }: Table,
+  id: WebhookId,
+  itemsMax: number,
+): Promise<readonly Item[]> => {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName,
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+      ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': waitingPrefix },
+      ConsistentRead: true,
+      Limit: itemsMax,
+    }),
+  );
+  return Items;
+};
+
+const countWaiting =
+  ({ client, name: TableName }: Table): DeliveryQueue['countWaiting'] =>
+  async (id, countMax) => {
+    let counted = 0;
+    let start: Record<string, unknown> | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+          ProjectionExpression: 'pk, sk',
+          ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': waitingPrefix },
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
+      );
+      counted += Items.length;
+      start = LastEvaluatedKey;
+    } while (start !== undefined && counted < countMax);
+    return Math.min(counted, countMax);
+  };
+
+const settle =
+  (table: Table): DeliveryQueue['settle'] =>
+  async (delivery, settled, row) => {
+    const { name: TableName } = table;
+    const { webhook, nextAt, id } = delivery;
+    const TransactItems: Actions = [
+      {
+        Delete: {
+          TableName,
+          Key: keys.waiting(webhook, nextAt, id),
+          ConditionExpression: 'attribute_exists(pk)',
+        },
+      },
+      ...(settled.state === 'waiting' ? [{ Put: { TableName, Item: waitingItem(settled.next) } }] : []),
+      { Put: { TableName, Item: rowItem(webhook, row) } },
+    ];
+    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+  };
+
+const clearedAtOnceMax = 200;
+
+/** The sender's own item goes last: who dies before it finds the rest again. */
+const clear =
+  (table: Table): DeliveryQueue['clear'] =>
+  async (id) => {
+    const { client, name: TableName } = table;
+    for (;;) {
+      const { Items = [] } = await client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk',
+          ExpressionAttributeValues: { ':pk': keys.sender(id).pk },
+          ConsistentRead: true,
+          Limit: clearedAtOnceMax,
+        }),
+      );
+      const rows = Items.filter(({ sk }) => sk !== keys.sender(id).sk);
+      if (rows.length === 0) break;
+      await batchDelete(
+        table,
+        rows.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
+      );
+    }
+    await client.send(new DeleteCommand({ TableName, Key: keys.sender(id) }));
+  };

@@ -1,0 +1,124 @@
+/**
+ * The right to send to one webhook: taken, renewed and let go by one conditional update each.
+ *
+ * Whoever finds it held leaves word: a holder that lets go proves that it saw all of them, so that nothing that came
+ * at the last moment waits for the sweep. A holder that dies is found by the sweep when its lease is over.
+ */
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DeliveryQueue, SenderLease } from '#shared/ports/webhook-store.ts';
+import { type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { senderDue } from './webhook-items.ts';
+
+const triesMax = 5;
+
+const leaseFrom = (webhook: SenderLease['webhook'], item: Item): SenderLease => ({
+  webhook,
+  fence: Number(item['leaseFence']),
+  wakes: Number(item['wakes'] ?? 0),
+  ...(item['acceptedAt'] === undefined ? {} : { acceptedAt: Number(item['acceptedAt']) }),
+});
+
+export const takeLease =
+  (table: Table): DeliveryQueue['takeLease'] =>
+  async (webhook, { at, until }) => {
+    for (let attempt = 0; attempt < triesMax; attempt += 1) {
+      const taken = await update(table, {
+        Key: keys.sender(webhook),
+        ConditionExpression: 'attribute_not_exists(leaseUntil) OR leaseUntil < :at',
+        UpdateExpression:
+          'SET leaseUntil = :until, duePk = :duePk, dueAt = :dueAt ADD leaseFence :one, wakes :none',
+        ExpressionAttributeValues: {
+          ':at': at,
+          ':until': until,
+          ':one': 1,
+          ':none': 0,
+          ...senderDue(webhook, until),
+        },
+      });
+      if (taken !== undefined) return leaseFrom(webhook, taken);
+      const told = await update(table, {
+        Key: keys.sender(webhook),
+        ConditionExpression: 'leaseUntil >= :at',
+        UpdateExpression: 'ADD wakes :one',
+        ExpressionAttributeValues: { ':at': at, ':one': 1 },
+      });
+      if (told !== undefined) return undefined;
+    }
+    return undefined;
+  };
+
+export const renewLease =
+  (table: Table): DeliveryQueue['renewLease'] =>
+  async ({ webhook, fence }, until) => {
+    const renewed = await update(table, {
+      Key: keys.sender(webhook),
+      ConditionExpression: 'leaseFence = :fence',
+      UpdateExpression: 'SET leaseUntil = :until, duePk = :duePk, dueAt = :dueAt',
+      ExpressionAttributeValues: { ':fence': fence, ':until': until, ...senderDue(webhook, until) },
+    });
+    return renewed && leaseFrom(webhook, renewed);
+  };
+
+export const releaseLease =
+  (table: Table): DeliveryQueue['releaseLease'] =>
+  async (lease, next) => {
+    const { webhook, fence, wakes } = lease;
+    const { UpdateExpression, ExpressionAttributeValues } = lettingGo(webhook, next);
+    const released = await update(table, {
+      Key: keys.sender(webhook),
+      ConditionExpression: 'leaseFence = :fence AND wakes = :wakes',
+      UpdateExpression,
+      ExpressionAttributeValues: {
+        ...ExpressionAttributeValues,
+        ':fence': fence,
+        ':wakes': wakes,
+      },
+    });
+    if (released !== undefined) return 'released';
+    const { Item } = await table.client.send(
+      new GetCommand({ TableName: table.name, Key: keys.sender(webhook), ConsistentRead: true }),
+    );
+    return Item?.['leaseFence'] === fence ? 'kept' : 'stale';
+  };
+
+const lettingGo = (
+  webhook: SenderLease['webhook'],
+  { dueAt, acceptedAt }: Parameters<DeliveryQueue['releaseLease']>[1],
+): Pick<Change, 'UpdateExpression' | 'ExpressionAttributeValues'> => {
+  const accepted = acceptedAt === undefined ? '' : ', acceptedAt = :acceptedAt';
+  const due = dueAt === undefined ? ' REMOVE duePk, dueAt' : ', duePk = :duePk, dueAt = :dueAt';
+  return {
+    UpdateExpression: `SET leaseUntil = :never${accepted}${due}`,
+    ExpressionAttributeValues: {
+      ':never': 0,
+      ...(acceptedAt === undefined ? {} : { ':acceptedAt': acceptedAt }),
+      ...(dueAt === undefined ? {} : senderDue(webhook, dueAt)),
+    },
+  };
+};
+
+type Change = {
+  readonly Key: Readonly<Record<string, string>>;
+  readonly ConditionExpression: string;
+  readonly UpdateExpression: string;
+  readonly ExpressionAttributeValues: Readonly<Record<string, unknown>>;
+};
+
+/** The item as it is afterwards; undefined when the condition did not hold. */
+const update = async ({ client, name: TableName }: Table, change: Change): Promise<Item | undefined> => {
+  try {
+    const { Attributes } = await client.send(
+      new UpdateCommand({
+        TableName,
+        ...change,
+        Key: { ...change.Key },
+        ExpressionAttributeValues: { ...change.ExpressionAttributeValues },
+        ReturnValues: 'ALL_NEW',
+      }),
+    );
+    return Attributes ?? {};
+  } catch (error) {
+    if (isConditionFailed(error)) return undefined;
+    throw error;
+  }
+};

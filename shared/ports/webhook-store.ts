@@ -1,0 +1,77 @@
+/**
+ * Webhooks, what they have to hear, and who is sending it. Every method is one read or one conditional write, and says
+ * what it returns when it loses. Times are epoch milliseconds.
+ *
+ * The conformance suite is tests/conformance/webhook-store.test.ts.
+ */
+import type { Delivery, DeliveryRow, Settled } from '../domain/webhook/delivery.ts';
+import type { Notice } from '../domain/webhook/notice.ts';
+import type { Webhook, WebhookId } from '../domain/webhook/webhook.ts';
+
+/** All of a deployment, and the version under which they were read. */
+export type Webhooks = { readonly webhooks: readonly Webhook[]; readonly version: number };
+
+/** Those who make webhooks, change them and look them up. */
+export interface WebhookStore {
+  /** Newest first; `isExact`: with all that was written before. */
+  list(options?: { readonly isExact?: boolean }): Promise<Webhooks>;
+  get(id: WebhookId): Promise<Webhook | undefined>;
+  /** With its secret, which this store does not read back. `moved` when the webhooks are others by now. */
+  create(
+    webhook: Webhook,
+    wish: { readonly secret: string; readonly version: number },
+  ): Promise<'created' | 'moved'>;
+  /** Over the version that was read; undefined when it has another, or is gone. */
+  replace(webhook: Webhook): Promise<Webhook | undefined>;
+  /** With its secret; false when it was gone. What it had to hear is cleared by the sender. */
+  remove(id: WebhookId): Promise<boolean>;
+  /** Newest first. `after` is what the page before gave as `next`. */
+  deliveries(
+    id: WebhookId,
+    page: { readonly after?: string | undefined; readonly itemsMax: number; readonly now: number },
+  ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly next?: string }>;
+}
+
+/** The right to send to one webhook; `fence` grows with every holder, `wakes` with everything that is new for it. */
+export type SenderLease = {
+  readonly webhook: WebhookId;
+  readonly fence: number;
+  readonly wakes: number;
+  /** When something was accepted last, as far as a former holder has said. */
+  readonly acceptedAt?: number;
+};
+
+/** The sender alone has it. */
+export interface DeliveryQueue {
+  secretOf(id: WebhookId): Promise<string | undefined>;
+  notice(id: string): Promise<Notice | undefined>;
+  /** The notice becomes a delivery to each, all or nothing; false when somebody else was first. */
+  spread(notice: Notice, deliveries: readonly Delivery[]): Promise<boolean>;
+  /** Notices that nobody spread, and webhooks with something to send. */
+  due(
+    now: number,
+    itemsMax: number,
+  ): Promise<{ readonly notices: readonly string[]; readonly webhooks: readonly WebhookId[] }>;
+  /** Undefined when somebody else holds it: they are told that there is something new. */
+  takeLease(
+    webhook: WebhookId,
+    lease: { readonly at: number; readonly until: number },
+  ): Promise<SenderLease | undefined>;
+  /** The lease as it stands; undefined when somebody else holds it. */
+  renewLease(lease: SenderLease, until: number): Promise<SenderLease | undefined>;
+  /** `kept` when something new came meanwhile; `stale` when somebody else holds it. Absent `dueAt`: nothing waits. */
+  releaseLease(
+    lease: SenderLease,
+    next: { readonly dueAt: number | undefined; readonly acceptedAt: number | undefined },
+  ): Promise<'released' | 'kept' | 'stale'>;
+  /** Those whose attempt comes next, soonest first. */
+  waiting(id: WebhookId, itemsMax: number): Promise<readonly Delivery[]>;
+  /** Counted up to `countMax`. */
+  countWaiting(id: WebhookId, countMax: number): Promise<number>;
+  /** What became of an attempt; false when somebody else settled it: the attempt counts for nothing then. */
+  settle(read: Delivery, settled: Settled, row: DeliveryRow): Promise<boolean>;
+  /** Deletes all that is left of a webhook that was removed. */
+  clear(id: WebhookId): Promise<void>;
+  publicUrl(): Promise<string | undefined>;
+  keepPublicUrl(url: string): Promise<void>;
+}
