@@ -13,6 +13,12 @@ export interface Invoker {
   greet(connection: ConnectionId, correlationId: string): Promise<void>;
 }
 
+/** Wakes the sender of webhooks; as above. */
+export interface NoticeSender {
+  /** Has notices that are written sent to the webhooks that hear of them. */
+  sendNotices(notices: readonly string[], correlationId: string): Promise<void>;
+}
+
 /** Wakes the janitor to delete, which others may not; as above. */
 export interface Forgetter {
   /** Has what is left of a workspace that was marked as deleted, or that is gone, deleted. */

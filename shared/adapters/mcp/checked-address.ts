@@ -15,6 +15,8 @@ export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 export type EgressSettings = {
   /** `host` or `host:port` each, which may be private. */
   readonly allowedPrivateHosts: readonly string[];
+  /** The variable that names them, for the words of a refusal; absent: the one of MCP servers. */
+  readonly setting?: string;
   /** The machine's own resolver when absent. */
   readonly resolve?: Resolve;
 };
@@ -37,9 +39,10 @@ export const checkAddress = async (url: URL, settings: EgressSettings): Promise<
     throw refused('a URL with a user name or a password is refused: send a header instead');
   const port = url.port === '' ? defaultPort : Number(url.port);
   const isAllowed = isNamed(settings.allowedPrivateHosts, { host: url.hostname, port });
-  if (!isAllowed && isLocalName(url.hostname)) throw privateHost(url);
+  if (!isAllowed && isLocalName(url.hostname)) throw privateHost(url, settings);
   const addresses = await resolveHost(bareHost(url), settings.resolve ?? ownResolver);
-  if (!isAllowed && !addresses.every(({ address }) => isPublicAddress(address))) throw privateHost(url);
+  if (!isAllowed && !addresses.every(({ address }) => isPublicAddress(address)))
+    throw privateHost(url, settings);
   return addresses;
 };
 
@@ -56,14 +59,16 @@ const resolveHost = async (host: string, resolve: Resolve): Promise<readonly Loo
   return addresses;
 };
 
-const privateHost = ({ hostname }: URL): AppError =>
-  refused(`the address of ${hostname.slice(0, hostCharactersShown)} is private, loopback or link-local`);
+const privateHost = (
+  { hostname }: URL,
+  { setting = 'MCP_ALLOWED_PRIVATE_HOSTS' }: EgressSettings,
+): AppError =>
+  refused(`the address of ${hostname.slice(0, hostCharactersShown)} is private, loopback or link-local`, [
+    `An operator can allow a private host with ${setting}.`,
+  ]);
 
-const refused = (message: string): AppError =>
+const refused = (message: string, suggestions: readonly string[] = []): AppError =>
   new AppError('invalid_request', message, {
-    suggestions: [
-      'Use a public http:// or https:// address.',
-      'An operator can allow a private host with MCP_ALLOWED_PRIVATE_HOSTS.',
-    ],
+    suggestions: ['Use a public http:// or https:// address.', ...suggestions],
     recoveryActions: ['correct_arguments'],
   });

@@ -51,8 +51,10 @@ export const pauseAfter = (attempts: number, firstPauseMs: number): number =>
 export type Settled =
   | { readonly state: 'delivered' }
   | { readonly state: 'waiting'; readonly next: Delivery }
-  /** Its day is over. */
-  | { readonly state: 'failed'; readonly next: Delivery };
+  /** Its day is over, and the receiver has accepted others since: this one is given up. */
+  | { readonly state: 'failed'; readonly next: Delivery }
+  /** Its day is over, and the receiver accepted nothing: the webhook is disabled, and what waits goes on waiting. */
+  | { readonly state: 'exhausted'; readonly next: Delivery };
 
 export type Attempt = {
   readonly outcome: Outcome;
@@ -61,11 +63,13 @@ export type Attempt = {
   readonly firstPauseMs: number;
   /** The webhook's: whoever enables one again gives what waits another day. */
   readonly enabledAt: Webhook['enabledAt'];
+  /** When the receiver accepted a delivery last. */
+  readonly acceptedAt: number | undefined;
 };
 
 /** The delivery as it is after an attempt. */
 export const settle = (delivery: Delivery, attempt: Attempt): Settled => {
-  const { outcome, at, firstPauseMs, enabledAt } = attempt;
+  const { outcome, at, firstPauseMs, enabledAt, acceptedAt = 0 } = attempt;
   if (isAccepted(outcome)) return { state: 'delivered' };
   const attempts = delivery.attempts + 1;
   const firstAttemptAt = delivery.firstAttemptAt ?? at;
@@ -79,8 +83,8 @@ export const settle = (delivery: Delivery, attempt: Attempt): Settled => {
     ...(outcome.status === undefined ? {} : { lastStatus: outcome.status }),
     ...(outcome.error === undefined ? {} : { lastError: outcome.error }),
   };
-  const isOver = at - Math.max(firstAttemptAt, enabledAt) >= retryForMs;
-  return { state: isOver ? 'failed' : 'waiting', next };
+  if (at - Math.max(firstAttemptAt, enabledAt) < retryForMs) return { state: 'waiting', next };
+  return { state: acceptedAt > firstAttemptAt ? 'failed' : 'exhausted', next };
 };
 
 export const rowOf = (delivery: Delivery, state: DeliveryState): DeliveryRow => {
@@ -88,11 +92,13 @@ export const rowOf = (delivery: Delivery, state: DeliveryState): DeliveryRow => 
   return { ...row, state, ...(state === 'waiting' ? { nextAt } : {}) };
 };
 
-/** The row of one that was accepted. */
-export const deliveredRow = (
-  delivery: Delivery,
-  { outcome, at }: Pick<Attempt, 'outcome' | 'at'>,
-): DeliveryRow => {
+/** What is shown of it after an attempt. */
+export const rowAfter = (delivery: Delivery, settled: Settled, attempt: Attempt): DeliveryRow => {
+  if (settled.state === 'delivered') return deliveredRow(delivery, attempt);
+  return rowOf(settled.next, settled.state === 'failed' ? 'failed' : 'waiting');
+};
+
+const deliveredRow = (delivery: Delivery, { outcome, at }: Pick<Attempt, 'outcome' | 'at'>): DeliveryRow => {
   const { lastError: _, ...row } = rowOf(delivery, 'delivered');
   return {
     ...row,

@@ -139,7 +139,9 @@ const settle =
           ConditionExpression: 'attribute_exists(pk)',
         },
       },
-      ...(settled.state === 'waiting' ? [{ Put: { TableName, Item: waitingItem(settled.next) } }] : []),
+      ...(settled.state === 'waiting' || settled.state === 'exhausted'
+        ? [{ Put: { TableName, Item: waitingItem(settled.next) } }]
+        : []),
       { Put: { TableName, Item: rowItem(webhook, row) } },
     ];
     return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';

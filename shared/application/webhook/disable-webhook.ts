@@ -1,0 +1,34 @@
+/** Disables a webhook that nothing can be delivered to, and says so: in its view, in the audit log, in a metric. */
+import { deploymentOwner, type Principal } from '../../domain/principal.ts';
+import type { WebhookId } from '../../domain/webhook/webhook.ts';
+import type { WebhookStore } from '../../ports/webhook-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+
+/** The platform itself: nobody asked. */
+const sender: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'webhooks' };
+
+const triesMax = 5;
+
+export const disableWebhook = async (
+  ports: AuditPorts & { readonly webhooks: Pick<WebhookStore, 'get' | 'replace'> },
+  id: WebhookId,
+  disabledReason: string,
+): Promise<void> => {
+  const { webhooks, world, telemetry } = ports;
+  for (let attempt = 0; attempt < triesMax; attempt += 1) {
+    const webhook = await webhooks.get(id);
+    if (webhook === undefined || !webhook.isEnabled) return;
+    const at = world.now();
+    const next = { ...webhook, isEnabled: false, disabledReason, disabledAt: at, updatedAt: at };
+    if ((await webhooks.replace(next)) === undefined) continue;
+    telemetry.count('WebhooksDisabled');
+    telemetry.error('a webhook was disabled', {
+      event: 'webhook_disabled',
+      webhookId: id,
+      project: webhook.project,
+      reason: disabledReason,
+    });
+    await audit(ports, sender, { operation: 'webhook.disable', target: id });
+    return;
+  }
+};

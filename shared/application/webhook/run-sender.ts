@@ -1,0 +1,66 @@
+/**
+ * What the sender does with a task: spreads notices, sends what waits for each webhook at the same time, so that none
+ * waits for another's receiver, and sends a test. One failure ends no sweep.
+ */
+import { testBody } from '../../contracts/webhook-body.ts';
+import { isAccepted } from '../../domain/webhook/delivery.ts';
+import { sweptMax } from '../../domain/webhook/limits.ts';
+import type { WebhookId } from '../../domain/webhook/webhook.ts';
+import { AppError } from '../../errors.ts';
+import { type SenderPorts, type SenderRun, sendDeliveries } from './send-deliveries.ts';
+import { spreadNotices } from './spread-notices.ts';
+
+export type RunPorts = SenderPorts;
+
+export type SenderWork = SenderRun & {
+  readonly notices: readonly string[];
+  readonly webhooks: readonly WebhookId[];
+  readonly publicUrl: string | undefined;
+};
+
+export type SenderReport = { readonly webhooks: number; readonly failed: number };
+
+export const runSender = async (ports: RunPorts, work: SenderWork): Promise<SenderReport> => {
+  const heard = await spreadNotices(ports, work);
+  const all = [...new Set([...heard, ...work.webhooks])];
+  const results = await Promise.allSettled(all.map((id) => sendDeliveries(ports, id, work)));
+  const failures = results.filter((result) => result.status === 'rejected');
+  for (const { reason: error } of failures) ports.telemetry.error('a webhook was not sent to', { error });
+  return { webhooks: all.length, failed: failures.length };
+};
+
+/** What nobody has sent: notices whose sender was lost, retries whose moment has come, webhooks whose sender died. */
+export const sweepWebhooks = async (
+  ports: RunPorts,
+  { url, ...run }: SenderRun & { readonly publicUrl: string | undefined; readonly url: string | undefined },
+): Promise<SenderReport> => {
+  const { deliveries, world } = ports;
+  if (url !== undefined && url !== (await deliveries.publicUrl())) await deliveries.keepPublicUrl(url);
+  return runSender(ports, { ...run, ...(await deliveries.due(world.now(), sweptMax)) });
+};
+
+export type TestResult = {
+  readonly ok: boolean;
+  readonly status?: number;
+  readonly durationMs: number;
+  readonly error?: string;
+};
+
+/** Once, and now: nothing is queued and nothing is tried again. A disabled webhook is tested, too. */
+export const sendTest = async (
+  { webhooks, deliveries, post, world }: RunPorts,
+  id: WebhookId,
+  publicUrl: string | undefined,
+): Promise<TestResult> => {
+  const webhook = await webhooks.get(id);
+  const secret = await deliveries.secretOf(id);
+  if (webhook === undefined || secret === undefined)
+    throw new AppError('not_found', 'there is no such webhook');
+  const at = world.now();
+  const appUrl = publicUrl ?? (await deliveries.publicUrl()) ?? '';
+  const body = testBody({ at, project: webhook.project }, appUrl);
+  const messageId = `msg_${world.uuid().replaceAll('-', '')}`;
+  const answer = await post.send({ url: webhook.url, secret, id: messageId, at, body });
+  const durationMs = world.now() - at;
+  return { ok: isAccepted({ ...answer, durationMs }), ...answer, durationMs };
+};

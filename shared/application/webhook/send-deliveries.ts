@@ -1,0 +1,204 @@
+/**
+ * Sends what waits for one webhook, as the only one who does: rounds of attempts, pauses that are short enough to be
+ * waited for, and at the end a moment at which the sweep comes again.
+ *
+ * A sender that dies loses nothing: a delivery waits until an attempt at it was settled (WH2), and the lease names a
+ * moment at which the sweep takes over.
+ */
+
+import type { Delivery } from '../../domain/webhook/delivery.ts';
+import {
+  isAccepted,
+  isGone,
+  type Outcome,
+  rowAfter,
+  type Settled,
+  settle,
+} from '../../domain/webhook/delivery.ts';
+import {
+  attemptsAtOnceMax,
+  deliveriesWaitingMax,
+  senderLeaseMs,
+  senderLookMs,
+  senderPatienceMs,
+} from '../../domain/webhook/limits.ts';
+import type { Webhook, WebhookId } from '../../domain/webhook/webhook.ts';
+import type { WebhookPost } from '../../ports/webhook-post.ts';
+import type { DeliveryQueue, SenderLease, WebhookStore } from '../../ports/webhook-store.ts';
+import type { AuditPorts } from '../access/audit.ts';
+import { disableWebhook } from './disable-webhook.ts';
+
+export type SenderPorts = AuditPorts & {
+  readonly webhooks: Pick<WebhookStore, 'get' | 'replace'>;
+  readonly deliveries: DeliveryQueue;
+  readonly post: WebhookPost;
+};
+
+export type SenderRun = {
+  /** No attempt begins after it. */
+  readonly until: number;
+  /** The pause before the second attempt, in milliseconds. */
+  readonly firstPauseMs: number;
+};
+
+type Holding = {
+  readonly lease: SenderLease;
+  readonly acceptedAt: number | undefined;
+  readonly isCounted: boolean;
+};
+
+export const sendDeliveries = async (ports: SenderPorts, id: WebhookId, run: SenderRun): Promise<void> => {
+  const { deliveries, world } = ports;
+  const at = world.now();
+  const lease = await deliveries.takeLease(id, { at, until: at + senderLeaseMs });
+  let holding: Holding | undefined = lease && { lease, acceptedAt: lease.acceptedAt, isCounted: false };
+  while (holding !== undefined) holding = await goOn(ports, holding, run);
+};
+
+/** One round, one pause, or the end: then nothing is held any more. */
+const goOn = async (ports: SenderPorts, holding: Holding, run: SenderRun): Promise<Holding | undefined> => {
+  const { webhook: id } = holding.lease;
+  const webhook = await ports.webhooks.get(id);
+  if (webhook === undefined) {
+    await ports.deliveries.clear(id);
+    return undefined;
+  }
+  const waiting = webhook.isEnabled ? await ports.deliveries.waiting(id, attemptsAtOnceMax) : [];
+  const now = ports.world.now();
+  const due = waiting.filter(({ nextAt }) => nextAt <= now);
+  const hasTime = now < run.until;
+  if (due.length > 0 && hasTime) return sendRound(ports, { holding, webhook, due }, run);
+  const nextAt = due.length > 0 ? now : waiting[0]?.nextAt;
+  if (nextAt !== undefined && hasTime && nextAt < run.until && nextAt - now <= senderPatienceMs)
+    return pause(ports, holding, nextAt);
+  return letGo(ports, holding, nextAt);
+};
+
+const letGo = async (
+  { deliveries, world }: SenderPorts,
+  holding: Holding,
+  dueAt: number | undefined,
+): Promise<Holding | undefined> => {
+  const { lease, acceptedAt } = holding;
+  if ((await deliveries.releaseLease(lease, { dueAt, acceptedAt })) !== 'kept') return undefined;
+  return renew(deliveries, holding, world.now());
+};
+
+/** Undefined when it was lost: somebody else goes on. */
+const renew = async (
+  deliveries: DeliveryQueue,
+  holding: Holding,
+  now: number,
+): Promise<Holding | undefined> => {
+  const lease = await deliveries.renewLease(holding.lease, now + senderLeaseMs);
+  return lease && { ...holding, lease };
+};
+
+/** Until the moment has come, or there is something new. */
+const pause = async (
+  { deliveries, world }: SenderPorts,
+  holding: Holding,
+  nextAt: number,
+): Promise<Holding | undefined> => {
+  let current: Holding | undefined = holding;
+  for (let now = world.now(); now < nextAt && current !== undefined; now = world.now()) {
+    if (current.lease.wakes !== holding.lease.wakes) return current;
+    await world.sleep(Math.min(senderLookMs, nextAt - now));
+    current = await renew(deliveries, current, world.now());
+  }
+  return current;
+};
+
+type Round = {
+  readonly holding: Holding;
+  readonly webhook: Webhook;
+  readonly due: readonly Delivery[];
+};
+
+type Attempted = { readonly outcome: Outcome; readonly settled: Settled };
+
+const sendRound = async (
+  ports: SenderPorts,
+  { holding, webhook, due }: Round,
+  run: SenderRun,
+): Promise<Holding | undefined> => {
+  const { deliveries, world } = ports;
+  const held = await renew(deliveries, holding, world.now());
+  if (held === undefined) return undefined;
+  const secret = await deliveries.secretOf(webhook.id);
+  if (secret === undefined) return withoutSecret(ports, held);
+  const attempts = await Promise.all(
+    due.map((delivery) => attempt(ports, { held, webhook, delivery, secret }, run)),
+  );
+  const hasAccepted = attempts.some(({ outcome }) => isAccepted(outcome));
+  const reason = reasonToDisable(attempts) ?? (await fullReason(ports, { held, due, hasAccepted }));
+  if (reason !== undefined) await disableWebhook(ports, webhook.id, reason);
+  return {
+    ...held,
+    acceptedAt: hasAccepted ? world.now() : held.acceptedAt,
+    isCounted: held.isCounted || !hasAccepted,
+  };
+};
+
+/** Who removed the webhook meanwhile took its secret with it, and what is left of it is cleared next. */
+const withoutSecret = async ({ webhooks }: SenderPorts, held: Holding): Promise<Holding> => {
+  const { webhook } = held.lease;
+  if ((await webhooks.get(webhook)) === undefined) return held;
+  throw new Error(`webhook ${webhook} has no secret`);
+};
+
+const reasonToDisable = (attempts: readonly Attempted[]): string | undefined => {
+  if (attempts.some(({ outcome }) => isGone(outcome)))
+    return 'it answered with HTTP 410: it is gone for good';
+  const exhausted = attempts.find(({ settled }) => settled.state === 'exhausted');
+  return exhausted && `it accepted nothing for a day: ${exhausted.outcome.error}`;
+};
+
+/** Counted once in a run, when more may wait than a round holds and none of it was accepted. */
+const fullReason = async (
+  { deliveries }: SenderPorts,
+  {
+    held,
+    due,
+    hasAccepted,
+  }: { readonly held: Holding; readonly due: Round['due']; readonly hasAccepted: boolean },
+): Promise<string | undefined> => {
+  if (held.isCounted || hasAccepted || due.length < attemptsAtOnceMax) return undefined;
+  const waiting = await deliveries.countWaiting(held.lease.webhook, deliveriesWaitingMax + 1);
+  return waiting > deliveriesWaitingMax
+    ? `more than ${deliveriesWaitingMax} deliveries wait for it`
+    : undefined;
+};
+
+type Trying = {
+  readonly held: Holding;
+  readonly webhook: Webhook;
+  readonly delivery: Delivery;
+  readonly secret: string;
+};
+
+const attempt = async (
+  { deliveries, post, world, telemetry }: SenderPorts,
+  { held, webhook, delivery, secret }: Trying,
+  { firstPauseMs }: SenderRun,
+): Promise<Attempted> => {
+  const began = world.now();
+  const { id, body, type } = delivery;
+  const answer = await post.send({ url: webhook.url, secret, id, at: began, body });
+  const at = world.now();
+  const outcome: Outcome = { ...answer, durationMs: at - began };
+  const { enabledAt } = webhook;
+  const met = { outcome, at, firstPauseMs, enabledAt, acceptedAt: held.acceptedAt };
+  const settled = settle(delivery, met);
+  await deliveries.settle(delivery, settled, rowAfter(delivery, settled, met));
+  telemetry.duration('WebhookAttemptMs', outcome.durationMs);
+  const about = { webhookId: webhook.id, notice: id, type, status: outcome.status, error: outcome.error };
+  if (isAccepted(outcome))
+    telemetry.info('a delivery was accepted', { event: 'webhook_delivered', ...about });
+  else {
+    telemetry.count('WebhookAttemptsFailed');
+    const event = settled.state === 'failed' ? 'webhook_delivery_given_up' : 'webhook_attempt_failed';
+    telemetry.warn('a delivery was not accepted', { event, ...about, attempts: delivery.attempts + 1 });
+  }
+  return { outcome, settled };
+};

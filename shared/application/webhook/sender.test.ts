@@ -1,0 +1,302 @@
+/** The sender on a clock that the test moves: what a receiver gets and when, who sends, and what becomes of the rest. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { makeDeliveryQueue } from '#shared/adapters/aws/dynamo/deliveries.ts';
+import { noticePut } from '#shared/adapters/aws/dynamo/webhook-items.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
+import { retryForMs, senderLeaseMs, senderRunMs } from '#shared/domain/webhook/limits.ts';
+import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
+import type { AuditRow } from '#shared/ports/audit-log.ts';
+import type { SignedRequest, WebhookPost } from '#shared/ports/webhook-post.ts';
+import { newNotice, newWebhook } from '../../../tests/conformance/webhook-fixture.ts';
+import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
+import { type RunPorts, runSender, sendTest, sweepWebhooks } from './run-sender.ts';
+
+type Sent = SignedRequest & { readonly seconds: number };
+
+let now: number;
+let sent: Sent[];
+let said: string[];
+let rows: AuditRow[];
+let answer: (request: SignedRequest) => ReturnType<WebhookPost['send']>;
+let ports: RunPorts;
+let table: ReturnType<typeof tableOver>;
+
+const start = 1_000_000_000;
+const publicUrl = 'https://sallyport.example';
+const down = async () => ({ error: 'it refused the connection' });
+const up = async () => ({ status: 200 });
+
+beforeEach(() => {
+  now = start;
+  [sent, said, rows] = [[], [], []];
+  answer = up;
+  const memory = openMemoryTable();
+  table = tableOver(async (command) => memory.execute(command).output);
+  const note = (_: string, fields: Readonly<Record<string, unknown>> = {}) =>
+    void said.push(String(fields['event']));
+  ports = {
+    webhooks: makeWebhookStore(table),
+    deliveries: makeDeliveryQueue(table),
+    post: {
+      send: async (request) => {
+        sent.push({ ...request, seconds: (request.at - start) / 1000 });
+        return answer(request);
+      },
+    },
+    auditLog: { append: async (row) => void rows.push(row) },
+    telemetry: { info: note, warn: note, error: note, count: () => undefined, duration: () => undefined },
+    world: {
+      now: () => now,
+      uuid: () => crypto.randomUUID(),
+      sha256: (text) => text,
+      sleep: async (milliseconds) => {
+        now += milliseconds;
+        await Promise.resolve();
+      },
+    },
+  };
+});
+
+const made = async (change: Partial<Webhook> = {}): Promise<WebhookId> => {
+  const webhook = newWebhook({ enabledAt: start, ...change });
+  const store = makeWebhookStore(table);
+  const { version } = await store.list();
+  await store.create(webhook, { secret: 'whsec_c2VjcmV0', version });
+  return webhook.id;
+};
+const told = async (...webhooks: WebhookId[]): Promise<string> => {
+  const notice = newNotice({ at: now, webhooks });
+  const { Put } = noticePut(table.name, notice);
+  const { PutCommand } = await import('@aws-sdk/lib-dynamodb');
+  await table.client.send(new PutCommand({ ...Put, Item: { ...Put.Item } }));
+  return notice.id;
+};
+const run = () => ({ until: now + senderRunMs, firstPauseMs: 5000, publicUrl });
+const send = (...notices: string[]) => runSender(ports, { ...run(), notices, webhooks: [] });
+const sweep = () => sweepWebhooks(ports, { ...run(), url: undefined });
+const minute = async (): Promise<void> => {
+  now = (Math.floor(now / 60_000) + 1) * 60_000;
+  await sweep();
+};
+const rowsOf = async (id: WebhookId) =>
+  (await makeWebhookStore(table).deliveries(id, { itemsMax: 100, now: 0 })).rows;
+const attemptsAt = () => sent.map(({ seconds }) => Math.round(seconds));
+
+describe('a delivery', () => {
+  test('is sent at once, and once', async () => {
+    const webhook = await made();
+    const notice = await told(webhook);
+    await send(notice);
+    await send(notice);
+    await minute();
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatchObject({ id: notice, secret: 'whsec_c2VjcmV0' });
+    expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({
+      type: 'turn_completed',
+      data: { title: 'a session' },
+    });
+    expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered', attempts: 1 }]);
+  });
+
+  test('is tried again after 5, 10, 20 and 40 s, then by the sweep (WH3)', async () => {
+    answer = down;
+    await send(await told(await made()));
+    expect(attemptsAt()).toEqual([0, 5, 15, 35, 75]);
+    for (let swept = 0; swept < 15; swept += 1) await minute();
+    const pauses = attemptsAt().map((at, index, all) => at - (all[index - 1] ?? 0));
+    const due = [0, 5, 10, 20, 40, 80, 160, 320];
+    for (const [index, pause] of due.entries()) {
+      expect(pauses[index]).toBeGreaterThanOrEqual(pause);
+      expect(pauses[index]).toBeLessThan(pause + 60);
+    }
+    expect(new Set(sent.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+  });
+
+  test('reaches a receiver that comes back after a minute', async () => {
+    answer = async ({ at }) => (at < start + 60_000 ? down() : up());
+    const webhook = await made();
+    const notices = [await told(webhook), await told(webhook), await told(webhook)];
+    await send(...notices);
+    expect(new Set(sent.filter(({ at }) => at >= start + 60_000).map(({ id }) => id))).toEqual(
+      new Set(notices),
+    );
+    expect((await rowsOf(webhook)).map(({ state }) => state)).toEqual([
+      'delivered',
+      'delivered',
+      'delivered',
+    ]);
+  });
+
+  test('whose sender was never woken is found by the sweep (WH2)', async () => {
+    const notice = await told(await made());
+    now += 14_999;
+    await sweep();
+    expect(sent).toEqual([]);
+    now += 1;
+    await sweep();
+    expect(sent).toMatchObject([{ id: notice }]);
+  });
+
+  test('whose sender died in the middle is found when its lease is over (WH2)', async () => {
+    const webhook = await made();
+    answer = () => Promise.reject(new Error('the process ends'));
+    expect(await send(await told(webhook))).toEqual({ webhooks: 1, failed: 1 });
+    answer = up;
+    now += senderLeaseMs - 1;
+    await sweep();
+    expect(sent).toHaveLength(1);
+    now += 2;
+    await sweep();
+    expect(sent).toHaveLength(2);
+    expect(sent[1]?.id).toBe(sent[0]?.id);
+  });
+
+  test('waits until the address of the deployment is known', async () => {
+    const notice = await told(await made());
+    await runSender(ports, { ...run(), publicUrl: undefined, notices: [notice], webhooks: [] });
+    expect(sent).toEqual([]);
+    now += 15_000;
+    await sweepWebhooks(ports, { ...run(), publicUrl: undefined, url: 'https://late.example' });
+    expect(JSON.parse(sent[0]?.body ?? '').data.url).toMatch(/^https:\/\/late\.example\/#\/chat\//);
+  });
+});
+
+describe('one sender at a time', () => {
+  test('and it sees what comes while it waits for a retry', async () => {
+    const webhook = await made();
+    const first = await told(webhook);
+    let second: string | undefined;
+    answer = async ({ id }) => {
+      if (id === first && second === undefined) {
+        second = await told(webhook);
+        // Somebody else is told that the lease is held, and leaves.
+        await send(second);
+        return down();
+      }
+      return up();
+    };
+    await send(first);
+    expect(sent.map(({ id }) => id)).toEqual([first, second, first]);
+    expect(attemptsAt()[1]).toBeLessThan(3);
+  });
+
+  test('has at most eight attempts under way', async () => {
+    const webhook = await made();
+    let [open, most] = [0, 0];
+    answer = async () => {
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      open -= 1;
+      return up();
+    };
+    const notices = [];
+    for (let index = 0; index < 20; index += 1) notices.push(await told(webhook));
+    await Promise.all(notices.map((notice) => send(notice)));
+    expect(sent).toHaveLength(20);
+    expect(most).toBe(8);
+  });
+
+  test('a receiver that is down delays no other (WH8)', async () => {
+    const [dead, alive] = [await made({ url: 'https://dead.example' }), await made()];
+    answer = async ({ url }) => (url === 'https://dead.example' ? down() : up());
+    await send(await told(dead, alive));
+    const first = sent.filter(({ url }) => url !== 'https://dead.example');
+    expect(first).toMatchObject([{ seconds: 0 }]);
+    expect((await rowsOf(alive)).map(({ state }) => state)).toEqual(['delivered']);
+  });
+});
+
+describe('a webhook', () => {
+  const aDay = async (): Promise<void> => {
+    const end = now + retryForMs + 2 * 3_600_000;
+    while (now < end) await minute();
+  };
+
+  test('that accepts nothing for a day is disabled, and says why (WH4)', async () => {
+    answer = down;
+    const webhook = await made();
+    await send(await told(webhook));
+    await aDay();
+    expect(await ports.webhooks.get(webhook)).toMatchObject({
+      isEnabled: false,
+      disabledReason: 'it accepted nothing for a day: it refused the connection',
+    });
+    expect(said).toContain('webhook_disabled');
+    expect(rows).toMatchObject([{ operation: 'webhook.disable', target: webhook, actor: 'webhooks' }]);
+    const count = sent.length;
+    await aDay();
+    expect(sent).toHaveLength(count);
+    expect(await rowsOf(webhook)).toMatchObject([{ state: 'waiting' }]);
+  });
+
+  test('that is enabled again gets what waited', async () => {
+    answer = down;
+    const webhook = await made();
+    const notice = await told(webhook);
+    await send(notice);
+    await aDay();
+    answer = up;
+    const read = await ports.webhooks.get(webhook);
+    if (read === undefined) throw new Error('it is gone');
+    const { disabledReason: _, disabledAt: __, ...rest } = read;
+    await ports.webhooks.replace({ ...rest, isEnabled: true, enabledAt: now });
+    await runSender(ports, { ...run(), notices: [], webhooks: [webhook] });
+    expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
+  });
+
+  test('that accepts others keeps going when one is refused for a day', async () => {
+    const webhook = await made();
+    const poison = await told(webhook);
+    answer = async ({ id }) => (id === poison ? { status: 400, error: 'it answered with HTTP 400' } : up());
+    await send(poison);
+    now += 3_600_000;
+    await send(await told(webhook));
+    await aDay();
+    expect(await ports.webhooks.get(webhook)).toMatchObject({ isEnabled: true });
+    expect(await rowsOf(webhook)).toMatchObject([{ state: 'delivered' }, { id: poison, state: 'failed' }]);
+    expect(said).toContain('webhook_delivery_given_up');
+  });
+
+  test('that says it is gone is disabled at once', async () => {
+    answer = async () => ({ status: 410, error: 'it answered with HTTP 410' });
+    const webhook = await made();
+    await send(await told(webhook));
+    expect(sent).toHaveLength(1);
+    expect(await ports.webhooks.get(webhook)).toMatchObject({
+      isEnabled: false,
+      disabledReason: 'it answered with HTTP 410: it is gone for good',
+    });
+  });
+
+  test('that was removed leaves nothing', async () => {
+    answer = down;
+    const webhook = await made();
+    await send(await told(webhook));
+    await makeWebhookStore(table).remove(webhook);
+    await runSender(ports, { ...run(), notices: [], webhooks: [webhook] });
+    expect(await rowsOf(webhook)).toEqual([]);
+    expect(await ports.deliveries.due(now + 10 ** 9, 100)).toEqual({ notices: [], webhooks: [] });
+  });
+});
+
+describe('a test', () => {
+  test('is signed, sent once, and answered with what the receiver said', async () => {
+    const webhook = await made({ isEnabled: false });
+    answer = async () => {
+      now += 40;
+      return { status: 503, error: 'it answered with HTTP 503' };
+    };
+    expect(await sendTest(ports, webhook, publicUrl)).toEqual({
+      ok: false,
+      status: 503,
+      durationMs: 40,
+      error: 'it answered with HTTP 503',
+    });
+    expect(sent).toHaveLength(1);
+    expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ type: 'test', data: { url: `${publicUrl}/#/` } });
+    answer = up;
+    expect(await sendTest(ports, webhook, publicUrl)).toEqual({ ok: true, status: 200, durationMs: 0 });
+    expect(await rowsOf(webhook)).toEqual([]);
+  });
+});

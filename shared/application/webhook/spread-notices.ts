@@ -1,0 +1,50 @@
+/** Makes deliveries of notices: one to each webhook that hears of it, all in one write, once. */
+import { bodyOf } from '../../contracts/webhook-body.ts';
+import type { Delivery } from '../../domain/webhook/delivery.ts';
+import type { WebhookId } from '../../domain/webhook/webhook.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { DeliveryQueue } from '../../ports/webhook-store.ts';
+
+export type SpreadPorts = {
+  readonly deliveries: Pick<DeliveryQueue, 'notice' | 'spread' | 'publicUrl'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
+};
+
+export type Spreading = {
+  readonly notices: readonly string[];
+  /** Where people see the deployment, as its operator says; absent: as the sweep was told. */
+  readonly publicUrl: string | undefined;
+};
+
+/** The webhooks that have something new. Notices whose address is not known yet stay for the sweep. */
+export const spreadNotices = async (
+  ports: SpreadPorts,
+  { notices, publicUrl }: Spreading,
+): Promise<ReadonlySet<WebhookId>> => {
+  const { deliveries, telemetry } = ports;
+  if (notices.length === 0) return new Set();
+  const url = publicUrl ?? (await deliveries.publicUrl());
+  if (url === undefined) {
+    telemetry.warn('notices wait until the address of the deployment is known', { notices });
+    return new Set();
+  }
+  const heard: WebhookId[] = [];
+  for (const id of notices) heard.push(...(await spread(ports, id, url)));
+  return new Set(heard);
+};
+
+const spread = async (
+  { deliveries }: SpreadPorts,
+  id: string,
+  publicUrl: string,
+): Promise<readonly WebhookId[]> => {
+  const notice = await deliveries.notice(id);
+  if (notice === undefined) return [];
+  const { type, at } = notice;
+  const body = bodyOf(notice, publicUrl);
+  const made = notice.webhooks.map(
+    (webhook): Delivery => ({ webhook, id, type, at, body, attempts: 0, nextAt: at }),
+  );
+  // Who was first sends, too; a second sender finds the lease held.
+  return (await deliveries.spread(notice, made)) ? notice.webhooks : [];
+};

@@ -1,0 +1,28 @@
+/** What the sender of webhooks is invoked with: after a commit, by the API, or by the sweep's rule. */
+import * as z from 'zod';
+import { isUuid } from '#shared/domain/ids.ts';
+import { sweptMax } from '#shared/domain/webhook/limits.ts';
+import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
+
+const correlationId = z.string().exactOptional();
+const webhookId = z.custom<WebhookId>((value) => typeof value === 'string' && isUuid(value));
+
+export const webhookTask = z.union([
+  z.object({
+    sweep: z.literal('webhooks'),
+    /** Where people see the deployment. */
+    url: z.url().exactOptional(),
+    correlationId,
+  }),
+  z.object({ notices: z.array(z.string().min(1)).max(sweptMax), correlationId }),
+  z.object({ webhook: webhookId, correlationId }),
+  /** Answered, while a person waits. */
+  z.object({ test: webhookId, correlationId }),
+]);
+
+export const testResult = z.object({
+  ok: z.boolean(),
+  status: z.number().int().optional(),
+  durationMs: z.number().int(),
+  error: z.string().optional(),
+});
