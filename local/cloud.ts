@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { FunctionName } from '#shared/config/environment.ts';
 import { operatorSettings, type Variables } from '#shared/config/settings.ts';
 import { mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
 import { type ApiGateway, start as startApiGateway } from './api-gateway/start.ts';
@@ -14,7 +15,7 @@ import type { OtherDynamoDb } from './dynamodb/behind.ts';
 import { platformTable } from './dynamodb/platform-table.ts';
 import { start as startDynamoDb } from './dynamodb/start.ts';
 import { type Credentials, type Keys, makeKeys } from './endpoint/keys.ts';
-import { start as startEvents } from './events/start.ts';
+import { start as startEvents, type TimedRule } from './events/start.ts';
 import type { LambdaMode } from './lambda/environment.ts';
 import { arnOf } from './lambda/function-definition.ts';
 import type { FunctionHost } from './lambda/function-host.ts';
@@ -85,12 +86,19 @@ const tableName = 'sallyport';
 const expiryAttribute = 'ttl';
 const defaultSweepMs = 60_000;
 const workspaceBucket = 'sallyport-workspaces';
+type Sweep = {
+  readonly everyMs: number;
+  /** Absent: the janitor. */
+  readonly of?: FunctionName;
+  readonly input: { readonly sweep: string; readonly forSeconds?: number };
+};
+
 /** Orphans are looked for as often as the rest: here a List costs nothing. */
-const sweepsOf = (sweepMs: number) => [
+const sweepsOf = (sweepMs: number): readonly Sweep[] => [
   { everyMs: sweepMs, input: { sweep: 'due' } },
   { everyMs: 5 * sweepMs, input: { sweep: 'places' } },
   { everyMs: sweepMs, input: { sweep: 'orphans' } },
-  { everyMs: sweepMs, input: { sweep: 'schedules' } },
+  { everyMs: sweepMs, of: 'schedules', input: { sweep: 'schedules' } },
   { everyMs: sweepMs, input: { sweep: 'mcp', forSeconds: stayingSeconds(sweepMs) } },
 ];
 /** It is gone before the next comes. */
@@ -100,7 +108,8 @@ const stayingSeconds = (sweepMs: number): number =>
 const sandboxAddresses = '127.77.0.0/16';
 
 export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
-  const { home, variables, log = ignore, progress = ignore } = options;
+  const { home, variables, log = ignore, progress = ignore, sweepMs = defaultSweepMs } = options;
+  let publicUrl = '';
   await using starting = new AsyncDisposableStack();
   const begun = <S extends Stoppable>(service: S): S => {
     starting.defer(service.stop);
@@ -124,12 +133,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const events = begun(
     await startEvents({
       functions: lambda,
-      rules: sweepsOf(options.sweepMs ?? defaultSweepMs).map(({ everyMs, input }) => ({
-        name: `sweep-${input.sweep}`,
-        everyMs,
-        functionName: functionNamed(input.sweep === 'schedules' ? 'schedules' : 'janitor'),
-        input,
-      })),
+      rules: rulesOf(sweepMs, () => publicUrl),
       taskStateFunction: functionNamed('task-events'),
     }),
   );
@@ -168,12 +172,12 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       },
     }),
   );
+  publicUrl = await gateway.open(options.port);
   events.fire();
   scheduler.fire();
-  const url = await gateway.open(options.port);
   const running = starting.move();
   return {
-    url,
+    url: publicUrl,
     limits: sandboxes?.limits ?? 'none',
     endpoints,
     credentials: keys.issue('local'),
@@ -192,6 +196,22 @@ const openGateway = (options: CloudOptions, functions: FunctionHost, keys: Keys)
     webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
     webRoot: options.webFolder ?? webFolder(repository),
   });
+
+/** What wakes functions by itself; the sweep of webhooks says where the deployment is seen. */
+const rulesOf = (sweepMs: number, publicUrl: () => string): readonly TimedRule[] => [
+  ...sweepsOf(sweepMs).map(({ everyMs, input, of = 'janitor' }) => ({
+    name: `sweep-${input.sweep}`,
+    everyMs,
+    functionName: functionNamed(of),
+    input,
+  })),
+  {
+    name: 'sweep-webhooks',
+    everyMs: sweepMs,
+    functionName: functionNamed('webhooks'),
+    input: () => ({ sweep: 'webhooks', url: publicUrl() }),
+  },
+];
 
 type Stoppable = { readonly stop: () => Promise<void> };
 
@@ -228,6 +248,7 @@ const functionVariables = (
   GREETER_FUNCTION: functionNamed('greeter'),
   JANITOR_FUNCTION: functionNamed('janitor'),
   SCHEDULES_FUNCTION: functionNamed('schedules'),
+  WEBHOOKS_FUNCTION: functionNamed('webhooks'),
   SCHEDULE_GROUP: 'sallyport',
   SCHEDULE_TARGET: arnOf(functionNamed('schedules')),
   SCHEDULE_ROLE: 'arn:aws:iam::000000000000:role/sallyport-schedules',

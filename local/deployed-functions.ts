@@ -36,6 +36,7 @@ const timeouts: Readonly<Record<FunctionName, number>> = {
   'task-events': minuteMs,
   janitor: 5 * minuteMs,
   schedules: 5 * minuteMs,
+  webhooks: 3 * minuteMs,
   api: longestMs,
   mcp: longestMs,
   synthetic: 5 * minuteMs,

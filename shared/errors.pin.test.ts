@@ -16,6 +16,7 @@ const table: Record<ErrorCode, readonly [status: number, retry: 'no' | 'later']>
   project_not_found:       [404, 'no'],
   workspace_not_found:     [404, 'no'],
   schedule_not_found:      [404, 'no'],
+  webhook_not_found:       [404, 'no'],
   token_not_found:         [404, 'no'],
   mcp_server_not_found:    [404, 'no'],
   file_not_found:          [404, 'no'],

@@ -19,6 +19,7 @@ export const errorRules = {
   project_not_found: { status: 404, retry: 'never' },
   workspace_not_found: { status: 404, retry: 'never' },
   schedule_not_found: { status: 404, retry: 'never' },
+  webhook_not_found: { status: 404, retry: 'never' },
   token_not_found: { status: 404, retry: 'never' },
   mcp_server_not_found: { status: 404, retry: 'never' },
   file_not_found: { status: 404, retry: 'never' },

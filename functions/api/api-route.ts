@@ -28,7 +28,7 @@ export type ApiRoute = {
   /** Asked before the handler runs, unless it is asked of a resource. */
   readonly needs: Need;
   /** What the path names: found first, then asked for `needs` (resource-route.ts), so that a stranger's is not found. */
-  readonly resource?: 'session' | 'project' | 'schedule';
+  readonly resource?: 'session' | 'project' | 'schedule' | 'webhook';
   readonly contract: RouteContract;
   readonly handler: (event: ApiEvent) => Promise<StreamedResult>;
 };

@@ -12,11 +12,13 @@ import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
+import { makeWebhookTender } from '#shared/adapters/aws/webhook-tender.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
@@ -26,6 +28,8 @@ import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { chooseProvider, configuredProviders } from '#shared/adapters/models/operator-choice.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import { secretMaker } from '#shared/adapters/webhook/signature.ts';
+import { allowedHostsSetting } from '#shared/adapters/webhook/webhook-post.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { decodePrices, type PriceTable } from '#shared/domain/price.ts';
@@ -80,6 +84,13 @@ const ports = {
   remoteMcp: makeRemoteMcp(egress),
   schedules: makeScheduleStore(table),
   scheduleTender: makeScheduleTender(lambda, environment.SCHEDULES_FUNCTION),
+  webhooks: makeWebhookStore(table),
+  webhookTender: makeWebhookTender(lambda, environment.WEBHOOKS_FUNCTION),
+  webhookGuard: makeAddressGuard({
+    allowedPrivateHosts: environment.WEBHOOK_ALLOWED_PRIVATE_HOSTS,
+    setting: allowedHostsSetting,
+  }),
+  webhookSecrets: secretMaker,
   tokens: makeTokenStore(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
   auditLog: makeAuditLog(table),

@@ -1,5 +1,5 @@
 /**
- * Routes of one session, one project or one schedule: it is found by the path's `id` before anything else of the request is
+ * Routes of one session, project, schedule or webhook: it is found by the path's `id` before anything else of the request is
  * looked at, and asked for what the route needs, so that a stranger's is answered exactly as none (AC2).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
@@ -7,12 +7,15 @@ import { requireNeed } from '#shared/application/access/require-need.ts';
 import { findProject } from '#shared/application/project/find-project.ts';
 import { findSchedule } from '#shared/application/schedule/find-schedule.ts';
 import { type FoundSession, findSession } from '#shared/application/session/find-session.ts';
+import { findWebhook } from '#shared/application/webhook/manage-webhooks.ts';
 import { intentOf, mayUse, type Need } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import type { Webhook } from '#shared/domain/webhook/webhook.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
 import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import type { WebhookStore } from '#shared/ports/webhook-store.ts';
 import { type ApiEvent, pathId, principalOf } from './api-request.ts';
 import type { ApiRoute } from './api-route.ts';
 
@@ -73,4 +76,13 @@ export const onSchedule = (
   ...route,
   resource: 'schedule',
   handler: async (event) => handler(event, await findSchedule(ports, wish(event, route.needs))),
+});
+
+export const onWebhook = (
+  ports: { readonly webhooks: WebhookStore },
+  { handler, ...route }: ResourceRoute<Webhook>,
+): ApiRoute => ({
+  ...route,
+  resource: 'webhook',
+  handler: async (event) => handler(event, await findWebhook(ports, wish(event, route.needs))),
 });

@@ -8,6 +8,7 @@ import type { SecretPorts } from '#shared/application/project/manage-secrets.ts'
 import type { LogPorts } from '#shared/application/sandbox/read-logs.ts';
 import type { StatsPorts, StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import type { WebhookPorts } from '#shared/application/webhook/manage-webhooks.ts';
 import { accessAnswer, accessView } from '#shared/contracts/rest/access-view.ts';
 import { ticketAnswer } from '#shared/contracts/rest/token-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
@@ -33,6 +34,7 @@ import { type ScheduleApiPorts, scheduleRoutes } from './schedule-routes.ts';
 import { secretRoutes } from './secret-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
+import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
 export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
@@ -44,6 +46,7 @@ export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
   SecretPorts &
   McpPorts &
   ScheduleApiPorts &
+  WebhookPorts &
   LogPorts &
   ApprovalPorts &
   AuditReadPorts &
@@ -86,6 +89,7 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...secretRoutes(api),
   ...mcpRoutes(api),
   ...scheduleRoutes(api),
+  ...webhookRoutes(api),
   ...tokenRoutes(api),
   ...modelRoutes(api),
   openApiRoute,

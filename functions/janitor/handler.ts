@@ -13,9 +13,11 @@ import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
+import { makeWebhookTender } from '#shared/adapters/aws/webhook-tender.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -53,6 +55,8 @@ const ports = {
   schedules: makeScheduleStore(table),
   auditLog: makeAuditLog(table),
   mcpServers: makeMcpServerStore(table),
+  webhooks: makeWebhookStore(table),
+  webhookTender: makeWebhookTender(lambda, environment.WEBHOOKS_FUNCTION),
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
   remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   connections: makeConnectionStore(table),

@@ -10,12 +10,12 @@ import type { Json } from '#shared/domain/json.ts';
 import { accountId, region } from '../lambda/function-definition.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 
-type TimedRule = {
+export type TimedRule = {
   readonly name: string;
   readonly everyMs: number;
   readonly functionName: string;
-  /** Comes to the function instead of the event. */
-  readonly input?: Json;
+  /** Comes to the function instead of the event; what is asked for is asked at each firing. */
+  readonly input?: Json | (() => Json);
 };
 
 export type EventsOptions = {
@@ -36,10 +36,7 @@ export const start = ({ functions, rules, taskStateFunction }: EventsOptions): P
   const timers: NodeJS.Timeout[] = [];
   let early: string[] | undefined = [];
   const fireRule = (rule: TimedRule): void =>
-    functions.invokeLater(
-      rule.functionName,
-      JSON.stringify(rule.input === undefined ? scheduledEvent(rule) : rule.input),
-    );
+    functions.invokeLater(rule.functionName, JSON.stringify(inputOf(rule)));
   return Promise.resolve({
     fire: () => {
       for (const event of early ?? []) functions.invokeLater(taskStateFunction, event);
@@ -59,6 +56,11 @@ export const start = ({ functions, rules, taskStateFunction }: EventsOptions): P
       return Promise.resolve();
     },
   });
+};
+
+const inputOf = (rule: TimedRule): unknown => {
+  if (rule.input === undefined) return scheduledEvent(rule);
+  return typeof rule.input === 'function' ? rule.input() : rule.input;
 };
 
 const envelope = () => ({

@@ -22,7 +22,7 @@ const turn = {
   SANDBOX_SECRET: 's'.repeat(32),
   PROJECT_SECRETS_PREFIX: 'sallyport/prod/',
 };
-const door = { ...turn, ...authorizer, SCHEDULES_FUNCTION: 'schedules' };
+const door = { ...turn, ...authorizer, SCHEDULES_FUNCTION: 'schedules', WEBHOOKS_FUNCTION: 'webhooks' };
 
 test('a function gets its own variables, and none of the others', () => {
   expect(readEnvironment('authorizer', { ...authorizer, HOME: '/root', TURN_FUNCTION: 'turn' })).toEqual({

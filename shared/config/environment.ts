@@ -18,10 +18,12 @@ import {
   rateSettings,
   readVariables,
   sandboxSettings,
+  senderSettings,
   treeSettings,
   turnSettings,
   type Variables,
   volumeSettings,
+  webhookSettings,
 } from './settings.ts';
 
 const name = z.string().min(1).describe('a name');
@@ -50,6 +52,8 @@ const turns = z.object({ TURN_FUNCTION: name });
 const janitor = z.object({ JANITOR_FUNCTION: name });
 /** Whoever changes a schedule has it tended. */
 const schedules = z.object({ SCHEDULES_FUNCTION: name });
+/** Whoever writes a notice has it sent. */
+const webhooks = z.object({ WEBHOOKS_FUNCTION: name });
 const sandboxes = z.object({
   SANDBOX_CLUSTER: name,
   SANDBOX_TASK_PYTHON: name,
@@ -92,6 +96,7 @@ export const environments = {
     ...turns.shape,
     ...janitor.shape,
     GREETER_FUNCTION: name,
+    ...webhooks.shape,
     ...decisions.shape,
     ...sessions.shape,
   }),
@@ -109,6 +114,7 @@ export const environments = {
     ...sockets.shape,
     ...turns.shape,
     ...janitor.shape,
+    ...webhooks.shape,
     ...sandboxes.shape,
     ...modelSettings.shape,
     ...turnSettings.shape,
@@ -124,12 +130,19 @@ export const environments = {
     SANDBOX_ADDRESS_RANGE: z.cidrv4().describe('an IPv4 CIDR block'),
     WORKSPACE_BUCKET: name,
   }),
-  'task-events': z.object({ ...deployment.shape, ...table.shape, ...sockets.shape, ...janitor.shape }),
+  'task-events': z.object({
+    ...deployment.shape,
+    ...table.shape,
+    ...sockets.shape,
+    ...janitor.shape,
+    ...webhooks.shape,
+  }),
   janitor: z.object({
     ...deployment.shape,
     ...table.shape,
     ...sockets.shape,
     ...turns.shape,
+    ...webhooks.shape,
     ...sandboxes.shape,
     ...lifetimeSettings.shape,
     ...sandboxSettings.shape,
@@ -144,6 +157,7 @@ export const environments = {
     ...sockets.shape,
     ...turns.shape,
     ...janitor.shape,
+    ...webhooks.shape,
     ...sessions.shape,
     /** The group in which EventBridge Scheduler keeps the next runs. */
     SCHEDULE_GROUP: name,
@@ -154,6 +168,12 @@ export const environments = {
     /** The queue of what it could not deliver. */
     SCHEDULE_DEAD_LETTERS: name,
   }),
+  webhooks: z.object({
+    ...deployment.shape,
+    ...table.shape,
+    ...webhookSettings.shape,
+    ...senderSettings.shape,
+  }),
   api: z.object({
     ...deployment.shape,
     ...table.shape,
@@ -163,6 +183,8 @@ export const environments = {
     ...turns.shape,
     ...janitor.shape,
     ...schedules.shape,
+    ...webhooks.shape,
+    ...webhookSettings.shape,
     ...sandboxes.shape,
     /** Whether the limits of sandboxes hold here. */
     SANDBOX_LIMITS: z
@@ -187,6 +209,7 @@ export const environments = {
     ...turns.shape,
     ...janitor.shape,
     ...schedules.shape,
+    ...webhooks.shape,
     ...sandboxes.shape,
     ...decisions.shape,
     ...treeSettings.shape,

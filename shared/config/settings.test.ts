@@ -33,6 +33,8 @@ const defaults = {
   MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
   MCP_ALLOWED_PRIVATE_HOSTS: [],
   MCP_CHECK_SECONDS: 60,
+  WEBHOOK_ALLOWED_PRIVATE_HOSTS: [],
+  WEBHOOK_RETRY_SECONDS: 5,
   SYNTHETIC_CHECK: true,
 };
 
@@ -56,6 +58,7 @@ describe('numbers', () => {
     ['MAX_AGENTS_PER_SESSION', { min: 1, max: 1000 }],
     ['TURN_LEASE_SECONDS', { min: 3, max: 300 }],
     ['MCP_CHECK_SECONDS', { min: 1, max: 3600 }],
+    ['WEBHOOK_RETRY_SECONDS', { min: 1, max: 60 }],
     ['RATE_LIMIT_PER_SECOND', { min: 1, max: 10_000 }],
     ['RATE_LIMIT_BURST', { min: 1, max: 20_000 }],
     ['HISTORY_TTL_SECONDS', { min: 60, max: 31_536_000 }],

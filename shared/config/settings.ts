@@ -131,6 +131,23 @@ export const mcpSettings = z.object({
   MCP_CHECK_SECONDS: integer(1, 3600).default(60),
 });
 
+/** Where webhooks may go, and what is said in them. */
+export const webhookSettings = z.object({
+  /** `host` or `host:port` that receivers may have although their address is private. */
+  WEBHOOK_ALLOWED_PRIVATE_HOSTS: mcpSettings.shape.MCP_ALLOWED_PRIVATE_HOSTS,
+});
+export const senderSettings = z.object({
+  /** The pause before the second attempt; every further one is twice as long. */
+  WEBHOOK_RETRY_SECONDS: integer(1, 60).default(5),
+  /** Where people see the deployment; absent: the address it is served at. */
+  PUBLIC_URL: z
+    .string()
+    .max(2048)
+    .refine((value) => /^https?:\/\/[^\s?#]+$/.test(value) && URL.canParse(value))
+    .describe('an http or https URL without query and fragment')
+    .optional(),
+});
+
 /** A folder that every sandbox of the deployment shares; on one machine it must exist. */
 export const volumeSettings = z.object({
   MSB_SHARED_VOLUME_PATH: text.optional(),
@@ -158,6 +175,8 @@ export const operatorSettings = z.object({
   ...poolSettings.shape,
   ...volumeSettings.shape,
   ...mcpSettings.shape,
+  ...webhookSettings.shape,
+  ...senderSettings.shape,
   ...checkSettings.shape,
 });
 

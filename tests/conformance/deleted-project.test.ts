@@ -7,6 +7,7 @@ import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
 import { refuseIfGone } from '#shared/application/schedule/check-targets.ts';
 import { type TendPorts, tendSchedule } from '#shared/application/schedule/run-schedule.ts';
@@ -18,6 +19,7 @@ import type { Schedule } from '#shared/domain/schedule/schedule.ts';
 import { openQuietPorts } from '../simulation/quiet-ports.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { newWebhook } from './webhook-fixture.ts';
 
 let fixture: TableFixture;
 beforeAll(async () => {
@@ -34,16 +36,19 @@ const openPorts = () => {
   const { table } = fixture;
   const rows: AuditRow[] = [];
   const cleared: ProjectId[] = [];
+  const tended: string[] = [];
   const ports = {
     ...quiet,
     projects: makeProjectStore(table),
     tokens: makeTokenStore(table),
     schedules: makeScheduleStore(table),
     mcpServers: makeMcpServerStore(table),
+    webhooks: makeWebhookStore(table),
+    webhookTender: { tend: async (webhook: string) => void tended.push(webhook) },
     secrets: { clear: async (id: ProjectId) => void cleared.push(id) },
     auditLog: { append: async (row: AuditRow) => void rows.push(row) },
   };
-  return { ports, rows, cleared };
+  return { ports, rows, cleared, tended };
 };
 type Ports = ReturnType<typeof openPorts>['ports'];
 
@@ -204,4 +209,21 @@ test('a schedule that is made while its project goes leaves it by itself', async
     await expect(refuseIfGone(ports as never, schedule)).rejects.toMatchObject(code);
   expect((await ports.schedules.find(own.id))?.schedule.isDeleted).toBe(true);
   expect((await ports.schedules.find(shared.id))?.schedule.targets).toEqual([{ project: other }]);
+});
+
+test('its webhooks go with it, those of others stay, and what waited for them is cleared', async () => {
+  const { ports, rows, tended } = openPorts();
+  const { project, other } = await deletedProject(ports);
+  const [own, others] = [newWebhook({ project }), newWebhook({ project: other })];
+  for (const webhook of [own, others]) {
+    const { version } = await ports.webhooks.list({ isExact: true });
+    expect(await ports.webhooks.create(webhook, { secret: 's', version })).toBe('created');
+  }
+  expect(await forgetProject(ports, project, 'c')).toBe(true);
+  expect(await ports.webhooks.get(own.id)).toBeUndefined();
+  expect(await ports.webhooks.get(others.id)).toEqual(others);
+  expect(tended).toEqual([own.id]);
+  expect(rows.filter(({ target }) => target === own.id).map(({ operation }) => operation)).toEqual([
+    'webhook.delete',
+  ]);
 });

@@ -16,6 +16,7 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { scopesFor } from '#shared/domain/access.ts';
@@ -29,10 +30,12 @@ import { type Api, routes } from '../../functions/api/routes.ts';
 import { newSchedule } from './schedule-fixture.ts';
 import { newSession, onTable } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { newWebhook } from './webhook-fixture.ts';
 
 const [own, other] = [randomUUID() as ProjectId, randomUUID() as ProjectId];
 const strangers = newSession({ owner: deploymentOwner, project: other });
 const strangersSchedule = newSchedule({ targets: [{ project: other }] });
+const strangersWebhook = newWebhook({ project: other });
 const theirs = newSession({ owner: 'ann' as OwnerId, project: own });
 const ownSchedule = newSchedule({ targets: [{ project: own }] });
 const tokens = { project: `sp_${'1'.repeat(64)}`, 'project:ro': `sp_${'2'.repeat(64)}` };
@@ -54,6 +57,7 @@ beforeAll(async () => {
   await create(theirs);
   await makeScheduleStore(fixture.table).create(strangersSchedule, { dueAt: undefined, schedulesMax: 50 });
   await makeScheduleStore(fixture.table).create(ownSchedule, { dueAt: undefined, schedulesMax: 50 });
+  await makeWebhookStore(fixture.table).create(strangersWebhook, { secret: 'a secret', version: 0 });
   const projects = makeProjectStore(fixture.table);
   for (const id of [own, other])
     await projects.create({ id, owner: deploymentOwner, name: 'a test', createdAt: 1 });
@@ -101,6 +105,7 @@ const platform = (): Platform => {
     places: makePlaceStore(table),
     projects: makeProjectStore(table),
     schedules: makeScheduleStore(table),
+    webhooks: makeWebhookStore(table),
     tokens: makeTokenStore(table),
     // One call or two, as the clock will have it: not what is counted here.
     rateLimiter: { take: async () => true },
@@ -165,9 +170,12 @@ test('there are routes of resources', () => {
 
 describe.each(Object.entries(tokens))('AC2: to a token of scope %s', (_, token) => {
   test.each([...resourceRoutes, preview])('$method $path', async ({ method, path, resource }) => {
-    const id = { session: strangers.id, project: other, schedule: strangersSchedule.id }[
-      resource ?? 'project'
-    ];
+    const id = {
+      session: strangers.id,
+      project: other,
+      schedule: strangersSchedule.id,
+      webhook: strangersWebhook.id,
+    }[resource ?? 'project'];
     const foreign = await ask(token, { method, path: pathWith(path, id), body: anything });
     const none = await ask(token, { method, path: pathWith(path, randomUUID()), body: anything });
     expect(foreign).toEqual(none);

@@ -12,6 +12,7 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, WorkspaceId } from '#shared/domain/ids.ts';
@@ -85,6 +86,7 @@ const storesOf = (platform: Platform, invocation: Invocation) => {
     sandboxLog: makeSandboxLog(table),
     tokens: makeTokenStore(table),
     schedules: makeScheduleStore(table),
+    webhooks: makeWebhookStore(table),
     mcpServers: makeMcpServerStore(table),
   };
 };
@@ -106,6 +108,9 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     tools: toolsFor(inside, invocation),
     archive: archiveFor(inside, invocation),
     models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked })) },
+    // A wake-up that is lost loses nothing: the notices stay.
+    noticeSender: { sendNotices: () => Promise.resolve() },
+    webhookTender: { tend: () => Promise.resolve() },
     recursionDepthMax: settings.tree.recursionDepthMax,
     secrets: { read: () => Promise.resolve({}), clear: () => Promise.resolve() },
     remoteMcp: remoteFor(invocation, { onPerform: (id) => turns.performsOutside(id) }),

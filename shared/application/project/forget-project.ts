@@ -1,5 +1,5 @@
 /**
- * Empties a project that was marked as deleted: its tokens, its schedules, its secrets, its MCP servers, its
+ * Empties a project that was marked as deleted: its tokens, its schedules, its webhooks, its secrets, its MCP servers, its
  * workspaces. The record goes last, so that a run that failed half way is done again. Ended sessions go in their own
  * time.
  */
@@ -12,6 +12,8 @@ import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
+import type { WebhookTender } from '../../ports/webhook-post.ts';
+import type { WebhookStore } from '../../ports/webhook-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 import { type LeavePorts, leaveProject } from '../schedule/leave-project.ts';
 import { type ForgetWorkspacePorts, forgetWorkspace } from '../workspace/forget-workspace.ts';
@@ -24,6 +26,8 @@ export type ForgetProjectPorts = ForgetWorkspacePorts &
     readonly tokens: Pick<TokenStore, 'list' | 'remove'>;
     readonly schedules: LeavePorts['schedules'] & Pick<ScheduleStore, 'listOf'>;
     readonly mcpServers: Pick<McpServerStore, 'list' | 'remove'>;
+    readonly webhooks: Pick<WebhookStore, 'list' | 'remove'>;
+    readonly webhookTender: Pick<WebhookTender, 'tend'>;
     readonly secrets: Pick<ProjectSecrets, 'clear'>;
   };
 
@@ -40,6 +44,7 @@ export const forgetProject = async (
   // First, so that nobody comes in its name any more while the rest goes.
   await revokeTokens(ports, id);
   await leaveSchedules(ports, id);
+  await removeWebhooks(ports, id, correlationId);
   await ports.secrets.clear(id);
   for (const { name } of await ports.mcpServers.list(id)) await ports.mcpServers.remove(id, name);
   await forgetWorkspaces(ports, id, correlationId);
@@ -67,6 +72,19 @@ const leaveSchedules = async (ports: ForgetProjectPorts, project: ProjectId): Pr
     if (left === undefined) continue;
     const action = left.isDeleted ? 'schedule.delete' : 'schedule.update';
     await audit(ports, janitor, { action, subject: id, project });
+  }
+};
+
+const removeWebhooks = async (
+  ports: ForgetProjectPorts,
+  project: ProjectId,
+  correlationId: string,
+): Promise<void> => {
+  const { webhooks } = await ports.webhooks.list({ isExact: true });
+  for (const { id } of webhooks.filter((webhook) => webhook.project === project)) {
+    if (!(await ports.webhooks.remove(id))) continue;
+    await audit(ports, janitor, { operation: 'webhook.delete', target: id });
+    await ports.webhookTender.tend(id, correlationId);
   }
 };
 

@@ -1,0 +1,133 @@
+/** `/webhooks`: made, listed, shown, changed, removed, tested, and what became of their deliveries. */
+import {
+  changeWebhook,
+  createWebhook,
+  listWebhooks,
+  removeWebhook,
+  type WebhookPorts,
+} from '#shared/application/webhook/manage-webhooks.ts';
+import {
+  changeWebhookBody,
+  createWebhookBody,
+  deliveriesQuery,
+  webhooksQuery,
+} from '#shared/contracts/rest/webhook-bodies.ts';
+import {
+  deliveriesAnswer,
+  deliveryView,
+  newWebhookAnswer,
+  webhookAnswer,
+  webhooksAnswer,
+  webhookTestAnswer,
+  webhookView,
+} from '#shared/contracts/rest/webhook-view.ts';
+import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { onWebhook } from './resource-route.ts';
+
+export const webhookRoutes = ({ ports }: { readonly ports: WebhookPorts }): readonly ApiRoute[] => [
+  ...collectionRoutes(ports),
+  ...oneRoutes(ports),
+  onWebhook(ports, {
+    method: 'POST',
+    path: '/api/webhooks/{id}/test',
+    needs: 'own:write',
+    contract: {
+      summary: 'Send a signed test to a webhook now',
+      answers: { 200: webhookTestAnswer },
+    },
+    handler: async (event, { id }) =>
+      json(200, await ports.webhookTender.test(id, requestOf(event).correlationId)),
+  }),
+  onWebhook(ports, {
+    method: 'GET',
+    path: '/api/webhooks/{id}/deliveries',
+    needs: 'own:read',
+    contract: {
+      summary: 'List the deliveries of a webhook, newest first',
+      query: deliveriesQuery,
+      answers: { 200: deliveriesAnswer },
+    },
+    handler: async (event, { id }) => {
+      const { limit: itemsMax, after } = queryOf(event, deliveriesQuery);
+      const page = { itemsMax, after, now: ports.world.now() };
+      const { rows, next } = await ports.webhooks.deliveries(id, page);
+      return json(200, { deliveries: rows.map(deliveryView), ...(next === undefined ? {} : { next }) });
+    },
+  }),
+];
+
+const collectionRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
+  {
+    method: 'POST',
+    path: '/api/webhooks',
+    needs: 'own:write',
+    contract: {
+      summary: 'Make a webhook; its secret is told this once',
+      body: createWebhookBody,
+      answers: { 201: newWebhookAnswer },
+      errors: ['project_not_found', 'conflict', 'resource_limit_exceeded'],
+    },
+    handler: async (event) => {
+      const wish = bodyOf(event, createWebhookBody);
+      const { webhook, secret } = await createWebhook(ports, requestOf(event), wish);
+      return json(201, { ...webhookView(webhook), secret });
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/webhooks',
+    needs: 'own:read',
+    contract: {
+      summary: 'List webhooks, newest first',
+      query: webhooksQuery,
+      answers: { 200: webhooksAnswer },
+      errors: ['project_not_found'],
+    },
+    handler: async (event) => {
+      const { project } = queryOf(event, webhooksQuery);
+      const webhooks = await listWebhooks(ports, principalOf(event), project);
+      return json(200, { webhooks: webhooks.map(webhookView) });
+    },
+  },
+];
+
+const oneRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
+  onWebhook(ports, {
+    method: 'GET',
+    path: '/api/webhooks/{id}',
+    needs: 'own:read',
+    contract: { summary: 'Show a webhook', answers: { 200: webhookAnswer } },
+    handler: (_event, webhook) => Promise.resolve(json(200, webhookView(webhook))),
+  }),
+  onWebhook(ports, {
+    method: 'PATCH',
+    path: '/api/webhooks/{id}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Change a webhook',
+      body: changeWebhookBody,
+      answers: { 200: webhookAnswer },
+      errors: ['conflict'],
+    },
+    handler: async (event, { id }) => {
+      const change = bodyOf(event, changeWebhookBody);
+      return json(200, webhookView(await changeWebhook(ports, requestOf(event), { id, change })));
+    },
+  }),
+  onWebhook(ports, {
+    method: 'DELETE',
+    path: '/api/webhooks/{id}',
+    needs: 'own:write',
+    contract: { summary: 'Delete a webhook, with what waits for it', answers: { 200: webhookAnswer } },
+    handler: async (event, webhook) => {
+      await removeWebhook(ports, requestOf(event), webhook);
+      return json(200, webhookView(webhook));
+    },
+  }),
+];
+
+const requestOf = (event: ApiEvent) => ({
+  principal: principalOf(event),
+  correlationId: event.requestContext.requestId,
+});

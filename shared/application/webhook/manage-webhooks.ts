@@ -1,0 +1,198 @@
+/**
+ * Webhooks: made, listed, changed, removed, tested. A webhook of a project is for those who may write in it, one of the
+ * deployment for those who may write what is the deployment's; a stranger's is answered as none (AC2).
+ */
+import { type Intent, mayRead, projectOf } from '../../domain/access.ts';
+import { isUuid, type ProjectId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { webhooksMax, webhooksPerProjectMax } from '../../domain/webhook/limits.ts';
+import { ownedBy, type Webhook, type WebhookEvent, type WebhookId } from '../../domain/webhook/webhook.ts';
+import { AppError } from '../../errors.ts';
+import type { AddressGuard } from '../../ports/address-guard.ts';
+import type { ProjectStore } from '../../ports/project-store.ts';
+import type { SecretMaker, WebhookTender } from '../../ports/webhook-post.ts';
+import type { WebhookStore } from '../../ports/webhook-store.ts';
+import { type AuditPorts, audit } from '../access/audit.ts';
+import { requireNeed, requireReach } from '../access/require-need.ts';
+import { findProject } from '../project/find-project.ts';
+
+export type WebhookPorts = AuditPorts & {
+  readonly webhooks: WebhookStore;
+  readonly webhookTender: WebhookTender;
+  /** Of the addresses that webhooks may have. */
+  readonly webhookGuard: AddressGuard;
+  readonly webhookSecrets: SecretMaker;
+  readonly projects: Pick<ProjectStore, 'get'>;
+};
+
+export type WebhookRequest = { readonly principal: Principal; readonly correlationId: string };
+
+const changeTriesMax = 10;
+
+export const webhookNotFound = (): AppError =>
+  new AppError('webhook_not_found', 'there is no such webhook', { suggestions: ['List the webhooks.'] });
+
+export const findWebhook = async (
+  { webhooks }: Pick<WebhookPorts, 'webhooks'>,
+  { id, principal, intent }: { readonly id: string; readonly principal: Principal; readonly intent: Intent },
+): Promise<Webhook> => {
+  const webhook = isUuid(id) ? await webhooks.get(id as WebhookId) : undefined;
+  if (webhook === undefined) throw webhookNotFound();
+  requireReach(principal, ownedBy(webhook), { intent, notFound: webhookNotFound });
+  return webhook;
+};
+
+/** Newest first: all that may be read, or those of one project. */
+export const listWebhooks = async (
+  { webhooks, projects }: Pick<WebhookPorts, 'webhooks' | 'projects'>,
+  principal: Principal,
+  project?: string,
+): Promise<readonly Webhook[]> => {
+  const only = project && (await findProject(projects, { id: project, principal, intent: 'read' })).id;
+  const { webhooks: all } = await webhooks.list({ isExact: true });
+  return all.filter(
+    (webhook) => mayRead(principal, ownedBy(webhook)) && (only === undefined || webhook.project === only),
+  );
+};
+
+export type WebhookWish = {
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly enabled: boolean;
+  readonly project?: string | undefined;
+};
+
+export const createWebhook = async (
+  ports: WebhookPorts,
+  { principal }: WebhookRequest,
+  wish: WebhookWish,
+): Promise<{ readonly webhook: Webhook; readonly secret: string }> => {
+  const { webhookGuard, webhookSecrets, world } = ports;
+  const project = await projectFor(ports, principal, wish.project);
+  await webhookGuard.check(wish.url);
+  const now = world.now();
+  const webhook: Webhook = {
+    id: world.uuid() as WebhookId,
+    ...(project === undefined ? {} : { project }),
+    owner: principal.owner,
+    ...(principal.isPerson ? { isPerson: true } : {}),
+    url: wish.url,
+    events: wish.events,
+    isEnabled: wish.enabled,
+    enabledAt: now,
+    createdAt: now,
+    updatedAt: now,
+    version: 0,
+  };
+  const secret = webhookSecrets.newSecret();
+  await add(ports, webhook, secret);
+  await refuseIfGone(ports, webhook);
+  await audit(ports, principal, { operation: 'webhook.create', target: webhook.id });
+  return { webhook, secret };
+};
+
+/** Undefined: it is the deployment's, which only those may make who write what is the deployment's. */
+const projectFor = async (
+  { projects }: WebhookPorts,
+  principal: Principal,
+  named: string | undefined,
+): Promise<ProjectId | undefined> => {
+  const id = named ?? projectOf(principal.scope);
+  if (id !== undefined) return (await findProject(projects, { id, principal, intent: 'write' })).id;
+  requireNeed(principal, 'global:write');
+  return undefined;
+};
+
+/** Of any number that are made at once, no more are there afterwards than may be. */
+const add = async ({ webhooks }: WebhookPorts, webhook: Webhook, secret: string): Promise<void> => {
+  for (let attempt = 0; attempt < changeTriesMax; attempt += 1) {
+    const { webhooks: all, version } = await webhooks.list({ isExact: true });
+    const beside = all.filter(({ project }) => project === webhook.project).length;
+    if (beside >= webhooksPerProjectMax || all.length >= webhooksMax) throw tooMany();
+    if ((await webhooks.create(webhook, { secret, version })) === 'created') return;
+  }
+  throw changesTooOften();
+};
+
+/** A project that was deleted meanwhile may have been emptied before this was in it. */
+const refuseIfGone = async (
+  { projects, webhooks }: WebhookPorts,
+  { id, project }: Webhook,
+): Promise<void> => {
+  if (project === undefined || (await projects.get(project)) !== undefined) return;
+  await webhooks.remove(id);
+  throw new AppError('project_not_found', 'there is no such project');
+};
+
+export type WebhookChange = {
+  readonly url?: string | undefined;
+  readonly events?: readonly WebhookEvent[] | undefined;
+  readonly enabled?: boolean | undefined;
+};
+
+export const changeWebhook = async (
+  ports: WebhookPorts,
+  { principal, correlationId }: WebhookRequest,
+  { id, change }: { readonly id: string; readonly change: WebhookChange },
+): Promise<Webhook> => {
+  if (change.url !== undefined) await ports.webhookGuard.check(change.url);
+  for (let attempt = 0; attempt < changeTriesMax; attempt += 1) {
+    const read = await findWebhook(ports, { id, principal, intent: 'write' });
+    const written = await ports.webhooks.replace(changed(read, change, ports.world.now()));
+    if (written === undefined) continue;
+    await audit(ports, principal, { operation: 'webhook.update', target: written.id });
+    if (change.enabled) await tend(ports, written.id, correlationId);
+    return written;
+  }
+  throw changesTooOften();
+};
+
+/** One that is enabled gives what waits for it another day (WH4). */
+const changed = (read: Webhook, { url, events, enabled }: WebhookChange, now: number): Webhook => {
+  const { disabledReason, disabledAt, ...rest } = read;
+  const next: Webhook = {
+    ...rest,
+    ...(url === undefined ? {} : { url }),
+    ...(events === undefined ? {} : { events }),
+    updatedAt: now,
+  };
+  if (enabled === true) return { ...next, isEnabled: true, enabledAt: now };
+  if (enabled === false) return { ...next, isEnabled: false };
+  return {
+    ...next,
+    ...(disabledReason === undefined ? {} : { disabledReason }),
+    ...(disabledAt === undefined ? {} : { disabledAt }),
+  };
+};
+
+export const removeWebhook = async (
+  ports: WebhookPorts,
+  { principal, correlationId }: WebhookRequest,
+  webhook: Webhook,
+): Promise<void> => {
+  if (!(await ports.webhooks.remove(webhook.id))) throw webhookNotFound();
+  await audit(ports, principal, { operation: 'webhook.delete', target: webhook.id });
+  await tend(ports, webhook.id, correlationId);
+};
+
+/** Where nobody could be woken, the sweep comes, or what is left expires. */
+const tend = async (ports: WebhookPorts, id: WebhookId, correlationId: string): Promise<void> => {
+  try {
+    await ports.webhookTender.tend(id, correlationId);
+  } catch (error) {
+    ports.telemetry.warn('a webhook waits for the sweep', { error, webhookId: id });
+  }
+};
+
+const tooMany = (): AppError =>
+  new AppError(
+    'resource_limit_exceeded',
+    `a project has at most ${webhooksPerProjectMax} webhooks, so has the deployment for all projects, and there are at most ${webhooksMax} in all`,
+    { suggestions: ['Delete one that is no longer used.'] },
+  );
+
+const changesTooOften = (): AppError =>
+  new AppError('conflict', 'the webhooks change too often', {
+    suggestions: ['Try again.'],
+    recoveryActions: ['wait_and_retry'],
+  });
