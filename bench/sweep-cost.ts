@@ -10,6 +10,7 @@ import { sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import type { Item } from '#shared/adapters/aws/dynamo/table.ts';
 import { dueValues } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -140,6 +141,8 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepPorts => ({
   workspaces: makeWorkspaceStore(of),
   connections: makeConnectionStore(of),
   approvals: makeApprovalStore(of),
+  webhooks: makeWebhookStore(of),
+  noticeSender: { sendNotices: refuse },
   sandboxLog: makeSandboxLog(of),
   sockets: { post: refuse, close: refuse },
   archive: { keepsShared: false, save: refuse, restore: refuse, forget: refuse },

@@ -14,6 +14,7 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
@@ -103,6 +104,10 @@ const ports = {
   approvals: makeApprovalStore(table),
   invoker,
   forgetter: invoker,
+  noticeSender: makeNoticeSender(lambda, {
+    functionName: environment.WEBHOOKS_FUNCTION,
+    followed: house.followed,
+  }),
   telemetry: house.telemetry,
   history,
   world: systemWorld,

@@ -15,6 +15,7 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeWebhookTender } from '#shared/adapters/aws/webhook-tender.ts';
@@ -62,6 +63,10 @@ const ports = {
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   approvals: makeApprovalStore(table),
+  noticeSender: makeNoticeSender(lambda, {
+    functionName: environment.WEBHOOKS_FUNCTION,
+    followed: house.followed,
+  }),
   telemetry: house.telemetry,
   world: systemWorld,
 };

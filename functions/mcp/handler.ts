@@ -15,7 +15,9 @@ import { makeSecretPointers } from '#shared/adapters/aws/dynamo/secret-pointer.t
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
@@ -80,6 +82,11 @@ const ports = {
   approvals: makeApprovalStore(table),
   invoker,
   forgetter: invoker,
+  webhooks: makeWebhookStore(table),
+  noticeSender: makeNoticeSender(lambda, {
+    functionName: environment.WEBHOOKS_FUNCTION,
+    followed: house.followed,
+  }),
   telemetry: house.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,

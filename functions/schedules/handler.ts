@@ -9,9 +9,11 @@ import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { openScheduler } from '#shared/adapters/aws/event-bridge-scheduler.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -27,6 +29,7 @@ import { agentSessionsMax } from '#shared/domain/quota.ts';
 const environment = readEnvironment('schedules', process.env);
 const house = openHouse('schedules', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+const lambda = openLambda();
 
 const defaults = {
   ...sessionDefaultsOf(environment),
@@ -41,9 +44,14 @@ const talking = {
   connections: makeConnectionStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
   approvals: makeApprovalStore(table),
-  invoker: makeInvoker(openLambda(), {
+  invoker: makeInvoker(lambda, {
     turn: environment.TURN_FUNCTION,
     janitor: environment.JANITOR_FUNCTION,
+  }),
+  webhooks: makeWebhookStore(table),
+  noticeSender: makeNoticeSender(lambda, {
+    functionName: environment.WEBHOOKS_FUNCTION,
+    followed: house.followed,
   }),
   telemetry: house.telemetry,
   world: systemWorld,

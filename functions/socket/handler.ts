@@ -10,8 +10,10 @@ import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -28,6 +30,7 @@ import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
 const environment = readEnvironment('socket', process.env);
 const house = openHouse('socket', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+const lambda = openLambda();
 house.keepHistoryIn(makeHistoryStore(table));
 
 const frameMeter = openFrameMeter({
@@ -48,10 +51,15 @@ const ports = {
   tokens: makeTokenStore(table),
   auditLog: makeAuditLog(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
-  invoker: makeInvoker(openLambda(), {
+  invoker: makeInvoker(lambda, {
     turn: environment.TURN_FUNCTION,
     greeter: environment.GREETER_FUNCTION,
     janitor: environment.JANITOR_FUNCTION,
+  }),
+  webhooks: makeWebhookStore(table),
+  noticeSender: makeNoticeSender(lambda, {
+    functionName: environment.WEBHOOKS_FUNCTION,
+    followed: house.followed,
   }),
   telemetry: house.telemetry,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,

@@ -6,8 +6,10 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { noteTaskEvent } from '#shared/application/sandbox/note-task-event.ts';
@@ -18,6 +20,7 @@ import { type TaskStateChange, taskEvent } from './task-state-change.ts';
 const environment = readEnvironment('task-events', process.env);
 const house = openHouse('task-events', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
+const lambda = openLambda();
 house.keepHistoryIn(makeHistoryStore(table));
 
 const ports = {
@@ -25,9 +28,14 @@ const ports = {
   workspaces: makeWorkspaceStore(table),
   connections: makeConnectionStore(table),
   sandboxLog: makeSandboxLog(table),
-  invoker: makeInvoker(openLambda(), { janitor: environment.JANITOR_FUNCTION }),
+  invoker: makeInvoker(lambda, { janitor: environment.JANITOR_FUNCTION }),
   sockets: openSockets(environment.CONNECTIONS_URL),
   approvals: makeApprovalStore(table),
+  webhooks: makeWebhookStore(table),
+  noticeSender: makeNoticeSender(lambda, {
+    functionName: environment.WEBHOOKS_FUNCTION,
+    followed: house.followed,
+  }),
   telemetry: house.telemetry,
   world: systemWorld,
 };

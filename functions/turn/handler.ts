@@ -7,7 +7,9 @@ import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
+import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
@@ -62,6 +64,11 @@ const ports = {
   models,
   costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>
     costOf({ provider, model }, usage, prices).usd,
+  webhooks: makeWebhookStore(table),
+  noticeSender: makeNoticeSender(lambda, {
+    functionName: environment.WEBHOOKS_FUNCTION,
+    followed: house.followed,
+  }),
   telemetry: house.telemetry,
   world: systemWorld,
   invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),

@@ -16,7 +16,7 @@ export interface Invoker {
 /** Wakes the sender of webhooks; as above. */
 export interface NoticeSender {
   /** Has notices that are written sent to the webhooks that hear of them. */
-  sendNotices(notices: readonly string[], correlationId: string): Promise<void>;
+  sendNotices(notices: readonly string[]): Promise<void>;
 }
 
 /** Wakes the janitor to delete, which others may not; as above. */

@@ -8,6 +8,7 @@ import type { ProjectId } from '../domain/ids.ts';
 import type { Run } from '../domain/schedule/run.ts';
 import type { Pin, Schedule, ScheduleId, ScheduleTarget } from '../domain/schedule/schedule.ts';
 import type { ListedSchedule, ScheduleState } from '../domain/schedule/schedule-state.ts';
+import type { Notice } from '../domain/webhook/notice.ts';
 
 export interface ScheduleStore {
   /** `full` when one of its projects has as many as it may have. */
@@ -38,8 +39,8 @@ export interface ScheduleStore {
     },
   ): Promise<Schedule | 'moved' | 'full'>;
   pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<void>;
-  /** An open run as it goes on, or as it ended and is history; false when somebody else moved it. */
-  saveRun(run: Run): Promise<boolean>;
+  /** An open run as it goes on, or as it ended and is history, with what webhooks hear of its end; false when somebody else moved it. */
+  saveRun(run: Run, notices?: readonly Notice[]): Promise<boolean>;
   /** Ended runs, newest first. `after` is what the previous page gave as `next`. */
   history(
     id: ScheduleId,

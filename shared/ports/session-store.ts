@@ -16,6 +16,7 @@ import type { Session, SessionStatus } from '../domain/session.ts';
 import type { AccessToken } from '../domain/token.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
 import type { WaitingChange } from '../domain/turn/waiting.ts';
+import type { Notice } from '../domain/webhook/notice.ts';
 
 /** A user's message that waits for its turn. */
 export type InboxMessage = {
@@ -74,6 +75,8 @@ export type TurnCommit = {
   readonly waiting?: WaitingChange | undefined;
   /** Rows of the audit log that are true exactly if this commit is. */
   readonly audits?: readonly AuditRow[];
+  /** What webhooks hear of it. */
+  readonly notices?: readonly Notice[];
   /** Says that there is something to do now (a decided call). */
   readonly wakes: boolean;
   /** When the janitor looks at the session again, once the lease is let go. */

@@ -25,6 +25,8 @@ export interface WebhookStore {
   replace(webhook: Webhook): Promise<Webhook | undefined>;
   /** With its secret; false when it was gone. What it had to hear is cleared by the sender. */
   remove(id: WebhookId): Promise<boolean>;
+  /** Puts notices of what is written elsewhere; one that is there is put again. */
+  tell(notices: readonly Notice[]): Promise<void>;
   /** Newest first. `after` is what the page before gave as `next`. */
   deliveries(
     id: WebhookId,

@@ -223,7 +223,7 @@ test('its webhooks go with it, those of others stay, and what waited for them is
   expect(await ports.webhooks.get(own.id)).toBeUndefined();
   expect(await ports.webhooks.get(others.id)).toEqual(others);
   expect(tended).toEqual([own.id]);
-  expect(rows.filter(({ target }) => target === own.id).map(({ operation }) => operation)).toEqual([
+  expect(rows.filter(({ subject }) => subject === own.id).map(({ action }) => action)).toEqual([
     'webhook.delete',
   ]);
 });

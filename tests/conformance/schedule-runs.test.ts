@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { type TendPorts, tendSchedule } from '#shared/application/schedule/run-schedule.ts';
 import type { Conversation, Spoken } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
@@ -48,8 +49,11 @@ const openWorld = () => {
     logs.set(session, log);
     return { session, workspace: 'w' as WorkspaceId, lastEventIndex };
   };
+  const noticed: string[] = [];
   const ports: TendPorts = {
     schedules: makeScheduleStore(fixture.table),
+    webhooks: makeWebhookStore(fixture.table),
+    noticeSender: { sendNotices: async (ids) => void noticed.push(...ids) },
     scheduler: {
       arm: async (id, runAt) => {
         if (faults.arm !== undefined) throw faults.arm;

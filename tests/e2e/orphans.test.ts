@@ -10,6 +10,7 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -45,6 +46,8 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
     workspaces: makeWorkspaceStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
+    webhooks: makeWebhookStore(table),
+    noticeSender: { sendNotices: () => Promise.resolve() },
     sandboxLog: makeSandboxLog(table),
     sockets: { post: () => Promise.resolve('gone'), close: () => Promise.resolve() },
     host: makeSandboxHost(cloud.ecs, {

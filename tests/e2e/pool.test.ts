@@ -1,5 +1,7 @@
 /** The warm pool: who claims from it, who does not, how it is filled again, and that a claim changes the lock. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { bearerOf } from '#shared/adapters/aws/sandbox-bearer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -165,6 +167,9 @@ test('a pool that becomes smaller gives up its last slot', async () => {
   const before = await sandboxRecord(cloud, 'pool-1');
   const ports = {
     workspaces: makeWorkspaceStore(cloud.table),
+    sessions: makeSessionStore(cloud.table),
+    webhooks: makeWebhookStore(cloud.table),
+    noticeSender: { sendNotices: () => Promise.resolve() },
     world: systemWorld,
     host: { start: () => Promise.reject(new Error('a drain starts nothing')) },
     bearerHash: () => '',

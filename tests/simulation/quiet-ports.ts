@@ -10,6 +10,7 @@ import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
@@ -102,6 +103,8 @@ export const openQuietPorts = () => {
     places: makePlaceStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
+    webhooks: makeWebhookStore(table),
+    noticeSender: { sendNotices: async (ids: readonly string[]) => void invoked.push(`notices ${ids.length}`) },
     callers: makeCallerStore(table),
     projects: makeProjectStore(table),
     sandboxLog: makeSandboxLog(table),

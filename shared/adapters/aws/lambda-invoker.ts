@@ -1,22 +1,18 @@
 /** `Invoker` over asynchronous Lambda invocations: queued durably by AWS, delivered at least once. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { Forgetter, Invoker, NoticeSender } from '#shared/ports/invoker.ts';
+import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
 
 /** Those a function may wake. */
 export type InvokedFunctions = {
   readonly turn?: string;
   readonly greeter?: string;
   readonly janitor?: string;
-  readonly webhooks?: string;
 };
 
-export const makeInvoker = (
-  client: LambdaClient,
-  functions: InvokedFunctions,
-): Invoker & Forgetter & NoticeSender => {
+export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): Invoker & Forgetter => {
   const invoke = async (
     name: keyof InvokedFunctions,
-    payload: Readonly<Record<string, string | number | readonly string[]>>,
+    payload: Readonly<Record<string, string | number>>,
   ): Promise<void> => {
     const FunctionName = functions[name];
     if (FunctionName === undefined) throw new Error(`this function does not wake the ${name}`);
@@ -35,7 +31,6 @@ export const makeInvoker = (
     fillPool: (correlationId) => invoke('janitor', { sweep: 'pool', correlationId }),
     checkMcpServer: (project, name, correlationId) =>
       invoke('janitor', { sweep: 'mcp-server', project, name, correlationId }),
-    sendNotices: (notices, correlationId) => invoke('webhooks', { notices, correlationId }),
     greet: (connectionId, correlationId) => invoke('greeter', { connectionId, correlationId }),
   };
 };

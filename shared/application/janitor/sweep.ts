@@ -4,7 +4,7 @@
  * Safe to run many at once: each session is claimed by one conditional write, and what follows is
  * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
  */
-import { orphanAgeMs, sandboxLookMs, stopRetryMs } from '../../domain/limits.ts';
+import { orphanAgeMs, sandboxLookMs, sandboxStartMsMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import {
@@ -17,10 +17,11 @@ import {
 import { pendingWork } from '../../domain/turn/pending-work.ts';
 import { noteStartFailed } from '../sandbox/note-start-failed.ts';
 import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
+import { type FailurePorts, tellSandboxFailed } from '../sandbox/tell-sandbox-failed.ts';
 import { type EndPorts, endSession, leaveBehind } from '../session/end-session.ts';
 import { forgetSession } from '../session/forget-session.ts';
 
-export type SweepPorts = FinishStopPorts & EndPorts;
+export type SweepPorts = FinishStopPorts & EndPorts & FailurePorts;
 
 export type SweepSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
 
@@ -133,6 +134,8 @@ const sweepWorkspace = async (
     case 'starting': {
       const { id: workspaceId, project, sandbox } = workspace;
       const reason = 'it took too long to start';
+      if (ports.world.now() - sandbox.requestedAt >= sandboxStartMsMax)
+        await tellSandboxFailed(ports, { workspaceId, generation: sandbox.generation });
       // The index may be late: one that is ready by now, or is being filled, stays.
       if (await requestStop(ports, workspace, { reason, correlationId, only: 'starting' }))
         noteStartFailed(ports.telemetry, { workspaceId, project, sandbox }, reason);

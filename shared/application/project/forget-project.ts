@@ -83,7 +83,7 @@ const removeWebhooks = async (
   const { webhooks } = await ports.webhooks.list({ isExact: true });
   for (const { id } of webhooks.filter((webhook) => webhook.project === project)) {
     if (!(await ports.webhooks.remove(id))) continue;
-    await audit(ports, janitor, { operation: 'webhook.delete', target: id });
+    await audit(ports, janitor, { action: 'webhook.delete', subject: id, project });
     await ports.webhookTender.tend(id, correlationId);
   }
 };

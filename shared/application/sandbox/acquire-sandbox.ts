@@ -20,6 +20,7 @@ import {
   type WantedSandbox,
 } from './start-sandbox.ts';
 import { requestStop } from './stop-sandbox.ts';
+import { tellSandboxFailed } from './tell-sandbox-failed.ts';
 import { type VerifyPorts, verifySandbox } from './verify-sandbox.ts';
 
 export type AcquirePorts = StartPorts & ReadyPorts & VerifyPorts & LocatePorts;
@@ -126,6 +127,8 @@ const tryOnce = async (
     case 'give-up': {
       const reason = 'it did not become ready in time';
       const stop = { reason, correlationId: wanted.correlationId, only: 'starting' } as const;
+      if (sandbox !== undefined)
+        await tellSandboxFailed(ports, { workspaceId, generation: sandbox.generation });
       // One that moved since it was read is looked at again.
       if (!(await requestStop(ports, workspace, stop))) return 'not-yet';
       if (sandbox !== undefined)

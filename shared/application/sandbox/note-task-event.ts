@@ -15,8 +15,10 @@ import type { SandboxName, WorkspaceStore } from '../../ports/workspace-store.ts
 import { type SayPorts, say } from '../connection/say.ts';
 import { noteStartFailed } from './note-start-failed.ts';
 import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
+import { type FailurePorts, tellSandboxFailed } from './tell-sandbox-failed.ts';
 
 export type TaskPorts = SayPorts &
+  FailurePorts &
   RequestStopPorts & { readonly workspaces: WorkspaceStore; readonly sandboxLog: SandboxLog };
 
 export type TaskEvent = {
@@ -90,6 +92,7 @@ export const noteStopped = async (
   { workspaceId, generation }: SandboxName,
   why: string,
 ): Promise<void> => {
+  if (!isPoolSlot(workspaceId)) await tellSandboxFailed(ports, { workspaceId, generation });
   const at = ports.world.now();
   const stopped = await ports.workspaces.markStopped(workspaceId, generation, { reason: why, at });
   if (stopped === undefined) return;

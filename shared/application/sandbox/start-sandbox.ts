@@ -16,6 +16,7 @@ import type { Telemetry } from '../../ports/telemetry.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 import type { World } from '../../ports/world.ts';
 import { noteStartFailed } from './note-start-failed.ts';
+import { type FailurePorts, tellSandboxFailed } from './tell-sandbox-failed.ts';
 
 export type WantedSandbox = {
   readonly workspaceId: WorkspaceId;
@@ -30,7 +31,7 @@ export type WantedSandbox = {
   readonly onPhase?: (phase: string) => void;
 };
 
-export type TaskStartPorts = {
+export type TaskStartPorts = FailurePorts & {
   readonly workspaces: WorkspaceStore;
   readonly host: Pick<SandboxHost, 'start'>;
   readonly telemetry: Telemetry;
@@ -146,12 +147,15 @@ const isPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolean> =
 };
 
 const giveUp = async (
-  { workspaces, telemetry, world }: TaskStartPorts,
+  ports: TaskStartPorts,
   { workspaceId, project, sandbox }: Named,
   reason: string,
 ): Promise<void> => {
+  const { workspaces, telemetry, world } = ports;
+  const { generation } = sandbox;
+  await tellSandboxFailed(ports, { workspaceId, generation });
   noteStartFailed(telemetry, { workspaceId, project, sandbox }, reason);
-  await workspaces.markStopped(workspaceId, sandbox.generation, { reason, at: world.now() });
+  await workspaces.markStopped(workspaceId, generation, { reason, at: world.now() });
 };
 
 /** Whoever claimed the start died before ECS answered: asks again under the same token. */

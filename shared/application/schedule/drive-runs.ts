@@ -9,14 +9,17 @@ import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import { isOpen, isOverdue, type Run, runName } from '../../domain/schedule/run.ts';
 import { type Schedule, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
 import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
+import { runFailed } from '../../domain/webhook/notice.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import { stillHolds } from '../access/authenticate.ts';
+import { noticesOf, sendNotices, type TellPorts } from '../webhook/tell-webhooks.ts';
 import { end, type LookPorts, lookAtRun } from './look-at-run.ts';
 import { type StartPorts, startRun } from './start-run.ts';
 
 export type DrivePorts = StartPorts &
+  TellPorts &
   LookPorts & {
     readonly sessions: StartPorts['sessions'] & LookPorts['sessions'];
     readonly projects: Pick<ProjectStore, 'get'>;
@@ -65,14 +68,14 @@ const driveTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Drive
 const driveRun = async (ports: DrivePorts, run: Run, drive: Drive): Promise<Run> => {
   if (run.state === 'running') {
     const { run: seen, over } = await lookAtRun(ports, run);
-    const isMine = await keep(ports, seen);
+    const isMine = await keep(ports, seen, drive.state.schedule);
     if (isMine && over !== undefined) await ports.converse.end(over, drive.correlationId);
     return seen;
   }
   const taken = drive.claimed.has(runName(run)) ? run : await takeOver(ports, run);
   if (taken === undefined) return run;
   const started = await start(ports, taken, drive);
-  await keep(ports, started);
+  await keep(ports, started, drive.state.schedule);
   return started;
 };
 
@@ -132,8 +135,12 @@ const disable = async (
 };
 
 /** False when somebody else was first. */
-const keep = async ({ schedules, telemetry }: DrivePorts, run: Run): Promise<boolean> => {
-  if (!(await schedules.saveRun(run))) return false;
+const keep = async (ports: DrivePorts, run: Run, schedule: Schedule): Promise<boolean> => {
+  const { schedules, telemetry, world } = ports;
+  const occurrences = run.state === 'failed' ? [runFailed(schedule, run)] : [];
+  const notices = await noticesOf(ports, occurrences, run.endedAt ?? world.now());
+  if (!(await schedules.saveRun(run, notices))) return false;
+  await sendNotices(ports, notices);
   if (run.state === 'success' || run.state === 'failed') telemetry.count('ScheduleRuns');
   if (run.state === 'failed') {
     telemetry.count('ScheduleRunsFailed');

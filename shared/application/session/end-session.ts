@@ -9,13 +9,14 @@ import { redriveAfterMs } from '../../domain/limits.ts';
 import { endedStatus, type Session } from '../../domain/session.ts';
 import { isAsRead } from '../../domain/session-lifetime.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { type AudiencePorts, openAudience } from '../connection/audience.ts';
+import { openAudience } from '../connection/audience.ts';
 import { endChildren } from '../family/end-children.ts';
 import { type WakePorts, wakeParent } from '../family/wake-parent.ts';
 import { type RequestStopPorts, requestStop } from '../sandbox/stop-sandbox.ts';
 import { type Cancelable, type Cancelled, cancelNext, readCancelable } from '../turn/cancel-turn.ts';
+import type { CommitPorts } from '../turn/commit-unleased.ts';
 
-export type EndPorts = AudiencePorts & RequestStopPorts & WakePorts & { readonly sessions: SessionStore };
+export type EndPorts = CommitPorts & RequestStopPorts & WakePorts;
 
 type Ending = {
   readonly reason: string;

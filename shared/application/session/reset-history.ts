@@ -5,15 +5,13 @@
 import { isEnded, type Session } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { AudiencePorts } from '../connection/audience.ts';
-import { commitUnleased } from '../turn/commit-unleased.ts';
+import { type CommitPorts, commitUnleased } from '../turn/commit-unleased.ts';
 import { isBetweenTurns } from '../turn/desk.ts';
 
 const racesMax = 5;
 
 export const resetHistory = async (
-  ports: AudiencePorts & { readonly sessions: SessionStore },
+  ports: CommitPorts,
   found: { readonly session: Session; readonly turn: TurnRecord },
 ): Promise<void> => {
   let current: typeof found | undefined = found;

@@ -11,11 +11,10 @@ import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { Invoker } from '../../ports/invoker.ts';
 import type { InboxMessage, SessionStore } from '../../ports/session-store.ts';
-import type { AudiencePorts } from '../connection/audience.ts';
 import { wakeParent } from '../family/wake-parent.ts';
-import { commitUnleased } from './commit-unleased.ts';
+import { type CommitPorts, commitUnleased } from './commit-unleased.ts';
 
-export type CancelPorts = AudiencePorts & { readonly sessions: SessionStore };
+export type CancelPorts = CommitPorts;
 export type CancelTurnPorts = CancelPorts & { readonly invoker: Invoker };
 
 /** A cancellation asks for nothing, so no limit can be met. */

@@ -8,8 +8,10 @@ import type { Session } from '../../domain/session.ts';
 import { addUsage } from '../../domain/turn/calls.ts';
 import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
 import { waitingChange } from '../../domain/turn/waiting.ts';
+import { occurrencesOf } from '../../domain/webhook/notice.ts';
 import type { InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import { type AudiencePorts, openAudience } from '../connection/audience.ts';
+import { noticesOf, sendNotices, type TellPorts } from '../webhook/tell-webhooks.ts';
 import { noteStep } from './note-step.ts';
 
 export type UnleasedStep = {
@@ -24,12 +26,16 @@ export type UnleasedStep = {
   readonly wakes: boolean;
 };
 
+export type CommitPorts = AudiencePorts & TellPorts & { readonly sessions: SessionStore };
+
 /** The session as it stands after it; undefined when somebody else moved the turn: nothing was written. */
 export const commitUnleased = async (
-  ports: AudiencePorts & { readonly sessions: SessionStore },
+  ports: CommitPorts,
   { session, turn, step, at, ...rest }: UnleasedStep,
 ): Promise<Session | undefined> => {
   const waiting = waitingChange(turn.state, step.state);
+  const occurrences = occurrencesOf({ session, before: turn.state, ...step });
+  const notices = await noticesOf(ports, occurrences, at);
   const result = await ports.sessions.commitTurn({
     session,
     version: turn.version,
@@ -44,11 +50,13 @@ export const commitUnleased = async (
     release: false,
     dueAt: at,
     waiting,
+    notices,
     ...rest,
     patch: { ...patchOf(session, turn, step), ...rest.patch },
   });
   if (result.status !== 'committed' && result.status !== 'kept') return undefined;
   noteStep(ports.telemetry, { session, before: turn.state, step, at, completed: rest.completed });
+  await sendNotices(ports, notices);
   const audience = openAudience(ports, session);
   await audience.tell(result.events.map((event) => eventFrame(session.id, event)));
   if (waiting !== undefined) await audience.waitingChanged(session.project);

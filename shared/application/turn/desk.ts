@@ -20,9 +20,11 @@ import { grantsInForce } from '../../domain/turn/policy.ts';
 import { reduce } from '../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/turn/turn.ts';
 import { waitingChange } from '../../domain/turn/waiting.ts';
+import { occurrencesOf } from '../../domain/webhook/notice.ts';
 import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Audience } from '../connection/audience.ts';
+import { noticesOf, sendNotices, type TellPorts } from '../webhook/tell-webhooks.ts';
 import { noteStep } from './note-step.ts';
 import { spentBy } from './tree-budget.ts';
 
@@ -35,7 +37,7 @@ export type DeskLimits = {
   readonly idleMs: number;
 };
 
-export type DeskPorts = { readonly sessions: SessionStore; readonly telemetry: Telemetry };
+export type DeskPorts = TellPorts & { readonly sessions: SessionStore; readonly telemetry: Telemetry };
 
 /** A sandbox and its workspace as it was read when the sandbox was found ready. */
 export type UsedSandbox = { readonly sandbox: LiveSandbox; readonly workspace: Workspace };
@@ -90,37 +92,42 @@ export type Advance = {
 };
 
 export const advance = async (
-  { sessions, telemetry }: DeskPorts,
+  ports: DeskPorts,
   { desk, event, limits, said = [], note, keeps = false }: Advance,
 ): Promise<Desk> => {
-  const step = reduce(desk.turn.state, event, withOwnMoney(limits.turn, desk.session));
+  const { sessions, telemetry } = ports;
+  const { session, turn } = desk;
+  const step = reduce(turn.state, event, withOwnMoney(limits.turn, session));
   // A holder's own events always apply: one that does not would be performed again without end.
   if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
   const completed = step.state.kind === 'done' ? answeredMessage(desk, event) : undefined;
   const inbox = desk.inbox.filter((message) => message !== completed);
   const history = [...desk.history, ...step.history];
   const dropped = Math.min(droppedByTruncation(history, limits.history), desk.history.length);
-  const first = desk.turn.historyNext - desk.history.length;
+  const first = turn.historyNext - desk.history.length;
   const release = !keeps && hasNothingToDo(step.state, inbox);
-  const waiting = waitingChange(desk.turn.state, step.state);
+  const waiting = waitingChange(turn.state, step.state);
+  const occurrences = occurrencesOf({ session, before: turn.state, ...step });
+  const notices = await noticesOf(ports, occurrences, event.at);
   const result = await sessions.commitTurn({
-    session: desk.session,
+    session,
     waiting,
-    fence: desk.session.lease.fence,
-    version: desk.turn.version,
+    notices,
+    fence: session.lease.fence,
+    version: turn.version,
     state: step.state,
-    historyNext: desk.turn.historyNext,
+    historyNext: turn.historyNext,
     historyFrom: first + dropped,
-    historyKept: desk.turn.historyKept,
-    parts: desk.turn.parts,
+    historyKept: turn.historyKept,
+    parts: turn.parts,
     at: event.at,
     log: [...said, ...step.log],
     history: step.history,
     ...(note === undefined ? {} : { note }),
-    spends: spentBy(desk.session, event),
+    spends: spentBy(session, event),
     completed,
     patch: {
-      ...titleBy(desk.session, event),
+      ...titleBy(session, event),
       ...patchAfter(desk, step.state, { at: event.at, isInboxEmpty: inbox.length === 0, log: step.log }),
     },
     release,
@@ -132,9 +139,10 @@ export const advance = async (
     telemetry.count('LeasesLost');
     return { ...desk, lease: 'left' };
   }
-  noteStep(telemetry, { session: desk.session, before: desk.turn.state, step, at: event.at, completed });
-  await desk.audience.tell(result.events.map((logged) => eventFrame(desk.session.id, logged)));
-  if (waiting !== undefined) await desk.audience.waitingChanged(desk.session.project);
+  noteStep(telemetry, { session, before: turn.state, step, at: event.at, completed });
+  await sendNotices(ports, notices);
+  await desk.audience.tell(result.events.map((logged) => eventFrame(session.id, logged)));
+  if (waiting !== undefined) await desk.audience.waitingChanged(session.project);
   const isReleased = result.status === 'committed' && release;
   const lease = isReleased ? 'left' : result.status === 'kept' ? 'reload' : 'held';
   return {

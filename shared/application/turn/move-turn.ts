@@ -10,12 +10,10 @@ import { pendingWork } from '../../domain/turn/pending-work.ts';
 import { reduce } from '../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/turn/turn.ts';
 import type { Invoker } from '../../ports/invoker.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { AudiencePorts } from '../connection/audience.ts';
 import { wakeParent } from '../family/wake-parent.ts';
-import { commitUnleased } from './commit-unleased.ts';
+import { type CommitPorts, commitUnleased } from './commit-unleased.ts';
 
-export type MovePorts = AudiencePorts & { readonly sessions: SessionStore; readonly invoker: Invoker };
+export type MovePorts = CommitPorts & { readonly invoker: Invoker };
 
 export type Found = { readonly session: Session; readonly turn: TurnRecord };
 

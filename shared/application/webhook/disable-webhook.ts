@@ -28,7 +28,12 @@ export const disableWebhook = async (
       project: webhook.project,
       reason: disabledReason,
     });
-    await audit(ports, sender, { operation: 'webhook.disable', target: id });
+    await audit(ports, sender, {
+      action: 'webhook.disable',
+      subject: id,
+      project: webhook.project,
+      detail: { reason: disabledReason },
+    });
     return;
   }
 };

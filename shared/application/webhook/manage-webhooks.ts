@@ -12,7 +12,7 @@ import type { AddressGuard } from '../../ports/address-guard.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SecretMaker, WebhookTender } from '../../ports/webhook-post.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
+import { type AuditEntry, type AuditPorts, audit } from '../access/audit.ts';
 import { requireNeed, requireReach } from '../access/require-need.ts';
 import { findProject } from '../project/find-project.ts';
 
@@ -87,9 +87,22 @@ export const createWebhook = async (
   const secret = webhookSecrets.newSecret();
   await add(ports, webhook, secret);
   await refuseIfGone(ports, webhook);
-  await audit(ports, principal, { operation: 'webhook.create', target: webhook.id });
+  await audit(ports, principal, entryOf('webhook.create', webhook));
   return { webhook, secret };
 };
+
+/** The host alone: what else is in an address may be a credential. */
+const entryOf = (
+  action: `webhook.${'create' | 'update' | 'delete'}`,
+  { id, project, url, events, isEnabled }: Webhook,
+): AuditEntry => ({
+  action,
+  subject: id,
+  project,
+  detail: { host: hostOf(url), events: [...events], isEnabled },
+});
+
+const hostOf = (url: string): string => /^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? '';
 
 /** Undefined: it is the deployment's, which only those may make who write what is the deployment's. */
 const projectFor = async (
@@ -140,7 +153,7 @@ export const changeWebhook = async (
     const read = await findWebhook(ports, { id, principal, intent: 'write' });
     const written = await ports.webhooks.replace(changed(read, change, ports.world.now()));
     if (written === undefined) continue;
-    await audit(ports, principal, { operation: 'webhook.update', target: written.id });
+    await audit(ports, principal, entryOf('webhook.update', written));
     if (change.enabled) await tend(ports, written.id, correlationId);
     return written;
   }
@@ -171,7 +184,7 @@ export const removeWebhook = async (
   webhook: Webhook,
 ): Promise<void> => {
   if (!(await ports.webhooks.remove(webhook.id))) throw webhookNotFound();
-  await audit(ports, principal, { operation: 'webhook.delete', target: webhook.id });
+  await audit(ports, principal, entryOf('webhook.delete', webhook));
   await tend(ports, webhook.id, correlationId);
 };
 

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { makeDeliveryQueue } from '#shared/adapters/aws/dynamo/deliveries.ts';
 import { noticePut } from '#shared/adapters/aws/dynamo/webhook-items.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
+import type { AuditRow } from '#shared/domain/audit.ts';
 import { retryForMs, senderLeaseMs, senderRunMs } from '#shared/domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
-import type { AuditRow } from '#shared/ports/audit-log.ts';
 import type { SignedRequest, WebhookPost } from '#shared/ports/webhook-post.ts';
 import { newNotice, newWebhook } from '../../../tests/conformance/webhook-fixture.ts';
 import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
@@ -223,7 +223,7 @@ describe('a webhook', () => {
       disabledReason: 'it accepted nothing for a day: it refused the connection',
     });
     expect(said).toContain('webhook_disabled');
-    expect(rows).toMatchObject([{ operation: 'webhook.disable', target: webhook, actor: 'webhooks' }]);
+    expect(rows).toMatchObject([{ action: 'webhook.disable', subject: webhook }]);
     const count = sent.length;
     await aDay();
     expect(sent).toHaveLength(count);

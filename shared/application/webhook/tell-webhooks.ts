@@ -41,6 +41,9 @@ const noticeOf = (
   return [{ id: `msg_${sha256(key).slice(0, idCharacters)}`, type, at, data, webhooks }];
 };
 
+/** To write notices with what they tell, and to have them sent. */
+export type TellPorts = NoticePorts & SendPorts;
+
 export type SendPorts = {
   readonly noticeSender: NoticeSender;
   readonly telemetry: Pick<Telemetry, 'warn'>;
@@ -50,12 +53,11 @@ export type SendPorts = {
 export const sendNotices = async (
   { noticeSender, telemetry }: SendPorts,
   notices: readonly Notice[],
-  correlationId: string,
 ): Promise<void> => {
   if (notices.length === 0) return;
   const ids = notices.map(({ id }) => id);
   try {
-    await noticeSender.sendNotices(ids, correlationId);
+    await noticeSender.sendNotices(ids);
   } catch (error) {
     telemetry.warn('notices wait for the sweep', { error, notices: ids });
   }

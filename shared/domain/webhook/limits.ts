@@ -37,5 +37,7 @@ export const senderPatienceMs = 60_000;
 export const senderRunMs = 150_000;
 /** A notice that nobody sent on by then is found by the sweep, in milliseconds. */
 export const noticeGraceMs = 15_000;
+/** Sessions that are told of one sandbox. */
+export const sessionsToldMax = 20;
 /** Notices and webhooks that one sweep takes up. */
 export const sweptMax = 200;

@@ -5,6 +5,9 @@
  */
 import type { LogEntry } from '../event-log.ts';
 import type { CallId, ProjectId, SessionId, TurnId } from '../ids.ts';
+import { defaultProject } from '../principal.ts';
+import { type Run, runName } from '../schedule/run.ts';
+import type { Schedule } from '../schedule/schedule.ts';
 import type { Session } from '../session.ts';
 import type { TurnState } from '../turn/turn.ts';
 import { webhookTextCharactersMax } from './limits.ts';
@@ -105,6 +108,27 @@ export const occurrence = (
   key: `${type}:${id}:${key}`,
   data: { sessionId: id, title: short(title), project, ...about },
 });
+
+/** A run that failed: of the session it ran in, if it found one. */
+export const runFailed = (
+  { name, creator }: Pick<Schedule, 'name' | 'creator'>,
+  { schedule, target, session, ...run }: Run,
+): Occurrence => {
+  const project = target?.project ?? defaultProject;
+  return {
+    type: 'schedule_failed',
+    project,
+    owner: creator.owner,
+    key: `schedule_failed:${schedule}:${runName(run)}`,
+    data: {
+      ...(session === undefined ? {} : { sessionId: session }),
+      title: short(name),
+      project,
+      name: short(name),
+      scheduleId: schedule,
+    },
+  };
+};
 
 /** Whole characters. */
 export const short = (text: string): string =>

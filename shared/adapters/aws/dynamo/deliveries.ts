@@ -135,7 +135,7 @@ const settle =
       {
         Delete: {
           TableName,
-          Key: keys.waiting(webhook, nextAt, id),
+          Key: keys.pendingDelivery(webhook, nextAt, id),
           ConditionExpression: 'attribute_exists(pk)',
         },
       },

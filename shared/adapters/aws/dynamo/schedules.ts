@@ -21,6 +21,7 @@ import {
 import { history, partitionItems } from './schedule-reads.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
+import { noticePut } from './webhook-items.ts';
 
 export const makeScheduleStore = (table: Table): ScheduleStore => ({
   create: create(table),
@@ -92,7 +93,7 @@ const write =
 /** An ended run moves from the open ones to the history in one write: it ends once (J5). */
 const saveRun =
   (table: Table): ScheduleStore['saveRun'] =>
-  async (run) => {
+  async (run, notices = []) => {
     const { client, name: TableName } = table;
     const Item = runItem({ ...run, version: run.version + 1 });
     const asRead = {
@@ -111,6 +112,7 @@ const saveRun =
     const actions: Actions = [
       { Delete: { TableName, Key: keys.openRun(run.schedule, runName(run)), ...asRead } },
       { Put: { TableName, Item } },
+      ...notices.map((notice) => noticePut(TableName, notice)),
     ];
     return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
   };

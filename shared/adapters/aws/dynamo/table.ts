@@ -81,7 +81,7 @@ export const keys = {
   notice: (id: string) => ({ pk: `NOTICE#${id}`, sk: 'META' }),
   sender: (webhook: string) => ({ pk: `WEBHOOK#${webhook}`, sk: 'SENDER' }),
   /** By the moment of the next attempt. */
-  waiting: (webhook: string, nextAt: number, id: string) => ({
+  pendingDelivery: (webhook: string, nextAt: number, id: string) => ({
     pk: `WEBHOOK#${webhook}`,
     sk: `WAITING#${digits(nextAt, 13)}#${id}`,
   }),

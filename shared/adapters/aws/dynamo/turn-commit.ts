@@ -21,6 +21,7 @@ import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 import { spendOfTree } from './trees.ts';
 import { turnItems } from './turn-items.ts';
+import { noticePut } from './webhook-items.ts';
 import { checkpointed, workspaceUpdate } from './workspace-changes.ts';
 
 type Key = Readonly<Record<'pk' | 'sk', string>>;
@@ -143,6 +144,7 @@ const transaction = (
     note,
     spends,
     audits = [],
+    notices = [],
   } = commit;
   const update = sessionUpdate(TableName, commit, events.length);
   const [own, ...parts] = turnItems(session.id, turnAfter(commit, first));
@@ -157,6 +159,7 @@ const transaction = (
     ...events.map((event) => ({ Put: { TableName, Item: eventItem(session.id, event) } })),
     ...waitingActions(TableName, session, commit.waiting),
     ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
+    ...notices.map((notice) => noticePut(TableName, notice)),
     ...history.map((message, index) => ({
       Put: { TableName, Item: messageItem(keys.message(session.id, historyNext + index), message, options) },
     })),

@@ -33,12 +33,12 @@ export const noticeFrom = (item: Item): Notice => decodeStored(noticeRecord, ite
 
 /** The notice as an action of the transaction that writes what it tells (WH1). */
 export const noticePut = (TableName: string, notice: Notice) => ({
-  Put: { TableName, Item: noticeItem(notice) },
+  Put: { TableName, Item: { ...noticeItem(notice) } },
 });
 
 export const waitingItem = (delivery: Delivery): Item => {
   const { webhook, nextAt, id, at } = delivery;
-  return { ...keys.waiting(webhook, nextAt, id), ...delivery, ttl: ttlOf(at) };
+  return { ...keys.pendingDelivery(webhook, nextAt, id), ...delivery, ttl: ttlOf(at) };
 };
 export const deliveryFrom = (item: Item): Delivery => decodeStored(deliveryRecord, item);
 

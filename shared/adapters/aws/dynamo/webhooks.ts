@@ -16,7 +16,7 @@ import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { WebhookStore } from '#shared/ports/webhook-store.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
-import { rowFrom, webhookFrom, webhookItem } from './webhook-items.ts';
+import { noticePut, rowFrom, webhookFrom, webhookItem } from './webhook-items.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
@@ -31,6 +31,9 @@ export const makeWebhookStore = (table: Table): WebhookStore => ({
   create: create(table),
   replace: replace(table),
   remove: remove(table),
+  tell: async (notices) => {
+    for (const notice of notices) await table.client.send(new PutCommand(noticePut(table.name, notice).Put));
+  },
   deliveries: deliveries(table),
 });
 

@@ -1,0 +1,54 @@
+/**
+ * Tells webhooks that a sandbox failed: that it was lost, or never became ready. Told before it is recorded, so that
+ * whoever dies in between tells it again; the id of a notice is the generation's, so that a receiver knows it (WH1).
+ */
+import type { WorkspaceId } from '../../domain/ids.ts';
+import type { SandboxRecord } from '../../domain/sandbox.ts';
+import { isEnded } from '../../domain/session.ts';
+import { sessionsToldMax } from '../../domain/webhook/limits.ts';
+import { occurrence } from '../../domain/webhook/notice.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { WebhookStore } from '../../ports/webhook-store.ts';
+import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { World } from '../../ports/world.ts';
+import { noticesOf, type SendPorts, sendNotices } from '../webhook/tell-webhooks.ts';
+
+export type FailurePorts = SendPorts & {
+  readonly webhooks: Pick<WebhookStore, 'list' | 'tell'>;
+  readonly workspaces: Pick<WorkspaceStore, 'get'>;
+  readonly sessions: Pick<SessionStore, 'getMany'>;
+  readonly world: Pick<World, 'now' | 'sha256'>;
+};
+
+export type Failed = { readonly workspaceId: WorkspaceId; readonly generation: number };
+
+/** Each session that uses it hears of it, up to a bound. Where nobody listens, one query is all that is read. */
+export const tellSandboxFailed = async (
+  ports: FailurePorts,
+  { workspaceId, generation }: Failed,
+): Promise<void> => {
+  const { webhooks, sessions, world } = ports;
+  const { webhooks: all } = await webhooks.list();
+  if (!all.some(({ isEnabled, events }) => isEnabled && events.includes('sandbox_failed'))) return;
+  const workspace = await ports.workspaces.get(workspaceId);
+  const { sandbox, users = [] } = workspace ?? {};
+  if (sandbox?.generation !== generation || !isUnplanned(sandbox)) return;
+  const code = sandbox.readyAt === undefined ? 'sandbox_start_failed' : 'sandbox_unavailable';
+  const told = await sessions.getMany(users.slice(0, sessionsToldMax));
+  const occurrences = told
+    .filter(({ status }) => !isEnded(status))
+    .map((session) =>
+      occurrence(session, {
+        type: 'sandbox_failed',
+        key: `${workspaceId}:${generation}`,
+        about: { code },
+      }),
+    );
+  const notices = await noticesOf(ports, occurrences, world.now());
+  await webhooks.tell(notices);
+  await sendNotices(ports, notices);
+};
+
+/** Nobody asked for its end, and it has not been recorded yet. */
+const isUnplanned = ({ state, stopRequestedAt }: SandboxRecord): boolean =>
+  state !== 'stopped' && stopRequestedAt === undefined;
