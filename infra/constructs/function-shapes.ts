@@ -29,6 +29,10 @@ const janitorAgeMax = Duration.hours(6);
 const aMinute = Duration.minutes(1);
 /** The turn holds a history; the link hashes and uploads what it carries. Processor time comes with memory. */
 const largeMib = 1024;
+/** Of a function that waits most of its time. */
+const waitingMib = 256;
+/** Longer than it begins attempts for (`senderRunMs`), and one attempt. */
+const senderTimeout = Duration.minutes(3);
 
 const retried = { retryAttempts: 2, lost: 'events' } as const;
 
@@ -49,6 +53,8 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
   'task-events': { ...retried, timeout: short },
   janitor: { ...retried, timeout: sweepTimeout, maxEventAge: janitorAgeMax },
   schedules: { ...retried, timeout: sweepTimeout },
+  // It waits for receivers and for short pauses; what it does not reach is the sweep's.
+  webhooks: { ...retried, timeout: senderTimeout, memoryMib: waitingMib, maxEventAge: janitorAgeMax },
   api: { timeout: longest },
   mcp: { timeout: longest },
   // The next check is the retry, and a late one is of no use: silence is what is noticed.

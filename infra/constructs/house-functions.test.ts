@@ -52,6 +52,9 @@ const everySetting: Partial<Settings> = {
     MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
     MCP_ALLOWED_PRIVATE_HOSTS: 'mcp.internal:8080',
     MCP_CHECK_SECONDS: '60',
+    WEBHOOK_ALLOWED_PRIVATE_HOSTS: 'hooks.internal',
+    WEBHOOK_RETRY_SECONDS: '5',
+    PUBLIC_URL: 'https://sallyport.example',
     SYNTHETIC_CHECK: 'true',
   },
 };
@@ -227,15 +230,16 @@ describe('rights', () => {
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
-    ['socket', ['greeter', 'janitor', 'turn']],
+    ['socket', ['greeter', 'janitor', 'turn', 'webhooks']],
     ['greeter', []],
-    ['turn', ['janitor', 'sandbox-link', 'turn']],
+    ['turn', ['janitor', 'sandbox-link', 'turn', 'webhooks']],
     ['sandbox-link', []],
-    ['task-events', ['janitor']],
-    ['janitor', ['sandbox-link', 'turn']],
-    ['schedules', ['janitor', 'turn']],
-    ['api', ['janitor', 'sandbox-link', 'schedules', 'turn']],
-    ['mcp', ['janitor', 'sandbox-link', 'schedules', 'turn']],
+    ['task-events', ['janitor', 'webhooks']],
+    ['janitor', ['sandbox-link', 'turn', 'webhooks']],
+    ['schedules', ['janitor', 'turn', 'webhooks']],
+    ['webhooks', []],
+    ['api', ['janitor', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
+    ['mcp', ['janitor', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
   ])('%s invokes whom it must', (name, targets) => {
     const statement = statementsOf(name).find(({ Action }) => Action === 'lambda:InvokeFunction');
     const text = JSON.stringify(statement?.Resource ?? '');

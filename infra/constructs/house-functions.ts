@@ -20,8 +20,12 @@ import { checking } from './synthetic-check.ts';
 import {
   checkingCredentials,
   deletingMany,
+  keepingWebhooks,
   type Reach,
   readingFrom,
+  removingWebhooks,
+  sendingWebhooks,
+  tellingWebhooks,
   workingOn,
   workingOnIndexed,
 } from './table-need.ts';
@@ -61,6 +65,7 @@ export class HouseFunctions extends Construct {
   readonly schedules: HouseFunction<'schedules'>;
   readonly api: HouseFunction<'api'>;
   readonly mcp: HouseFunction<'mcp'>;
+  readonly webhooks: HouseFunction<'webhooks'>;
   readonly synthetic: HouseFunction<'synthetic'>;
   private readonly house: House;
   private readonly props: HouseFunctionsProps;
@@ -74,13 +79,20 @@ export class HouseFunctions extends Construct {
     const shared = sharedNeeds(Stack.of(this), props);
     const { access, turns, models, secrets } = shared;
     this['sandbox-link'] = this.addLink();
+    this.webhooks = this.add('webhooks', sendingWebhooks(data));
+    const sending = invoking('WEBHOOKS_FUNCTION', this.webhooks.lambda);
+    // Whoever moves a turn, loses a sandbox or ends a run has something to tell.
+    const telling = all(tellingWebhooks(data), sending);
     const boxes = shared.sandboxesBy(this['sandbox-link'].lambda);
     const sweeping = all(sandboxes.sweeping, forgettingWorkspaces(data.workspaces), secrets.clearing);
     const due = all(workingOnIndexed(data, 'due', emptied), deletingMany(data, { on: ['work'] }));
     const emptying = workingOnIndexed(data, 'owner', emptied);
-    this.janitor = this.add('janitor', all(due, emptying, door.posting, turns, boxes, sweeping));
+    this.janitor = this.add(
+      'janitor',
+      all(due, emptying, door.posting, turns, boxes, sweeping, telling, removingWebhooks(data)),
+    );
     const cleaning = invoking('JANITOR_FUNCTION', this.janitor.lambda);
-    const work = all(workingOn(data, { on: ['work'] }), door.posting, cleaning);
+    const work = all(workingOn(data, { on: ['work'] }), door.posting, cleaning, telling);
     this.turn = this.add('turn', all(work, turns, models, boxes, secrets.reading), {
       functionName: turnTarget(Stack.of(this), settings).functionName,
     });
@@ -89,15 +101,15 @@ export class HouseFunctions extends Construct {
     const greeting = invoking('GREETER_FUNCTION', this.greeter.lambda);
     // Each frame asks whether its token still holds, in one request with what it is about.
     const frames = workingOn(data, { on: ['work', 'rates'], reading: ['tokens'], appending: ['audit'] });
-    this.socket = this.add('socket', all(frames, door.closing, greeting, turns, cleaning, access));
+    this.socket = this.add('socket', all(frames, door.closing, greeting, turns, cleaning, access, telling));
     this['task-events'] = this.add('task-events', work);
     const runs: Reach = { on: ['work', 'schedules'], reading: ['tokens'], appending: ['audit'] };
     const running = all(workingOnIndexed(data, 'due', runs), deletingMany(data, runs));
-    this.schedules = this.addSchedules(all(running, door.posting, turns, cleaning, access));
+    this.schedules = this.addSchedules(all(running, door.posting, turns, cleaning, access, telling));
     const tending = invoking('SCHEDULES_FUNCTION', this.schedules.lambda);
-    const requests = all(door.posting, turns, boxes, cleaning, tending, access);
+    const requests = all(door.posting, turns, boxes, cleaning, tending, access, telling);
     const asking = all(workingOnIndexed(data, 'owner', askedByPeople), requests);
-    this.api = this.add('api', all(asking, models, secrets.keeping));
+    this.api = this.add('api', all(asking, models, secrets.keeping, keepingWebhooks(data)));
     const tools = all(workingOnIndexed(data, 'owner', askedByTools), deletingMany(data, runs));
     this.mcp = this.add('mcp', all(tools, requests));
     this.synthetic = this.add('synthetic', checking(data));

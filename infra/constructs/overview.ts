@@ -6,7 +6,7 @@ import { awsRows, upkeepRows } from '../observability/platform-sections.ts';
 import { queries } from '../observability/queries.ts';
 import type { Watched } from '../observability/watched.ts';
 import { columns, text } from '../observability/widgets.ts';
-import { approvalRows, sandboxRows, turnRows } from '../observability/work-sections.ts';
+import { approvalRows, sandboxRows, turnRows, webhookRows } from '../observability/work-sections.ts';
 import type { OwnMetrics } from './own-metrics.ts';
 
 export type OverviewProps = {
@@ -27,6 +27,7 @@ export class Overview extends Construct {
       ...turnRows(watched, own),
       ...approvalRows(watched, own),
       ...sandboxRows(watched, own),
+      ...webhookRows(watched, own),
       ...upkeepRows(watched, own),
       ...awsRows(watched),
     ];

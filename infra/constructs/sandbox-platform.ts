@@ -19,6 +19,7 @@ import { PlatformData } from './platform-data.ts';
 import { keyOf } from './platform-key.ts';
 import { SandboxNetwork } from './sandbox-network.ts';
 import { SyntheticCheck } from './synthetic-check.ts';
+import { WebhookSweep } from './webhook-sweep.ts';
 
 export type SandboxPlatformProps = Partial<Settings> & {
   /** A VPC of the app, for sandboxes alone: isolated subnets and nothing else. Absent: one is made. */
@@ -55,6 +56,7 @@ export class SandboxPlatform extends Construct {
     const { functions, socket } = this.plane;
     const { api, mcp } = functions;
     this.edge = new Edge(this, 'Edge', { settings, logs, api, mcp, socket });
+    new WebhookSweep(this, 'WebhookSweep', { function: functions.webhooks, url: this.edge.url });
     new SyntheticCheck(this, 'SyntheticCheck', {
       settings,
       function: functions.synthetic,

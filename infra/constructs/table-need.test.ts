@@ -28,25 +28,31 @@ const reach = (name: FunctionName, action: string): readonly string[] => {
 const work = ['APPROVERS', 'CONNECTION', 'HISTORY', 'PLACES', 'PROJECT', 'SESSION', 'WAITING', 'WORKSPACE'];
 
 describe('the table is written', () => {
-  test.each<[FunctionName, readonly string[]]>([
+  const [notice, webhook] = ['NOTICE', 'NOTIFY'];
+  test.each<[FunctionName, readonly string[], (readonly string[])?, (readonly string[])?]>([
     ['authorizer', []],
     ['greeter', []],
     ['sandbox-link', []],
-    ['turn', work],
-    ['task-events', work],
-    ['janitor', ['AUDIT', ...work, 'SCHEDULE']],
-    ['socket', ['AUDIT', ...work, 'RATE']],
-    ['schedules', ['AUDIT', ...work, 'SCHEDULE']],
-    ['api', ['AUDIT', ...work, 'PREVIEW', 'RATE', 'SCHEDULE', 'TICKET', 'TOKEN', 'TOKENID']],
-    ['mcp', ['AUDIT', 'CALL', ...work, 'RATE', 'SCHEDULE', 'TOKEN', 'TOKENID']],
-  ])('by %s where its work lies', (name, partitions) => {
-    expect(reach(name, 'PutItem')).toEqual([...partitions].sort());
+    ['turn', work, { puts: [notice] }],
+    ['task-events', work, { puts: [notice] }],
+    ['janitor', ['AUDIT', ...work, 'SCHEDULE'], { puts: [notice], updates: [webhook] }],
+    ['socket', ['AUDIT', ...work, 'RATE'], { puts: [notice] }],
+    ['schedules', ['AUDIT', ...work, 'SCHEDULE'], { puts: [notice] }],
+    ['webhooks', ['AUDIT', notice, webhook, 'WEBHOOK']],
+    [
+      'api',
+      ['AUDIT', ...work, webhook, 'PREVIEW', 'RATE', 'SCHEDULE', 'TICKET', 'TOKEN', 'TOKENID'],
+      { puts: [notice, 'WEBHOOKSECRET'] },
+    ],
+    ['mcp', ['AUDIT', 'CALL', ...work, 'RATE', 'SCHEDULE', 'TOKEN', 'TOKENID'], { puts: [notice] }],
+  ])('by %s where its work lies', (name, partitions, { puts = [], updates = [] } = {}) => {
+    expect(reach(name, 'PutItem')).toEqual([...partitions, ...puts].sort());
     const changed = partitions.filter((partition) => partition !== 'AUDIT');
-    expect(reach(name, 'UpdateItem')).toEqual([...changed].sort());
+    expect(reach(name, 'UpdateItem')).toEqual([...changed, ...updates].sort());
   });
 
   test('in the audit log to append, and for nothing else', () => {
-    const names = ['janitor', 'socket', 'schedules', 'api', 'mcp'] as const;
+    const names = ['janitor', 'socket', 'schedules', 'webhooks', 'api', 'mcp'] as const;
     for (const name of names)
       for (const action of ['UpdateItem', 'DeleteItem', 'BatchWriteItem'])
         expect(reach(name, action)).not.toContain('AUDIT');
@@ -84,6 +90,13 @@ describe('the table is read', () => {
       ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'],
     ]);
   });
+});
+
+test('a secret of a webhook is read by the sender alone (WH6)', () => {
+  const readers = (Object.keys(environments) as FunctionName[]).filter((name) =>
+    ['BatchGetItem', 'GetItem', 'Query'].some((action) => reach(name, action).includes('WEBHOOKSECRET')),
+  );
+  expect(readers).toEqual(['webhooks']);
 });
 
 test('no right on the table or an index is without the start of its keys', () => {

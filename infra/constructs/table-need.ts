@@ -33,6 +33,10 @@ const partitions = {
   tokenIds: ['TOKENID#*'],
   tickets: ['TICKET#*'],
   previews: ['PREVIEW#*'],
+  webhooks: ['NOTIFY'],
+  notices: ['NOTICE#*'],
+  deliveries: ['WEBHOOK#*'],
+  webhookSecrets: ['WEBHOOKSECRET#*'],
 } as const;
 type Partition = keyof typeof partitions;
 
@@ -110,6 +114,38 @@ export const workingOnIndexed = (
       conditions: startingWith([`${index.toUpperCase()}#*`]),
     }),
   );
+
+/** To see who hears of what happens, and to write what they shall hear. */
+export const tellingWebhooks = (kept: KeptTable): Need<object> =>
+  may(
+    right(kept, { actions: ['Query'], on: ['webhooks'] }),
+    right(kept, { actions: ['PutItem'], on: ['notices'] }),
+  );
+
+/** To make, change and remove webhooks, and to show their deliveries. A secret is written, and never read. */
+export const keepingWebhooks = (kept: KeptTable): Need<object> =>
+  may(
+    right(kept, { actions: itemActions, on: ['webhooks'] }),
+    right(kept, { actions: ['Query'], on: ['deliveries'] }),
+    right(kept, { actions: ['DeleteItem', 'PutItem'], on: ['webhookSecrets'] }),
+  );
+
+/** To remove those of a project that was deleted. */
+export const removingWebhooks = (kept: KeptTable): Need<object> =>
+  may(
+    right(kept, { actions: ['DeleteItem', 'UpdateItem'], on: ['webhooks'] }),
+    right(kept, { actions: ['DeleteItem'], on: ['webhookSecrets'] }),
+  );
+
+/** To send them: alone to read their secrets. */
+export const sendingWebhooks = (kept: KeptTable): Need<TableVariables> => {
+  const own: Reach = {
+    on: ['webhooks', 'notices', 'deliveries'],
+    reading: ['webhookSecrets'],
+    appending: ['audit'],
+  };
+  return all(workingOnIndexed(kept, 'due', own), deletingMany(kept, { on: ['deliveries'] }));
+};
 
 /** To tell who asks: a ticket is deleted, a token is read. */
 export const checkingCredentials = (kept: KeptTable): Need<TableVariables> =>

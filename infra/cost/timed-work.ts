@@ -38,7 +38,8 @@ const workOf = (id: string, input: string): Pick<TimedWork, 'what' | 'work'> => 
   throw new Error(`${id}: nobody has said what the work of its input costs`);
 };
 
-const sweeper = (sweep: string): FunctionName => (sweep === 'schedules' ? 'schedules' : 'janitor');
+const sweeper = (sweep: string): FunctionName =>
+  sweep === 'schedules' || sweep === 'webhooks' ? sweep : 'janitor';
 
 /** An input that names a resource is a join of texts and references. */
 const textOf = (input: unknown): string => {

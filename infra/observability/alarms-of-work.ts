@@ -1,4 +1,4 @@
-/** Alarms about what users came for: turns, scheduled runs, sandboxes, workspaces. Each threshold has its reason beside it. */
+/** Alarms about what users came for: turns, scheduled runs, sandboxes, workspaces, webhooks. Each threshold has its reason beside it. */
 import { Duration } from 'aws-cdk-lib';
 import type { Alarms } from '../constructs/alarms.ts';
 import type { OwnMetrics } from '../constructs/own-metrics.ts';
@@ -7,6 +7,7 @@ export const addAlarmsOfWork = (alarms: Alarms, own: OwnMetrics): void => {
   addTurns(alarms, own);
   addSandboxes(alarms, own);
   addWorkspaces(alarms, own);
+  addWebhooks(alarms, own);
 };
 
 const addTurns = (alarms: Alarms, own: OwnMetrics): void => {
@@ -89,6 +90,16 @@ const addWorkspaces = (alarms: Alarms, own: OwnMetrics): void => {
     metric: own('WorkspaceRestoresIncomplete'),
     says: 'Files of a checkpoint did not come back.',
     runbook: 'workspace-restores-incomplete',
+    threshold: 1,
+  });
+};
+
+/** Somebody no longer hears what they asked to hear: one is enough. */
+const addWebhooks = (alarms: Alarms, own: OwnMetrics): void => {
+  alarms.alarm('WebhooksDisabled', {
+    metric: own('WebhooksDisabled'),
+    says: 'A webhook was disabled: its receiver accepted nothing for a day, or is gone.',
+    runbook: 'webhooks-disabled',
     threshold: 1,
   });
 };

@@ -1,4 +1,4 @@
-/** What users came for, as sections of the dashboard: turns, approvals, money, sandboxes, workspaces. */
+/** What users came for, as sections of the dashboard: turns, approvals, money, sandboxes, workspaces, webhooks. */
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { OwnMetrics } from '../constructs/own-metrics.ts';
 import { approvalsWaiting, costBySession, errorsByCode, sandboxFailures, slowTurns } from './queries.ts';
@@ -72,4 +72,15 @@ export const sandboxRows = (watched: Watched, own: OwnMetrics): readonly Row[] =
     counts(own, 'Sessions ended for others', 'SessionsReaped', 'SessionsEvicted'),
   ],
   [logTable(watched, sandboxFailures, 24)],
+];
+
+export const webhookRows = (watched: Watched, own: OwnMetrics): readonly Row[] => [
+  heading(watched, 'Webhooks', {
+    says: 'Attempts fail while a receiver is down, and are made again. Disabled: nothing was accepted for a day.',
+    anchor: 'webhooks-disabled',
+  }),
+  [
+    times(own, 'Attempts of webhooks', 'WebhookAttemptMs'),
+    counts(own, 'Webhooks that are not heard', 'WebhookAttemptsFailed', 'WebhooksDisabled'),
+  ],
 ];

@@ -6,6 +6,7 @@ import type { Front } from '../constructs/front.ts';
 import { logKeepingOf } from '../constructs/kept-log.ts';
 import type { StreamedApi } from '../constructs/streamed-api.ts';
 import { SyntheticCheck } from '../constructs/synthetic-check.ts';
+import { WebhookSweep } from '../constructs/webhook-sweep.ts';
 import type { Settings } from '../settings.ts';
 import type { ComputeStack } from './compute-stack.ts';
 import type { DataStack } from './data-stack.ts';
@@ -33,6 +34,7 @@ export class EdgeStack extends Stack {
     });
     this.door = edge.door;
     this.front = edge.front;
+    new WebhookSweep(this, 'WebhookSweep', { function: functions.webhooks, url: edge.url });
     new SyntheticCheck(this, 'SyntheticCheck', { settings, function: functions.synthetic, url: edge.url });
   }
 }

@@ -77,8 +77,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('look at twenty metrics beside the errors of each function, each of which is paid for', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(20 + functionsCount);
+  test('look at twenty-one metrics beside the errors of each function, each of which is paid for', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(21 + functionsCount);
   });
 
   test('an operator can be told by mail', () => {

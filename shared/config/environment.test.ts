@@ -7,6 +7,7 @@ const taskEvents = {
   CONNECTIONS_URL: 'https://api.example.com/ws',
   DEPLOYMENT: 'prod',
   JANITOR_FUNCTION: 'janitor',
+  WEBHOOKS_FUNCTION: 'webhooks',
 };
 const link = { DEPLOYMENT: 'prod', SANDBOX_ADDRESS_RANGE: '10.0.0.0/16', WORKSPACE_BUCKET: 'workspaces' };
 const turn = {
@@ -22,7 +23,7 @@ const turn = {
   SANDBOX_SECRET: 's'.repeat(32),
   PROJECT_SECRETS_PREFIX: 'sallyport/prod/',
 };
-const door = { ...turn, ...authorizer, SCHEDULES_FUNCTION: 'schedules', WEBHOOKS_FUNCTION: 'webhooks' };
+const door = { ...turn, ...authorizer, SCHEDULES_FUNCTION: 'schedules' };
 
 test('a function gets its own variables, and none of the others', () => {
   expect(readEnvironment('authorizer', { ...authorizer, HOME: '/root', TURN_FUNCTION: 'turn' })).toEqual({

@@ -13,7 +13,7 @@ export type Operation = {
   readonly method: string;
   readonly path: string;
   readonly 'x-needs': Need;
-  readonly 'x-resource'?: 'session' | 'project' | 'schedule';
+  readonly 'x-resource'?: 'session' | 'project' | 'schedule' | 'webhook';
 };
 
 const letIn = 'allowed';

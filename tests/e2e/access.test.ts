@@ -122,9 +122,15 @@ test('every route does to every scope, with its own, another and no resource, wh
     return (await cloud.ask<{ id: string }>('/api/schedules', post(wish))).id;
   };
   const schedules = { own: await makeSchedule('own'), other: await makeSchedule('other') };
+  const makeWebhook = async (resource: 'own' | 'other'): Promise<string> => {
+    const wish = { url: 'https://192.0.32.7/', events: ['turn_failed'], project: projects[resource] };
+    return (await cloud.ask<{ id: string }>('/api/webhooks', post(wish))).id;
+  };
+  const webhooks = { own: await makeWebhook('own'), other: await makeWebhook('other') };
   const idOf = async ({ method, path, 'x-resource': kind }: Operation, resource: Resource) => {
     if (kind === undefined || resource === 'none') return crypto.randomUUID();
     if (kind === 'project') return projects[resource];
+    if (kind === 'webhook') return method === 'DELETE' ? makeWebhook(resource) : webhooks[resource];
     if (kind === 'schedule') return method === 'DELETE' ? makeSchedule(resource) : schedules[resource];
     return method === 'DELETE' && path.endsWith('{id}') ? makeSession(resource) : sessions[resource];
   };

@@ -36,6 +36,8 @@ export type EmbeddedCloud = {
   readonly schedules: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
   /** As `janitor`, for the synthetic check. */
   readonly synthetic: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
+  /** As `janitor`, for the sender of webhooks. */
+  readonly webhooks: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
   readonly setFaults: (faults: Faults) => Promise<void>;
   readonly runningTasks: () => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
@@ -111,6 +113,7 @@ export const openEmbeddedCloud = async ({
     janitor: (task) => perform('janitor', task),
     schedules: (task) => perform('schedules', task),
     synthetic: (task) => perform('synthetic', task),
+    webhooks: (task) => perform('webhooks', task),
     setFaults: async (wanted) => {
       const { status, text } = await askSigned(
         {

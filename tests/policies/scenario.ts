@@ -232,6 +232,18 @@ const access = async (cloud: EmbeddedCloud): Promise<void> => {
   await cloud.ask('/api/projects');
 };
 
+/** A webhook of each kind of life: it is told, tested, changed, and gone. */
+const webhooks = async (cloud: EmbeddedCloud): Promise<void> => {
+  const wish = { url: 'http://127.0.0.1:9/', events: ['turn_completed', 'turn_failed'] };
+  const { id } = await cloud.ask<{ id: string }>('/api/webhooks', post(wish));
+  await cloud.webhooks({ sweep: 'webhooks', url: cloud.url });
+  await cloud.ask('/api/webhooks');
+  await cloud.ask(`/api/webhooks/${id}/test`, post({}));
+  await cloud.ask(`/api/webhooks/${id}`, { method: 'PATCH', body: JSON.stringify({ enabled: true }) });
+  await cloud.ask(`/api/webhooks/${id}/deliveries`);
+  await cloud.ask(`/api/webhooks/${id}`, remove);
+};
+
 const clock = async (cloud: EmbeddedCloud): Promise<void> => {
   for (const sweep of ['due', 'places', 'orphans', 'pool', 'mcp']) await cloud.janitor({ sweep });
   for (const check of ['turn', 'sandbox']) await cloud.synthetic({ check, url: cloud.url });

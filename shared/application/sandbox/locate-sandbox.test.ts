@@ -29,6 +29,7 @@ const portsOf = (answer: () => readonly Partial<HostTask>[]) => {
         return Promise.resolve(undefined);
       },
     },
+    webhooks: { list: () => Promise.resolve({ webhooks: [], version: 0 }) },
     telemetry: { warn: (message: string) => done.push(`warn ${message}`) },
     world: { now: () => clock.now },
   };

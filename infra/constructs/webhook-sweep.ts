@@ -1,0 +1,37 @@
+/**
+ * The sweep of webhooks: what is to be tried again, and what was lost on its way. It also tells the sender where people
+ * see the deployment, which nobody knows before the one origin stands.
+ *
+ * A sweep that could not be delivered is not tried again: the next one is due in a minute.
+ */
+import { Duration } from 'aws-cdk-lib';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { Construct } from 'constructs';
+import type { HouseFunction } from './house-function.ts';
+
+export type WebhookSweepProps = {
+  readonly function: HouseFunction<'webhooks'>;
+  /** Where users meet the platform. */
+  readonly url: string;
+};
+
+const every = Duration.minutes(1);
+
+export class WebhookSweep extends Construct {
+  constructor(scope: Construct, id: string, { function: { lambda }, url }: WebhookSweepProps) {
+    super(scope, id);
+    new Rule(this, 'Rule', {
+      description: 'The sweep of webhooks',
+      schedule: Schedule.rate(every),
+      targets: [
+        new LambdaFunction(lambda, {
+          // `shared/contracts/webhook-task.ts`
+          event: RuleTargetInput.fromObject({ sweep: 'webhooks', url }),
+          retryAttempts: 0,
+          maxEventAge: every,
+        }),
+      ],
+    });
+  }
+}
