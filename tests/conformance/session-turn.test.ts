@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
@@ -58,6 +59,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
   const ports = {
     sessions,
     connections,
+    webhooks: makeWebhookStore(fixture.table),
     sockets: {
       post: async () => {
         await sleep(audience.postMs);

@@ -6,6 +6,7 @@ import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { cancelTree } from '#shared/application/family/cancel-tree.ts';
 import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
@@ -69,6 +70,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     sessions,
     trees,
     connections: makeConnectionStore(fixture.table),
+    webhooks: makeWebhookStore(fixture.table),
     approvals: makeApprovalStore(fixture.table),
     sockets: { post: () => Promise.resolve('sent' as const) },
     models: {

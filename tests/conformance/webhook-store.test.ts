@@ -2,12 +2,14 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDeliveryQueue } from '#shared/adapters/aws/dynamo/deliveries.ts';
+import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { noticeItem } from '#shared/adapters/aws/dynamo/webhook-items.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { rowOf } from '#shared/domain/webhook/delivery.ts';
 import type { Notice } from '#shared/domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
-import { atOnce, tally } from './session-fixture.ts';
+import { newRun, newSchedule } from './schedule-fixture.ts';
+import { atOnce, onTable, tally } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 import { newDelivery, newNotice, newWebhook } from './webhook-fixture.ts';
 
@@ -110,6 +112,48 @@ describe('a notice', () => {
       const { rows } = await store().deliveries(webhook, { itemsMax: 10, now: 0 });
       expect(rows).toMatchObject([{ id: notice.id, state: 'waiting', attempts: 0 }]);
     }
+  });
+});
+
+describe('a commit (WH1)', () => {
+  test('that is written has its notices, and one that is not has none', async () => {
+    const { create, sessions: store } = onTable(fixture.table);
+    const session = await create();
+    const commit = (notices: readonly Notice[]) =>
+      store.commitTurn({
+        session,
+        version: 0,
+        state: { kind: 'idle' },
+        historyNext: 0,
+        historyFrom: 0,
+        historyKept: 0,
+        at: 1,
+        log: [],
+        history: [],
+        notices,
+        release: false,
+        wakes: false,
+        dueAt: 1,
+      });
+    const [notice, other] = [newNotice(), newNotice()];
+    expect(await commit([notice])).toMatchObject({ status: 'committed' });
+    expect(await queue().notice(notice.id)).toEqual(notice);
+    expect(await commit([other])).toMatchObject({ status: 'moved' });
+    expect(await queue().notice(other.id)).toBeUndefined();
+  });
+
+  test('of a run that failed has its notice, and one that somebody else ended has none', async () => {
+    const schedule = newSchedule();
+    const schedules = makeScheduleStore(fixture.table);
+    await schedules.create(schedule, { dueAt: undefined, schedulesMax: 50 });
+    const run = newRun(schedule);
+    await schedules.write(schedule, { read: schedule, dueAt: undefined, schedulesMax: 50, runs: [run] });
+    const ended = { ...run, state: 'failed' as const, endedAt: 99_000 };
+    const [notice, other] = [newNotice(), newNotice()];
+    expect(await schedules.saveRun(ended, [notice])).toBe(true);
+    expect(await schedules.saveRun(ended, [other])).toBe(false);
+    expect(await queue().notice(notice.id)).toEqual(notice);
+    expect(await queue().notice(other.id)).toBeUndefined();
   });
 });
 

@@ -127,12 +127,12 @@ test('every route does to every scope, with its own, another and no resource, wh
     return (await cloud.ask<{ id: string }>('/api/webhooks', post(wish))).id;
   };
   const webhooks = { own: await makeWebhook('own'), other: await makeWebhook('other') };
+  const held = { project: projects, session: sessions, schedule: schedules, webhook: webhooks };
+  const making = { session: makeSession, schedule: makeSchedule, webhook: makeWebhook };
   const idOf = async ({ method, path, 'x-resource': kind }: Operation, resource: Resource) => {
     if (kind === undefined || resource === 'none') return crypto.randomUUID();
-    if (kind === 'project') return projects[resource];
-    if (kind === 'webhook') return method === 'DELETE' ? makeWebhook(resource) : webhooks[resource];
-    if (kind === 'schedule') return method === 'DELETE' ? makeSchedule(resource) : schedules[resource];
-    return method === 'DELETE' && path.endsWith('{id}') ? makeSession(resource) : sessions[resource];
+    const isRemoved = method === 'DELETE' && path.endsWith('{id}') && kind !== 'project';
+    return isRemoved ? making[kind](resource) : held[kind][resource];
   };
   const operations = await documentedOperations(cloud);
   expect(operations.length).toBeGreaterThan(30);

@@ -18,6 +18,7 @@ type Held = {
   readonly ended: string;
   readonly workspace: string;
   readonly schedule: string;
+  readonly webhook: string;
 };
 type Side = Held & { readonly token: string; readonly client: McpClient };
 
@@ -28,6 +29,9 @@ const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.string
 const made = (path: string, body: object): Promise<{ id: string; token: string; workspace: string }> =>
   cloud.ask(`/api${path}`, post(body));
 
+/** Of nobody: the address is public, and nothing happens that it hears of. */
+const hook = { url: 'https://192.0.32.7/', events: ['sandbox_failed'] };
+
 const openSide = async (): Promise<Side> => {
   const { id: project } = await made('/projects', { name: 'a side' });
   const { token } = await made('/tokens', { name: 't', scope: `project:${project}` });
@@ -36,11 +40,12 @@ const openSide = async (): Promise<Side> => {
   await cloud.ask(`/api/sessions/${ended}`, { method: 'DELETE' });
   const wish = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets: [{ projectId: project }] };
   const { id: schedule } = await made('/schedules', wish);
+  const { id: webhook } = await made('/webhooks', { ...hook, project });
   await cloud.ask(`/api/projects/${project}/secrets/A_KEY`, { method: 'PUT', body: '{"value":"x"}' });
   const config = { transport: 'stdio', command: 'cat', enabled: false };
   await made(`/mcp/add?project=${project}`, { name: `server-${project.slice(0, 8)}`, config });
   const client = await connect({ url: cloud.url, token });
-  return { project, session, ended, workspace, schedule, token, client };
+  return { project, session, ended, workspace, schedule, webhook, token, client };
 };
 
 beforeAll(async () => {
@@ -60,10 +65,11 @@ const nobody: Held = {
   ended: crypto.randomUUID(),
   workspace: crypto.randomUUID(),
   schedule: crypto.randomUUID(),
+  webhook: crypto.randomUUID(),
 };
 
 /** All there is of a side, as an admin sees it: what somebody touched differs. */
-const stateOf = async ({ project, session, ended, schedule }: Held): Promise<string> => {
+const stateOf = async ({ project, session, ended, schedule, webhook }: Held): Promise<string> => {
   const paths = [
     `/projects/${project}`,
     `/projects/${project}/workspaces`,
@@ -75,14 +81,21 @@ const stateOf = async ({ project, session, ended, schedule }: Held): Promise<str
     `/sessions/${ended}`,
     `/schedules/${schedule}`,
     `/schedules/${schedule}/history`,
+    `/webhooks/${webhook}`,
+    `/webhooks/${webhook}/deliveries`,
   ];
   const answers = await Promise.all(paths.map(async (path) => (await cloud.request(`/api${path}`)).text()));
   return answers.join('\n').replaceAll(/"(uptimeSeconds|requestId)":("[^"]*"|\d+)/g, '');
 };
 
 /** What an answer names of the other's. */
-const sees = (text: string, { project, session, ended, workspace, schedule }: Held): readonly string[] =>
-  [project, session, ended, workspace, schedule, project.slice(0, 8)].filter((id) => text.includes(id));
+const sees = (
+  text: string,
+  { project, session, ended, workspace, schedule, webhook }: Held,
+): readonly string[] =>
+  [project, session, ended, workspace, schedule, webhook, project.slice(0, 8)].filter((id) =>
+    text.includes(id),
+  );
 
 /** `fine`: it is answered, and nothing of the other's is in the answer. */
 type Outcome = 'fine' | string;
@@ -219,7 +232,7 @@ const scheduled = (targets: readonly object[]): Rest => ({
   body: { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets },
 });
 
-/** Those whose path names no session, project or schedule; that of the others is the other's. */
+/** Those whose path names no session, project, schedule or webhook; that of the others is the other's. */
 const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
   'POST /api/tickets': [alone],
   'GET /api/openapi.json': [alone],
@@ -261,6 +274,8 @@ const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
     ],
   ],
   'GET /api/schedules': [alone, inQuery()],
+  'POST /api/webhooks': [[({ project }) => ({ body: { ...hook, project } }), 'project_not_found']],
+  'GET /api/webhooks': [alone, inQuery()],
   'POST /api/tokens': [
     [({ project }) => ({ body: { name: 't', scope: `project:${project}` } }), 'forbidden'],
     [(_, own) => ({ body: { name: 't', scope: `project:${own.project}` } }), 'forbidden'],
@@ -338,7 +353,7 @@ describe('over MCP', () => {
 
 /** Everything a path may name besides its resource is the other's, too. */
 const pathOf = (held: Held, resource: string): Readonly<Record<string, string>> => ({
-  id: resource === 'project' ? held.project : resource === 'schedule' ? held.schedule : held.session,
+  id: Reflect.get(held, resource) as string,
   workspace: held.workspace,
   name: 'A_KEY',
   port: '8000',

@@ -28,6 +28,8 @@ beforeAll(async () => {
     variables: {
       SYNTHETIC_CHECK: 'true',
       MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
+      WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
+      WEBHOOK_RETRY_SECONDS: '60',
       POOL_SIZE: '1',
     },
     mode: { kind: 'strict' },

@@ -17,7 +17,19 @@ const remove: RequestInit = { method: 'DELETE' };
 const settleMsMax = 60_000;
 
 export const useEverything = async (cloud: EmbeddedCloud): Promise<void> => {
-  for (const story of [talk, rest, upload, execute, converse, registry, workspaces, schedules, access, clock])
+  for (const story of [
+    talk,
+    rest,
+    upload,
+    execute,
+    converse,
+    registry,
+    workspaces,
+    schedules,
+    webhooks,
+    access,
+    clock,
+  ])
     await story(cloud);
 };
 
@@ -235,11 +247,11 @@ const access = async (cloud: EmbeddedCloud): Promise<void> => {
 /** A webhook of each kind of life: it is told, tested, changed, and gone. */
 const webhooks = async (cloud: EmbeddedCloud): Promise<void> => {
   const wish = { url: 'http://127.0.0.1:9/', events: ['turn_completed', 'turn_failed'] };
-  const { id } = await cloud.ask<{ id: string }>('/api/webhooks', post(wish));
+  const { id } = await cloud.ask<Made>('/api/webhooks', json('POST', wish));
   await cloud.webhooks({ sweep: 'webhooks', url: cloud.url });
   await cloud.ask('/api/webhooks');
-  await cloud.ask(`/api/webhooks/${id}/test`, post({}));
-  await cloud.ask(`/api/webhooks/${id}`, { method: 'PATCH', body: JSON.stringify({ enabled: true }) });
+  await cloud.ask(`/api/webhooks/${id}/test`, json('POST', {}));
+  await cloud.ask(`/api/webhooks/${id}`, json('PATCH', { enabled: true }));
   await cloud.ask(`/api/webhooks/${id}/deliveries`);
   await cloud.ask(`/api/webhooks/${id}`, remove);
 };

@@ -1,6 +1,6 @@
 /**
  * What the sender does with a task: spreads notices, sends what waits for each webhook at the same time, so that none
- * waits for another's receiver, and sends a test. One failure ends no sweep.
+ * waits for another's receiver (WH8), and sends a test. One failure ends no sweep.
  */
 import { testBody } from '../../contracts/webhook-body.ts';
 import { isAccepted } from '../../domain/webhook/delivery.ts';
