@@ -7,8 +7,7 @@ export const webhookUrlCharactersMax = 2048;
 /** Characters of a title, and of a tool's name, in a body. */
 export const webhookTextCharactersMax = 256;
 
-/** The pause before the second attempt; every further pause is twice as long, up to the longest. In milliseconds. */
-export const retryMsMin = 5000;
+/** The longest pause between two attempts, in milliseconds; the first is a setting (`WEBHOOK_RETRY_SECONDS`). */
 export const retryMsMax = 3_600_000;
 /** A delivery that was not accepted for so long is given up, in milliseconds. */
 export const retryForMs = 86_400_000;
