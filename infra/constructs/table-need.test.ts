@@ -29,7 +29,13 @@ const work = ['APPROVERS', 'CONNECTION', 'HISTORY', 'PLACES', 'PROJECT', 'SESSIO
 
 describe('the table is written', () => {
   const [notice, webhook] = ['NOTICE', 'NOTIFY'];
-  test.each<[FunctionName, readonly string[], (readonly string[])?, (readonly string[])?]>([
+  test.each<
+    [
+      FunctionName,
+      readonly string[],
+      { readonly puts?: readonly string[]; readonly updates?: readonly string[] }?,
+    ]
+  >([
     ['authorizer', []],
     ['greeter', []],
     ['sandbox-link', []],

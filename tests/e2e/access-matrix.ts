@@ -83,6 +83,7 @@ const verdictOf = (status: number, body: unknown, requestId: string): string => 
   const { error } = errorAnswer.parse(body);
   if (JSON.stringify({ error }) !== JSON.stringify(body) || error.requestId !== requestId)
     return `${status} with another body: ${JSON.stringify(body)}`;
-  const isRefused = [401, 403].includes(status) || /^(session|project|schedule)_not_found$/.test(error.code);
+  const isRefused =
+    [401, 403].includes(status) || /^(session|project|schedule|webhook)_not_found$/.test(error.code);
   return isRefused ? `${status} ${error.code}` : letIn;
 };

@@ -104,7 +104,9 @@ export const openQuietPorts = () => {
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
     webhooks: makeWebhookStore(table),
-    noticeSender: { sendNotices: async (ids: readonly string[]) => void invoked.push(`notices ${ids.length}`) },
+    noticeSender: {
+      sendNotices: async (ids: readonly string[]) => void invoked.push(`notices ${ids.length}`),
+    },
     callers: makeCallerStore(table),
     projects: makeProjectStore(table),
     sandboxLog: makeSandboxLog(table),
