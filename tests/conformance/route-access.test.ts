@@ -36,6 +36,7 @@ const [own, other] = [randomUUID() as ProjectId, randomUUID() as ProjectId];
 const strangers = newSession({ owner: deploymentOwner, project: other });
 const strangersSchedule = newSchedule({ targets: [{ project: other }] });
 const strangersWebhook = newWebhook({ project: other });
+const ownWebhook = newWebhook({ project: own });
 const theirs = newSession({ owner: 'ann' as OwnerId, project: own });
 const ownSchedule = newSchedule({ targets: [{ project: own }] });
 const tokens = { project: `sp_${'1'.repeat(64)}`, 'project:ro': `sp_${'2'.repeat(64)}` };
@@ -57,7 +58,9 @@ beforeAll(async () => {
   await create(theirs);
   await makeScheduleStore(fixture.table).create(strangersSchedule, { dueAt: undefined, schedulesMax: 50 });
   await makeScheduleStore(fixture.table).create(ownSchedule, { dueAt: undefined, schedulesMax: 50 });
-  await makeWebhookStore(fixture.table).create(strangersWebhook, { secret: 'a secret', version: 0 });
+  const webhooks = makeWebhookStore(fixture.table);
+  await webhooks.create(strangersWebhook, { secret: 'a secret', version: 0 });
+  await webhooks.create(ownWebhook, { secret: 'a secret', version: 1 });
   const projects = makeProjectStore(fixture.table);
   for (const id of [own, other])
     await projects.create({ id, owner: deploymentOwner, name: 'a test', createdAt: 1 });
@@ -228,7 +231,9 @@ test.each(['project:ro', 'admin:ro'] as const)(
     const before = await wholeSession();
     expect(before.session?.lastActiveAt).toBe(theirs.lastActiveAt);
     touched.length = 0;
-    const ids = { session: theirs.id, project: own, schedule: ownSchedule.id };
+    const ids = {
+      ...{ session: theirs.id, project: own, schedule: ownSchedule.id, webhook: ownWebhook.id },
+    };
     const statuses: Record<string, number> = {};
     for (const { method, path, resource } of [...declaredRoutes(), preview]) {
       const asked = { method, path: pathWith(path, ids[resource ?? 'session']), body: anything };
