@@ -58,7 +58,7 @@ export const unseenRights: readonly UnseenRight[] = [
       'Headers of registered servers name secrets; the demo model calls none of their tools, real ones do.',
   },
   {
-    functions: ['socket', 'turn', 'task-events', 'schedules', 'api', 'mcp'],
+    functions: ['socket', 'turn', 'task-events', 'schedules', 'webhooks', 'api', 'mcp'],
     right: /^dynamodb:ConditionCheckItem on /,
     because:
       'It goes with the writes of a transaction; so far only the janitor checks an item that it does not write.',
@@ -110,9 +110,21 @@ export const unseenRights: readonly UnseenRight[] = [
     mayBeUsed: true,
   },
   {
-    functions: ['janitor'],
+    functions: ['socket', 'turn', 'task-events', 'janitor', 'schedules', 'mcp'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-webhooks$/,
+    because:
+      'Whoever writes a notice has it sent; the webhook of the scenario hears of turns, and each may end one.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['webhooks'],
+    right: /^dynamodb:BatchGetItem on /,
+    because: 'It goes with the right to read an item.',
+  },
+  {
+    functions: ['janitor', 'webhooks'],
     right: /^dynamodb:BatchWriteItem on /,
-    because: 'What is left of a session is deleted a day after its end.',
+    because: 'What is left of a session, or of a webhook, is deleted after its end.',
     mayBeUsed: true,
   },
 ];
