@@ -5,7 +5,7 @@
  * that carries a token is a sign-in, not a page.
  */
 import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
-import { type Need, signInWith } from './access/access.ts';
+import { type Need, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
 import type { IconName } from './parts/icon-paths.ts';
 
@@ -21,13 +21,16 @@ declare module 'vue-router' {
 /** The entries of the sidebar, in its order. */
 export const navigation = [
   { name: 'chat', label: 'Chat', icon: 'chat', needs: 'own:read' },
+  { name: 'approvals', label: 'Approvals', icon: 'gate', needs: 'own:write' },
   { name: 'sessions', label: 'Sessions', icon: 'sessions', needs: 'own:read' },
   { name: 'projects', label: 'Projects', icon: 'projects', needs: 'own:read' },
   { name: 'schedules', label: 'Schedules', icon: 'schedules', needs: 'own:read' },
   { name: 'servers', label: 'MCP servers', icon: 'servers', needs: 'own:read' },
+  { name: 'webhooks', label: 'Webhooks', icon: 'webhook', needs: 'own:read' },
   { name: 'models', label: 'Models', icon: 'models', needs: 'global:read' },
   { name: 'tokens', label: 'Tokens', icon: 'tokens', needs: 'admin' },
   { name: 'operator', label: 'Operator', icon: 'operator', needs: 'own:read' },
+  { name: 'audit', label: 'Audit log', icon: 'audit', needs: 'admin:read' },
 ] as const satisfies readonly { name: string; label: string; icon: IconName; needs: Need }[];
 
 const pages: RouteRecordRaw[] = [
@@ -38,6 +41,12 @@ const pages: RouteRecordRaw[] = [
     name: 'chat',
     component: () => import('./pages/chat/chat-page.vue'),
     meta: { title: 'Chat', needs: 'own:read' },
+  },
+  {
+    path: '/approvals',
+    name: 'approvals',
+    component: () => import('./pages/approvals/approvals-page.vue'),
+    meta: { title: 'Approvals', needs: 'own:write' },
   },
   {
     path: '/sessions',
@@ -70,6 +79,12 @@ const pages: RouteRecordRaw[] = [
     meta: { title: 'MCP servers', needs: 'own:read' },
   },
   {
+    path: '/webhooks',
+    name: 'webhooks',
+    component: () => import('./pages/webhooks/webhooks-page.vue'),
+    meta: { title: 'Webhooks', needs: 'own:read' },
+  },
+  {
     path: '/models',
     name: 'models',
     component: () => import('./pages/models/models-page.vue'),
@@ -86,6 +101,12 @@ const pages: RouteRecordRaw[] = [
     name: 'operator',
     component: () => import('./pages/operator/operator-page.vue'),
     meta: { title: 'Operator', needs: 'own:read' },
+  },
+  {
+    path: '/audit',
+    name: 'audit',
+    component: () => import('./pages/audit/audit-page.vue'),
+    meta: { title: 'Audit log', needs: 'admin:read' },
   },
   {
     path: '/:unknown(.*)*',
@@ -107,11 +128,13 @@ addEventListener('popstate', follow);
 router.isReady().then(stopFollowing, stopFollowing);
 
 // A link with a token, opened in a tab that is signed in already, changes the fragment and loads nothing.
-router.beforeEach((to) => {
+router.beforeEach((to, from) => {
   const [, given] = tokenAddress.exec(to.path) ?? [];
   if (given === undefined) return true;
-  void signInWith(given);
-  return { path: '/', replace: true };
+  takeLink(given);
+  // By force, since a page that stays where it is would leave the token in the address bar.
+  const { path, query } = from.matched.length === 0 ? { path: '/', query: {} } : from;
+  return { path, query, replace: true, force: true };
 });
 
 export const documentTitle = (title: string): string => `${title} · Sallyport`;

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
-import { approve, ended, place, say } from './chat.ts';
+import { approve, ended, mayApprove, place, say } from './chat.ts';
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ test('two calls are approved one after the other', async () => {
   await say(page, '$ echo first > a.txt && cat a.txt\n$ echo second');
   await place(page, '1 of 2');
   expect(await page.title()).toBe('(1) Chat · Sallyport');
-  await page.getByRole('navigation', { name: 'Recent sessions' }).getByText('waits for you').waitFor();
+  await page.getByRole('navigation', { name: 'Recent sessions' }).getByText('needs approval').waitFor();
   await screenshot(page, 'gate');
   await approve(page);
   await place(page, '2 of 2');
@@ -58,7 +58,7 @@ test("a child's call is shown in its parent's chat as the child's, and approved 
   await gate.locator(child).waitFor();
   await page
     .getByLabel('Tool call: Run a command')
-    .filter({ hasText: 'waits for you' })
+    .filter({ hasText: 'needs approval' })
     .locator(child)
     .waitFor();
   expect(await page.title()).toBe('(1) Chat · Sallyport');
@@ -78,10 +78,12 @@ test('the second half of a double click does not decide the next call', async ()
   const page = await openApp(cloud);
   await say(page, '$ echo first\n$ echo second');
   await place(page, '1 of 2');
+  await mayApprove(page);
   await page.getByRole('button', { name: 'Approve', exact: true }).hover();
   await page.mouse.down();
   await page.mouse.up();
   await place(page, '2 of 2');
+  await mayApprove(page);
   await page.getByRole('button', { name: 'Approve', exact: true }).hover();
   await page.mouse.down({ clickCount: 2 });
   await page.mouse.up({ clickCount: 2 });
@@ -215,11 +217,16 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Backspace');
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
-    await page.keyboard.press('a');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('Alt+a');
     await page.keyboard.press('Escape');
     await place(page, '1 of 1');
     await page.keyboard.press('a');
+    await page.keyboard.press('s');
+    await page.keyboard.press('r');
+    await place(page, '1 of 1');
+    await mayApprove(page);
+    await page.keyboard.press('Alt+a');
     await ended(page);
   });
 
@@ -227,9 +234,11 @@ describe('by keyboard alone', () => {
     const page = await openApp(cloud);
     await say(page, '$ echo one\n$ echo two');
     await place(page, '1 of 2');
+    await mayApprove(page);
     await page.getByRole('button', { name: 'Approve', exact: true }).focus();
     await page.keyboard.press('Enter');
     await place(page, '2 of 2');
+    await mayApprove(page);
     await page.getByRole('button', { name: 'Approve', exact: true }).focus();
     await page.keyboard.press('Enter');
     await ended(page);

@@ -9,6 +9,12 @@ export const say = async (page: Page, text: string): Promise<void> => {
 export const approve = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Approve', exact: true }).click();
 
+/** The first second is over, and all of the call was in view. */
+export const mayApprove = async (page: Page): Promise<void> => {
+  const enabled = page.locator('button:enabled', { hasText: /^\s*Approve\s*$/ });
+  await enabled.waitFor();
+};
+
 export const place = (page: Page, words: string): Promise<void> =>
   page.getByLabel('Waiting for your approval').getByText(words, { exact: true }).waitFor();
 

@@ -68,7 +68,7 @@ test('the page names nothing but its own hashed files and runs nothing inline', 
   const html = await readFile(join(folder, 'index.html'), 'utf8');
   const named = Array.from(html.matchAll(/(?:src|href)="([^"]*)"/g), ([, path]) => path);
   expect(named.length).toBeGreaterThan(2);
-  for (const path of named) expect(path).toMatch(/^\/assets\/[\w-]+-[\w-]{8}\.(?:js|css|svg)$/);
+  for (const path of named) expect(path).toMatch(/^\/assets\/[\w.-]+-[\w-]{8}\.(?:js|css|svg)$/);
   expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
 });
 

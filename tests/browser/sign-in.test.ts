@@ -1,7 +1,10 @@
 /** Signing in: by the link of `npm start`, by hand, and being sent back. */
+
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, newPage, openApp, phone, screenshot } from './browser.ts';
+import { say } from './chat.ts';
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
@@ -51,6 +54,80 @@ test('a token is asked for, and a wrong one is refused with the reason', async (
   await page.getByLabel('Access token').waitFor();
   await page.reload();
   await page.getByLabel('Access token').waitFor();
+});
+
+/** What was sent to the API with a token, as method and path. */
+const sentWith = (page: Page, token: string): readonly string[] => {
+  const sent: string[] = [];
+  page.on('request', async (request) => {
+    const headers = await request.allHeaders();
+    if (headers['authorization'] === `Bearer ${token}`)
+      sent.push(`${request.method()} ${new URL(request.url()).pathname}`);
+  });
+  return sent;
+};
+
+const otherToken = async (): Promise<string> => {
+  const body = JSON.stringify({ name: "somebody else's", scope: 'admin:ro' });
+  return (await cloud.ask<{ token: string }>('/api/tokens', { method: 'POST', body })).token;
+};
+
+test.each(['in the page', 'as a new load'])(
+  'a link with another token, opened %s where somebody is signed in, asks and changes nothing before',
+  async (how) => {
+    const given = await otherToken();
+    const page = await openApp(cloud);
+    await page.getByLabel('Message').fill('half a thought');
+    const sent = sentWith(page, given);
+    if (how === 'in the page')
+      await page.evaluate((token) => {
+        location.hash = `token=${token}`;
+      }, given);
+    else {
+      await page.goto('about:blank');
+      await page.goto(`${cloud.url}/#token=${given}`);
+    }
+    const dialog = page.getByRole('alertdialog', { name: 'Switch to another token?' });
+    const words = dialog.getByText(`${given.slice(0, 8)}...${given.slice(-4)}`);
+    await words.waitFor();
+    await dialog.getByText(`${cloud.token.slice(0, 8)}...${cloud.token.slice(-4)}`).waitFor();
+    await dialog.getByText('· admin:ro').waitFor();
+    await dialog.getByText(/· admin$/).waitFor();
+    expect(page.url()).not.toContain('token');
+    expect(await page.evaluate(() => sessionStorage.getItem('sallyport.token'))).toBe(cloud.token);
+    expect(await axe(page)).toEqual([]);
+    await screenshot(page, 'token-offer');
+    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe('Keep');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    if (how === 'in the page') expect(await page.getByLabel('Message').inputValue()).toBe('half a thought');
+    await say(page, 'hello');
+    await page.locator('[data-kind="end"]').waitFor();
+    expect(new Set(sent)).toEqual(new Set(['GET /api/access']));
+    await page.reload();
+    await page.getByText('admin', { exact: true }).waitFor();
+  },
+);
+
+test('who says so goes on with the other token', async () => {
+  const given = await otherToken();
+  const page = await openApp(cloud);
+  await page.evaluate((token) => {
+    location.hash = `token=${token}`;
+  }, given);
+  const dialog = page.getByRole('alertdialog', { name: 'Switch to another token?' });
+  await dialog.getByRole('button', { name: 'Switch' }).click();
+  await page.getByText('admin:ro', { exact: true }).waitFor();
+  expect(await page.evaluate(() => sessionStorage.getItem('sallyport.token'))).toBe(given);
+});
+
+test('a link with the same token asks nothing', async () => {
+  const page = await openApp(cloud);
+  await page.evaluate((token) => {
+    location.hash = `token=${token}`;
+  }, cloud.token);
+  await page.waitForFunction(() => !location.hash.includes('token'));
+  expect(await page.getByRole('alertdialog').count()).toBe(0);
 });
 
 test.each(['light', 'dark'] as const)(

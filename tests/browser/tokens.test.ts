@@ -20,14 +20,14 @@ test('a token is made, shown once, opens what it says, and nothing once it is re
   await screenshot(page, 'tokens-empty');
   await page.getByRole('button', { name: 'New token' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await dialog.getByRole('button', { name: 'Create token' }).click();
   await dialog.getByText('Give it a name.').waitFor();
   await dialog.getByLabel('Name').fill('ci');
   await dialog.getByLabel('Project', { exact: true }).selectOption({ label: 'Website' });
   await dialog.getByText('Works in this one project').waitFor();
   await screenshot(page, 'tokens-new');
   expect(await axe(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await dialog.getByRole('button', { name: 'Create token' }).click();
   await dialog.getByText('This is the only time it is shown').waitFor();
   const token = await dialog.getByRole('textbox', { name: 'Token' }).inputValue();
   expect(token).toMatch(/^sp_[0-9a-f]{64}$/);
@@ -68,7 +68,7 @@ test('a token is made by the keyboard alone', async () => {
   await page.keyboard.press('Enter');
   await dialog.getByText('This is the only time it is shown').waitFor();
   await page.keyboard.press('Escape');
-  await page.getByText('Everything, to read').waitFor();
+  await page.getByText('Read-only admin').waitFor();
   expect(
     await page.getByRole('button', { name: 'New token' }).evaluate((button) => button.matches(':focus')),
   ).toBe(true);

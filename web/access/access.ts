@@ -2,7 +2,7 @@
  * Who is signed in, and what they may do: one state for the whole app.
  *
  * The server is the judge; what is asked here only decides what is offered. A token that the server refuses leads back
- * to the sign-in, with the reason.
+ * to the sign-in, with the reason. A link with another token than this tab has changes nothing before its person says so.
  */
 import { computed, type ShallowRef, shallowRef } from 'vue';
 import type * as z from 'zod';
@@ -28,10 +28,15 @@ export type SignIn =
 const checkAgainMs = 2000;
 const refusedReason = 'The server does not accept this token, or no longer does.';
 
+/** A token that a link brought to a tab which has another one. */
+export type TokenOffer = { readonly current: string; readonly given: string };
+
 const state = shallowRef<SignIn>({ kind: 'signed-out', reason: null });
+const offer = shallowRef<TokenOffer>();
 let token: string | null = null;
 
 export const signIn: Readonly<ShallowRef<SignIn>> = state;
+export const tokenOffer: Readonly<ShallowRef<TokenOffer | undefined>> = offer;
 export const currentToken = (): string | null => token;
 
 /** Whether something that needs this may be offered. */
@@ -64,11 +69,31 @@ export const signOut = (reason: string | null = null): void => {
   state.value = { kind: 'signed-out', reason };
 };
 
-/** The token of the link, if it is one with a token; else the one this tab remembers. */
+/** The token that this tab remembers, if it has one; that of the link is then only offered. */
 export const startAccess = (): void => {
   useCredentials({ token: currentToken, onRefused: refused });
-  const given = takeGivenToken() ?? rememberedToken();
-  if (given !== null) void signInWith(given);
+  const given = takeGivenToken();
+  const remembered = rememberedToken();
+  if (remembered !== null) void signInWith(remembered);
+  if (given !== null) takeLink(given);
+};
+
+/** A link with a token was opened: it signs in where nobody is, and asks where somebody is as another. */
+export const takeLink = (given: string): void => {
+  if (token === null) void signInWith(given);
+  else if (given !== token) offer.value = { current: token, given };
+};
+
+/** What a token opens, asked for without using it for anything else. */
+export const scopeOfToken = async (which: string): Promise<string> =>
+  (await request(api.access, {}, { token: which })).scope;
+
+export const settleOffer = (isSwitch: boolean): void => {
+  const offered = offer.value;
+  offer.value = undefined;
+  if (!isSwitch || offered === undefined) return;
+  signOut();
+  void signInWith(offered.given);
 };
 
 const refused = (which: string): void => {

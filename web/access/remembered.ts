@@ -28,13 +28,11 @@ const write = (key: string, value: string | null): void => {
   }
 };
 
-/** The token of a fragment such as `#token=sp_…`, taken out of the address bar. */
+/** The token of a fragment such as `#token=sp_…`, taken out of the address bar and kept nowhere yet. */
 export const takeGivenToken = (): string | null => {
   const given = new URLSearchParams(location.hash.slice(1)).get('token');
   if (given === null) return null;
   history.replaceState(null, '', location.pathname + location.search);
-  if (given !== read(tokenKey)) rememberSession(null);
-  rememberToken(given);
   return given;
 };
 

@@ -30,7 +30,11 @@ type Parts<Path extends string, S extends Shapes> = ([NamesIn<Path>] extends [ne
   ('query' extends keyof S ? { readonly query?: S['query'] } : object) &
   ('body' extends keyof S ? { readonly body: S['body'] } : object);
 
-export type RequestOptions = { readonly signal?: AbortSignal };
+export type RequestOptions = {
+  readonly signal?: AbortSignal;
+  /** Asks with another token than the one that is signed in; a refusal of it signs nobody out. */
+  readonly token?: string;
+};
 
 type Wire = {
   readonly params?: Readonly<Record<string, string>>;
@@ -88,10 +92,9 @@ const queryOf = (query: Wire['query'] = {}): string => {
 /** The answer as it is, for bytes; one that is no success is thrown. */
 export const send = async (
   url: string,
-  init: RequestInit & { readonly timeoutMs?: number } = {},
+  init: RequestInit & { readonly timeoutMs?: number; readonly token?: string } = {},
 ): Promise<Response> => {
-  const token = credentials.token();
-  const { timeoutMs = requestTimeoutMs, signal, ...rest } = init;
+  const { timeoutMs = requestTimeoutMs, signal, token = credentials.token(), ...rest } = init;
   const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
   const headers = new Headers(rest.headers);
   if (token !== null) headers.set('authorization', `Bearer ${token}`);
@@ -131,7 +134,7 @@ export const request = async <Path extends string, S extends Shapes>(
     ...(body === undefined
       ? {}
       : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    ...(options?.signal === undefined ? {} : { signal: options.signal }),
+    ...options,
   });
   return response.status === 204 ? undefined : response.json();
 };

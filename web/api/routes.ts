@@ -10,6 +10,7 @@ import type * as mcp from '#shared/contracts/mcp-server.ts';
 import type { putSecretBody, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
 import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
 import type * as approvals from '#shared/contracts/rest/approval-view.ts';
+import type * as audit from '#shared/contracts/rest/audit-view.ts';
 import type * as rest from '#shared/contracts/rest/bodies.ts';
 import type * as conversation from '#shared/contracts/rest/conversation-view.ts';
 import type * as deployment from '#shared/contracts/rest/deployment-view.ts';
@@ -20,6 +21,8 @@ import type * as bodies from '#shared/contracts/rest/schedule-bodies.ts';
 import type * as schedules from '#shared/contracts/rest/schedule-view.ts';
 import type * as sessions from '#shared/contracts/rest/session-view.ts';
 import type * as tokens from '#shared/contracts/rest/token-view.ts';
+import type * as hookBodies from '#shared/contracts/rest/webhook-bodies.ts';
+import type * as hooks from '#shared/contracts/rest/webhook-view.ts';
 import type * as workspaces from '#shared/contracts/rest/workspace-view.ts';
 import type { approval, userMessage } from '#shared/contracts/socket-actions.ts';
 import type { Route } from './request.ts';
@@ -39,6 +42,13 @@ export type StatsHistory = Out<typeof history.statsHistoryAnswer>;
 export type ModelList = Out<typeof deployment.modelsAnswer>;
 export type ServerConfig = In<typeof mcp.addServerBody>['config'];
 export type ProviderName = Session['provider'];
+/** What a person says to a waiting call; the call's digest and turn go with it. */
+export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId'>;
+export type WaitingRow = Out<typeof approvals.approvalsAnswer>['approvals'][number];
+export type SessionGrant = Out<typeof approvals.grantAnswer>;
+export type AuditRow = Out<typeof audit.auditAnswer>['rows'][number];
+export type Webhook = Out<typeof hooks.webhookAnswer>;
+export type WebhookDelivery = Out<typeof hooks.deliveryAnswer>;
 export type FileEntry = Out<typeof sandbox.filesAnswer>['files'][number];
 export type LogLine = Out<typeof sandbox.logsAnswer>['lines'][number];
 
@@ -77,9 +87,19 @@ export const api = {
     'GET',
     '/api/sessions/{id}/events',
   ),
+  listApprovals: route<
+    { query: In<typeof approvals.approvalsQuery> } & Of<typeof approvals.approvalsAnswer>
+  >()('GET', '/api/approvals'),
+  readApproval: route<Of<typeof approvals.approvalAnswer>>()('GET', '/api/sessions/{id}/approvals/{callId}'),
   decideCall: route<With<typeof approval> & Of<typeof approvals.decidedAnswer>>()(
     'POST',
     '/api/sessions/{id}/approvals/{callId}',
+  ),
+  listGrants: route<Of<typeof approvals.grantsAnswer>>()('GET', '/api/sessions/{id}/grants'),
+  withdrawGrant: route<{ answer: unknown }>()('DELETE', '/api/sessions/{id}/grants/{grantId}'),
+  listAudit: route<{ query: In<typeof audit.auditQuery> } & Of<typeof audit.auditAnswer>>()(
+    'GET',
+    '/api/audit',
   ),
   cancelTurn: route<Of<typeof conversation.cancelledAnswer>>()('POST', '/api/sessions/{id}/cancel'),
   readLogs: route<Of<typeof sandbox.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),
@@ -164,6 +184,24 @@ export const api = {
     '/api/tokens',
   ),
   revokeToken: route<Of<typeof tokens.tokenAnswer>>()('DELETE', '/api/tokens/{id}'),
+
+  listWebhooks: route<{ query: In<typeof hookBodies.webhooksQuery> } & Of<typeof hooks.webhooksAnswer>>()(
+    'GET',
+    '/api/webhooks',
+  ),
+  makeWebhook: route<With<typeof hookBodies.createWebhookBody> & Of<typeof hooks.newWebhookAnswer>>()(
+    'POST',
+    '/api/webhooks',
+  ),
+  changeWebhook: route<With<typeof hookBodies.changeWebhookBody> & Of<typeof hooks.webhookAnswer>>()(
+    'PATCH',
+    '/api/webhooks/{id}',
+  ),
+  deleteWebhook: route<Of<typeof hooks.webhookAnswer>>()('DELETE', '/api/webhooks/{id}'),
+  testWebhook: route<Of<typeof hooks.webhookTestAnswer>>()('POST', '/api/webhooks/{id}/test'),
+  listDeliveries: route<
+    { query: In<typeof hookBodies.deliveriesQuery> } & Of<typeof hooks.deliveriesAnswer>
+  >()('GET', '/api/webhooks/{id}/deliveries'),
 
   listModels: route<{ query: In<typeof rest.modelsQuery> } & Of<typeof deployment.modelsAnswer>>()(
     'GET',

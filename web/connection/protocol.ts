@@ -38,6 +38,7 @@ export type UnloggedEntry =
         readonly text: string;
       };
     }
+  | { readonly type: 'approvals'; readonly data: { readonly waiting: number } }
   | { readonly type: 'error'; readonly data: { readonly error: RefusalFacts } }
   | { readonly type: 'pong'; readonly data: object };
 

@@ -4,28 +4,40 @@
  * Pure; the part of view-state.ts that is about calls. A call that this page never saw changes nothing.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
+import type { Decision } from '../api/routes.ts';
 import type { Frame } from '../connection/protocol.ts';
-import type { CallItem, Decision, Items } from './items.ts';
+import type { CallItem, Decided, Items } from './items.ts';
 import { addOutput, emptyOutput } from './text-stream.ts';
 
 type CallFrame = Extract<Frame, { readonly type: `tool:${string}` }>;
+type AskedData = Extract<Frame, { readonly type: 'tool:approval_required' }>['data'];
+type DecidedData = Extract<Frame, { readonly type: 'tool:decided' }>['data'];
 type OutputData = Extract<Frame, { readonly type: 'tool:output' }>['data'];
 
 /** `id` is that of the item which the frame may become. */
 export const reduceCalls = (items: Items, id: string, frame: CallFrame): Items => {
   switch (frame.type) {
     case 'tool:call':
-      return [...items, newCall(id, frame.data)];
+      return [...items, newCall(id, frame.data, frame.seq)];
     case 'tool:approval_required': {
       const place = { position: frame.data.queuePosition, total: frame.data.totalInQueue };
-      const known = findCall(items, frame.data.callId) === -1 ? [...items, newCall(id, frame.data)] : items;
+      const isKnown = findCall(items, frame.data.callId) !== -1;
+      const known = isKnown ? items : [...items, newCall(id, frame.data, frame.seq)];
       return changeCall(passOthers(known, frame.data.callId), frame.data.callId, (call) => ({
         ...call,
+        args: frame.data.args,
+        asked: askedOf(frame.data),
         status: 'waiting',
         decision: null,
         place,
       }));
     }
+    case 'tool:decided':
+      return changeCall(items, frame.data.callId, (call) => ({
+        ...call,
+        status: frame.data.approved ? 'approved' : 'rejected',
+        decided: decidedOf(frame.data, frame.at),
+      }));
     case 'tool:progress':
       return changeCall(items, frame.data.callId, (call) =>
         isOver(call) ? call : { ...call, status: 'running', live: addOutput(call.live, frame.data) },
@@ -43,14 +55,17 @@ export const reduceCalls = (items: Items, id: string, frame: CallFrame): Items =
   }
 };
 
-export const decideCall = (items: Items, callId: string, decision: Decision): Items =>
-  changeCall(items, callId, (call) =>
-    call.status === 'waiting' && call.decision === null ? { ...call, decision } : call,
-  );
+export const decideCall = (items: Items, itemId: string, decision: Decision): Items =>
+  changeItem(items, itemId, (call) => (call.decision === null ? { ...call, decision } : call));
 
 /** What a person said did not arrive, or did not count: they may say it again. */
-export const undecideCall = (items: Items, callId: string): Items =>
-  changeCall(items, callId, (call) => (call.status === 'waiting' ? { ...call, decision: null } : call));
+export const undecideCall = (items: Items, itemId: string): Items =>
+  changeItem(items, itemId, (call) => ({ ...call, decision: null }));
+
+const changeItem = (items: Items, itemId: string, change: (call: CallItem) => CallItem): Items =>
+  items.map((item) =>
+    item.id === itemId && item.kind === 'call' && item.status === 'waiting' ? change(item) : item,
+  );
 
 export const failCall = (
   items: Items,
@@ -86,14 +101,16 @@ export const reduceChildCalls = (items: Items, frame: Frame): Items => {
 };
 
 /** A call of a session under this one waits: it stands among the others until it is decided. */
-const addChildCall = (
-  items: Items,
-  session: string,
-  data: Extract<Frame, { readonly type: 'tool:approval_required' }>['data'],
-): Items => {
+const addChildCall = (items: Items, session: string, data: AskedData): Items => {
   const id = `child-${session}-${data.callId}`;
   const place = { position: data.queuePosition, total: data.totalInQueue };
-  const call: CallItem = { ...newCall(id, data), childSession: session, status: 'waiting', place };
+  const call: CallItem = {
+    ...newCall(id, data, null),
+    childSession: session,
+    asked: askedOf(data),
+    status: 'waiting',
+    place,
+  };
   // They are decided one at a time: the one before it is.
   return [...withoutChildCalls(items, session), call];
 };
@@ -105,6 +122,12 @@ const withoutChildCalls = (items: Items, session: string, callId?: string): Item
       item.kind !== 'call' ||
       item.childSession !== session ||
       (callId !== undefined && item.callId !== callId),
+  );
+
+/** More of the arguments that came shortened. */
+export const completeArgs = (items: Items, itemId: string, args: JsonObject): Items =>
+  items.map((item) =>
+    item.id === itemId && item.kind === 'call' ? { ...item, args, argsCutSeq: null } : item,
   );
 
 /** More of a result that came shortened. */
@@ -125,16 +148,35 @@ const passOthers = (items: Items, callId: string): Items => {
   return items.map((item) => (isPassed(item) ? { ...item, status: 'approved' } : item));
 };
 
-const newCall = (
-  id: string,
-  { callId, name, args }: { readonly callId: string; readonly name: string; readonly args: JsonObject },
-): CallItem => ({
+/** A frame that was cut says so, about the arguments or about all of it. */
+const isCut = (data: object): boolean => 'argsTruncated' in data || 'truncated' in data;
+
+const askedOf = (data: AskedData): CallItem['asked'] => ({
+  turnId: data.turnId,
+  digest: data.digest,
+  isCut: isCut(data),
+});
+
+const decidedOf = ({ approved, by, reason, editedArgs }: DecidedData, at: string): Decided => ({
+  isApproved: approved,
+  by,
+  at,
+  reason: reason ?? null,
+  editedArgs: editedArgs ?? null,
+});
+
+type CallData = { readonly callId: string; readonly name: string; readonly args: JsonObject };
+
+const newCall = (id: string, data: CallData, seq: number | null): CallItem => ({
   kind: 'call',
   id,
-  callId,
+  callId: data.callId,
   childSession: null,
-  name,
-  args,
+  name: data.name,
+  args: data.args,
+  argsCutSeq: isCut(data) ? seq : null,
+  asked: null,
+  decided: null,
   status: 'asked',
   decision: null,
   place: null,

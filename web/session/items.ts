@@ -1,9 +1,10 @@
 /** What a conversation shows, one after the other: the vocabulary of the reducer and of the pages. */
 import type { StopReason, ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import type { Decider } from '#shared/domain/principal.ts';
+import type { Decision } from '../api/routes.ts';
 import type { LiveOutput, TextStream } from './text-stream.ts';
 
-export type Decision = 'approve' | 'reject' | 'always';
 /** `ended`: its turn is over, and it was neither answered nor decided. */
 export type CallStatus =
   | 'asked'
@@ -15,6 +16,25 @@ export type CallStatus =
   | 'rejected'
   | 'ended';
 
+/** What was asked about a call: by its digest the whole of it is known. */
+type Asked = {
+  readonly turnId: string;
+  readonly digest: string;
+  /** The arguments that came with it are not all. */
+  readonly isCut: boolean;
+};
+
+/** The word that was given on a call, whose it was, and when. */
+export type Decided = {
+  readonly isApproved: boolean;
+  readonly by: Decider;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly reason: string | null;
+  /** Run instead of what was asked. */
+  readonly editedArgs: JsonObject | null;
+};
+
 /** `decision` is what was said here and is not confirmed yet; `place` is the call's place among those that wait. */
 export type CallItem = {
   readonly kind: 'call';
@@ -24,6 +44,10 @@ export type CallItem = {
   readonly childSession: string | null;
   readonly name: string;
   readonly args: JsonObject;
+  /** The number of the event whose arguments came shortened: the log has more of them. */
+  readonly argsCutSeq: number | null;
+  readonly asked: Asked | null;
+  readonly decided: Decided | null;
   readonly status: CallStatus;
   readonly decision: Decision | null;
   readonly place: { readonly position: number; readonly total: number } | null;

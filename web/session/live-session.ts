@@ -4,14 +4,16 @@
  * Frames are reduced as they come and shown at the pace of the drawing (pace.ts), so that a flood costs few drawings.
  */
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
+import type { JsonObject } from '#shared/domain/json.ts';
 import { signIn } from '../access/access.ts';
 import { rememberSession } from '../access/remembered.ts';
-import { RequestError, request } from '../api/request.ts';
-import { api } from '../api/routes.ts';
+import { RequestError } from '../api/request.ts';
+import type { Decision } from '../api/routes.ts';
+import { isAlreadyDecided, sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { type Connection, openConnection } from '../connection/connection.ts';
 import type { ClientAction, Frame } from '../connection/protocol.ts';
 import { notify } from '../parts/notices.ts';
-import type { CallItem, Decision, Item } from './items.ts';
+import type { CallItem, Item } from './items.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
 import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
@@ -124,38 +126,34 @@ export const withdraw = (messageId: string): void => {
   outbox?.keep(current.items);
 };
 
-/** False when it could not be said now, and has to be said again. */
-export const decide = (call: CallItem, decision: Decision): boolean => {
-  if (!isWaiting(call)) return false;
-  if (call.childSession !== null) {
-    void decideBelow(call.childSession, call, decision);
-    return true;
-  }
-  const isSent = send({
-    action: 'tool:approval',
-    callId: call.callId,
-    approved: decision !== 'reject',
-    ...(decision === 'always' ? { remember: 'session' } : {}),
-  });
-  if (isSent) dispatch({ type: 'call-decided', callId: call.callId, decision });
-  return isSent;
+/** What a prompt needs to show and to decide it; undefined for one that is not asked about. */
+export const waitingCallOf = ({ asked, ...call }: CallItem): WaitingCall | undefined => {
+  const sessionId = call.childSession ?? openId.value;
+  if (asked === null || sessionId === null) return undefined;
+  const { callId, name, args } = call;
+  return { sessionId, callId, name, args, ...asked };
 };
 
-const decideBelow = async (id: string, call: CallItem, decision: Decision): Promise<void> => {
+/** Said with its digest, and taken back here when it did not count. */
+export const decide = async (item: CallItem, decision: Decision): Promise<void> => {
+  const call = waitingCallOf(item);
+  if (call === undefined || !isWaiting(item)) return;
+  dispatch({ type: 'call-decided', itemId: item.id, decision });
   try {
-    await request(api.decideCall, {
-      params: { id, callId: call.callId },
-      body: {
-        approved: decision !== 'reject',
-        ...(decision === 'always' ? { remember: 'session' as const } : {}),
-      },
-    });
+    await sendDecision(call, decision);
   } catch (error) {
-    const isDecided = error instanceof RequestError && error.code === 'no_pending_tool_call';
-    if (!isDecided)
-      return notify(`Not decided: ${error instanceof Error ? error.message : String(error)}`, 'bad');
+    if (!(error instanceof RequestError) || !isAlreadyDecided(error)) {
+      dispatch({ type: 'call-undecided', itemId: item.id });
+      return notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
+    }
   }
-  dispatch({ type: 'child-call-decided', itemId: call.id });
+  if (item.childSession !== null) dispatch({ type: 'child-call-decided', itemId: item.id });
+};
+
+/** More of the arguments that came shortened. */
+export const replaceArgs = (call: CallItem, args: unknown): void => {
+  if (typeof args === 'object' && args !== null)
+    dispatch({ type: 'args-completed', itemId: call.id, args: args as JsonObject });
 };
 
 /** More of a result that came shortened. */

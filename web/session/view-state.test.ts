@@ -31,6 +31,9 @@ const called = (seq: number, callId: string) =>
   logged(seq, 'tool:call', { callId, name: 'execute_command', args: { command: 'ls' } });
 const approvalAsked = (seq: number, callId: string, queuePosition: number) =>
   logged(seq, 'tool:approval_required', {
+    turnId: 't',
+    digest: 'd1',
+    askedAt: at,
     callId,
     name: 'execute_command',
     args: { command: 'ls' },
@@ -43,6 +46,9 @@ const call = (seq: number, callId: string, fields: object) => ({
   callId,
   name: 'execute_command',
   args: { command: 'ls' },
+  argsCutSeq: null,
+  asked: null,
+  decided: null,
   childSession: null,
   status: 'asked',
   decision: null,
@@ -127,18 +133,75 @@ describe('an answer', () => {
 describe('a call', () => {
   test('waits in its place for a decision', () => {
     expect(after(called(0, 'c1'), approvalAsked(1, 'c1', 1)).items).toEqual([
-      call(0, 'c1', { status: 'waiting', place: { position: 1, total: 2 } }),
+      call(0, 'c1', {
+        status: 'waiting',
+        asked: { turnId: 't', digest: 'd1', isCut: false },
+        place: { position: 1, total: 2 },
+      }),
     ]);
+  });
+
+  test.each(['argsTruncated', 'truncated'])('whose frame says %s is not taken for a whole one', (mark) => {
+    const cut = logged(1, 'tool:approval_required', {
+      turnId: 't',
+      digest: 'd1',
+      askedAt: at,
+      callId: 'c1',
+      name: 'execute_command',
+      args: { command: 'l' },
+      queuePosition: 1,
+      totalInQueue: 1,
+      [mark]: true,
+    });
+    expect(after(called(0, 'c1'), cut).items).toMatchObject([
+      { args: { command: 'l' }, asked: { digest: 'd1', isCut: true } },
+    ]);
+  });
+
+  test('tells who decided it, how and when', () => {
+    const by = { kind: 'token', id: '0123456789ab', name: 'ci' };
+    const decided = (fields: object) =>
+      logged(2, 'tool:decided', {
+        turnId: 't',
+        callId: 'c1',
+        name: 'execute_command',
+        by,
+        digest: 'd1',
+        ...fields,
+      });
+    const asked = [called(0, 'c1'), approvalAsked(1, 'c1', 1)];
+    expect(after(...asked, decided({ approved: false, reason: 'not now' })).items).toMatchObject([
+      { status: 'rejected', decided: { isApproved: false, by, at, reason: 'not now', editedArgs: null } },
+    ]);
+    expect(
+      after(...asked, decided({ approved: true, editedDigest: 'd2', editedArgs: { command: 'pwd' } })).items,
+    ).toMatchObject([
+      {
+        status: 'approved',
+        args: { command: 'ls' },
+        decided: { isApproved: true, by, at, reason: null, editedArgs: { command: 'pwd' } },
+      },
+    ]);
+  });
+
+  test('can be decided again when the decision did not count', () => {
+    const state = after(
+      called(0, 'c1'),
+      approvalAsked(1, 'c1', 1),
+      { type: 'call-decided', itemId: 'event-0', decision: { approved: true } },
+      { type: 'call-undecided', itemId: 'event-0' },
+    );
+    expect(state.items[0]).toMatchObject({ status: 'waiting', decision: null });
   });
 
   test('is decided once', () => {
     const state = after(
       called(0, 'c1'),
       approvalAsked(1, 'c1', 1),
-      { type: 'call-decided', callId: 'c1', decision: 'approve' },
-      { type: 'call-decided', callId: 'c1', decision: 'reject' },
+      { type: 'call-decided', itemId: 'event-0', decision: { approved: true } },
+      { type: 'call-decided', itemId: 'event-0', decision: { approved: false } },
     );
-    expect(state.items[0]).toMatchObject({ status: 'waiting', decision: 'approve' });
+    expect(state.items[0]).toMatchObject({ status: 'waiting', decision: { approved: true } });
   });
 
   test('was approved when the next one waits', () => {
@@ -152,7 +215,7 @@ describe('a call', () => {
   });
 
   test('can be decided again after a reconnection, since the decision may be lost', () => {
-    const decided: ViewEvent = { type: 'call-decided', callId: 'c1', decision: 'approve' };
+    const decided: ViewEvent = { type: 'call-decided', itemId: 'event-0', decision: { approved: true } };
     const state = after(called(0, 'c1'), approvalAsked(1, 'c1', 1), decided, ready);
     expect(state.items[0]).toMatchObject({ status: 'waiting', decision: null });
   });

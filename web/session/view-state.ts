@@ -5,11 +5,14 @@
  * and are replaced by what the log says. A frame of a kind this app does not know changes nothing.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import type { Decision } from '../api/routes.ts';
 import type { Link } from '../connection/link.ts';
 import type { Frame } from '../connection/protocol.ts';
 import {
   askAgain,
   closeCalls,
+  completeArgs,
   completeOutput,
   decideCall,
   reduceCalls,
@@ -17,7 +20,7 @@ import {
   undecideCall,
 } from './call-state.ts';
 import { addFailure, addRefusal } from './failure-state.ts';
-import type { Decision, Item, Items } from './items.ts';
+import type { Item, Items } from './items.ts';
 import { acceptQuestion, addAnswer, addDelta, withoutHalves } from './message-state.ts';
 import { factsAfter, factsOf, type SessionFacts } from './session-facts.ts';
 import { noteOf, type SandboxState, sandboxAfter } from './system-events.ts';
@@ -39,9 +42,10 @@ export type ViewEvent =
   | { readonly type: 'frame-received'; readonly frame: Frame }
   | { readonly type: 'question-asked'; readonly messageId: string; readonly text: string }
   | { readonly type: 'question-withdrawn'; readonly messageId: string }
-  | { readonly type: 'call-decided'; readonly callId: string; readonly decision: Decision }
-  | { readonly type: 'call-undecided'; readonly callId: string }
+  | { readonly type: 'call-decided'; readonly itemId: string; readonly decision: Decision }
+  | { readonly type: 'call-undecided'; readonly itemId: string }
   | { readonly type: 'child-call-decided'; readonly itemId: string }
+  | { readonly type: 'args-completed'; readonly itemId: string; readonly args: JsonObject }
   | { readonly type: 'output-completed'; readonly itemId: string; readonly content: readonly ToolContent[] }
   | { readonly type: 'events-lost'; readonly oldestSeq: number };
 
@@ -65,11 +69,13 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
     case 'question-withdrawn':
       return { ...state, items: state.items.filter(({ id }) => id !== event.messageId) };
     case 'call-decided':
-      return { ...state, items: decideCall(state.items, event.callId, event.decision) };
+      return { ...state, items: decideCall(state.items, event.itemId, event.decision) };
     case 'call-undecided':
-      return { ...state, items: undecideCall(state.items, event.callId) };
+      return { ...state, items: undecideCall(state.items, event.itemId) };
     case 'child-call-decided':
       return { ...state, items: state.items.filter(({ id }) => id !== event.itemId) };
+    case 'args-completed':
+      return { ...state, items: completeArgs(state.items, event.itemId, event.args) };
     case 'output-completed':
       return { ...state, items: completeOutput(state.items, event.itemId, event.content) };
     case 'events-lost':
@@ -105,6 +111,7 @@ const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
     case 'tool:progress':
     case 'tool:output':
     case 'tool:rejected':
+    case 'tool:decided':
       return { ...state, items: reduceCalls(state.items, id, frame) };
     default:
       return state;

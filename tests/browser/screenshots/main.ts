@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { buildWebWhenStale } from '../../../local/web-build.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../../e2e/embedded-cloud.ts';
+import { mayApprove } from '../chat.ts';
 import { type Scenes, setScenes } from './scenes.ts';
 
 // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
@@ -32,7 +33,7 @@ const pictures: readonly Picture[] = [
   {
     name: 'chat',
     path: ({ waiting }) => `/chat/${waiting}`,
-    pose: (page) => page.getByRole('button', { name: 'Approve', exact: true }).waitFor(),
+    pose: mayApprove,
   },
   {
     name: 'sandbox',

@@ -14,7 +14,7 @@ test('a choice is a scope as the API takes it', () => {
 test('a scope is told in words, its project by name when that is known', () => {
   const title = (scope: string, name?: string) => scopeWords(scope, () => name).title;
   expect(title('admin')).toBe('Everything');
-  expect(title('admin:ro')).toBe('Everything, to read');
+  expect(title('admin:ro')).toBe('Read-only admin');
   expect(title(`project:${id}`, 'Website')).toBe('Website');
   expect(title(`project:${id}:ro`, 'Website')).toBe('Website, to read');
   expect(title(`project:${id}`)).toBe('project 11111111…');

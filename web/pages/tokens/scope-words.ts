@@ -21,7 +21,7 @@ export const scopeWords = (scope: string, projectName: (id: string) => string | 
     };
   if (scope === 'admin:ro')
     return {
-      title: 'Everything, to read',
+      title: 'Read-only admin',
       explanation: 'Sees everything in the deployment and changes nothing; sees no tokens.',
     };
   const [, id = '', readOnly] = projectScope.exec(scope) ?? [];

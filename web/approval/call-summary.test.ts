@@ -2,16 +2,21 @@ import { expect, test } from 'vitest';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import { exitOf, summarizeCall } from './call-summary.ts';
 
-const code = (language: string, text: string) => ({ kind: 'code', language, code: text });
+const code = (language: string, text: string, field?: string) => ({
+  kind: 'code',
+  language,
+  code: text,
+  ...(field === undefined ? {} : { field }),
+});
 
 test.each([
-  ['execute_command', { command: 'ls -l' }, 'Run a command', code('bash', 'ls -l')],
-  ['execute_code', { language: 'node', code: '1' }, 'Run Node.js code', code('node', '1')],
+  ['execute_command', { command: 'ls -l' }, 'Run a command', code('bash', 'ls -l', 'command')],
+  ['execute_code', { language: 'node', code: '1' }, 'Run Node.js code', code('node', '1', 'code')],
   [
     'write_file',
     { path: 'a.txt', content: 'x' },
     'Write a.txt',
-    { kind: 'file', path: 'a.txt', content: 'x' },
+    { kind: 'file', path: 'a.txt', content: 'x', field: 'content' },
   ],
   ['read_file', { path: 'a.txt' }, 'Read a.txt', { kind: 'none' }],
   ['list_files', {}, 'List the workspace', { kind: 'none' }],
@@ -19,7 +24,7 @@ test.each([
     'session',
     { action: 'spawn', prompt: 'Count the files' },
     'Start another agent',
-    code('text', 'Count the files'),
+    code('text', 'Count the files', 'prompt'),
   ],
   ['other', { a: 1 }, 'Call other', code('json', '{\n  "a": 1\n}')],
 ])('%s is told in words', (name, args, ...[title, form]) => {
@@ -38,10 +43,15 @@ test('an argument that a form would hide makes all of them visible', () => {
   expect(summarizeCall('session', { action: 'spawn', prompt: 'x', model: 'y' }).title).toBe('Call session');
 });
 
+test('a name that is too long for a title, or breaks it, is shown with all arguments', () => {
+  expect(summarizeCall('read_file', { path: 'a/'.repeat(101) }).title).toBe('Call read_file');
+  expect(summarizeCall('write_file', { path: 'a\nb', content: '' }).title).toBe('Call write_file');
+});
+
 test('a time limit is told beside', () => {
   expect(summarizeCall('execute_command', { command: 'ls', timeout: 9 })).toMatchObject({
     title: 'Run a command, 9 s at most',
-    form: code('bash', 'ls'),
+    form: code('bash', 'ls', 'command'),
   });
 });
 

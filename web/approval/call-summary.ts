@@ -2,16 +2,22 @@
  * What a tool call would do, as a person must see it before saying yes: a title, and the arguments in the form in which
  * they can be read. Pure. An argument that a form would not show makes all of them visible.
  */
+import type { ToolContent } from '#shared/domain/event-log.ts';
 import { exitCodeIn } from '#shared/domain/exit-line.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import type { IconName } from '../../parts/icon-paths.ts';
-import type { CallItem } from '../../session/items.ts';
+import type { IconName } from '../parts/icon-paths.ts';
 
 export type CallForm =
   | { readonly kind: 'none' }
-  | { readonly kind: 'code'; readonly language: string; readonly code: string }
-  | { readonly kind: 'file'; readonly path: string; readonly content: string };
+  | {
+      readonly kind: 'code';
+      readonly language: string;
+      readonly code: string;
+      /** The argument that the code is; absent: it is all of them. */
+      readonly field?: string;
+    }
+  | { readonly kind: 'file'; readonly path: string; readonly content: string; readonly field: string };
 
 export type CallSummary = { readonly title: string; readonly icon: IconName; readonly form: CallForm };
 
@@ -22,8 +28,10 @@ export const summarizeCall = (name: string, args: JsonObject): CallSummary => {
   return { title: visibleText(isTimed ? `${title}, ${timeout} s at most` : title), icon, form };
 };
 
+type Called = { readonly name: string; readonly content: readonly ToolContent[] | null };
+
 /** How a program failed that a call ran; undefined for one that did not, and for calls that run none. */
-export const exitOf = ({ name, content }: Pick<CallItem, 'name' | 'content'>): number | undefined => {
+export const exitOf = ({ name, content }: Called): number | undefined => {
   const said = content?.[0]?.['text'];
   return programs.has(name) && isText(said) ? exitCodeIn(said) : undefined;
 };
@@ -48,24 +56,24 @@ const describeProgram = (name: string, args: JsonObject): CallSummary | undefine
     return {
       title: 'Run a command',
       icon: 'terminal',
-      form: { kind: 'code', language: 'bash', code: command },
+      form: { kind: 'code', language: 'bash', code: command, field: 'command' },
     };
-  if (name === 'execute_code' && isText(code) && isText(language) && hasOnly(args, 'code', 'language'))
+  if (name === 'execute_code' && isText(code) && isShort(language) && hasOnly(args, 'code', 'language'))
     return {
       title: `Run ${languageNames[language] ?? language} code`,
       icon: 'code',
-      form: { kind: 'code', language, code },
+      form: { kind: 'code', language, code, field: 'code' },
     };
   return undefined;
 };
 
 const describeFile = (name: string, args: JsonObject): CallSummary | undefined => {
   const { path, content } = args;
-  if (name === 'write_file' && isText(path) && isText(content) && hasOnly(args, 'path', 'content'))
-    return { title: `Write ${path}`, icon: 'file', form: { kind: 'file', path, content } };
-  if (name === 'read_file' && isText(path) && hasOnly(args, 'path'))
+  if (name === 'write_file' && isShort(path) && isText(content) && hasOnly(args, 'path', 'content'))
+    return { title: `Write ${path}`, icon: 'file', form: { kind: 'file', path, content, field: 'content' } };
+  if (name === 'read_file' && isShort(path) && hasOnly(args, 'path'))
     return { title: `Read ${path}`, icon: 'file', form: { kind: 'none' } };
-  if (name === 'list_files' && hasOnly(args, 'path') && (path === undefined || isText(path)))
+  if (name === 'list_files' && hasOnly(args, 'path') && (path === undefined || isShort(path)))
     return {
       title: `List ${isText(path) ? path : 'the workspace'}`,
       icon: 'folder',
@@ -81,10 +89,15 @@ const describeSpawn = (name: string, args: JsonObject): CallSummary | undefined 
   return {
     title: 'Start another agent',
     icon: 'branch',
-    form: { kind: 'code', language: 'text', code: prompt },
+    form: { kind: 'code', language: 'text', code: prompt, field: 'prompt' },
   };
 };
 
 const languageNames: Readonly<Record<string, string>> = { python: 'Python', node: 'Node.js' };
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** A title is one line that is read at a glance: a longer name is shown with all arguments. */
+const titledCharactersMax = 200;
+const isShort = (value: unknown): value is string =>
+  isText(value) && value.length <= titledCharactersMax && !/[\t\n]/.test(value);

@@ -1,0 +1,382 @@
+/** Approvers: told of everything that waits, on one page with the same rules; what they decide is said, and taken back. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { makeSession } from '../e2e/agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, screenshot } from './browser.ts';
+import { approve, ended, mayApprove, place, say } from './chat.ts';
+import { goTo, inEveryLook } from './looks.ts';
+import {
+  approveButton,
+  asking,
+  decidedEvents,
+  endAll,
+  gateOf,
+  openSession,
+  pendingOf,
+  post,
+  rejectButton,
+  shownText,
+  untilItAsks,
+  type Waiting,
+} from './waiting.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterEach(() => endAll(cloud));
+afterAll(() => cloud.stop());
+
+const titleIs = (page: Page, title: string): Promise<unknown> =>
+  page.waitForFunction((wanted) => document.title === wanted, title);
+
+/** A call of a child that its parent started, with the session of the child. */
+const untilAChildAsks = async (prompt: string): Promise<Waiting> => {
+  const spawn = await untilItAsks(cloud, asking('session', { action: 'spawn', prompt }));
+  await cloud.ask(`/api/sessions/${spawn.sessionId}/approvals/${spawn.callId}`, post({ approved: true }));
+  type Listed = {
+    readonly id: string;
+    readonly parent?: string;
+    readonly pendingApprovals: readonly Waiting[];
+  };
+  const { sessions } = await eventually(
+    () => cloud.ask<{ readonly sessions: readonly Listed[] }>('/api/sessions?status=active'),
+    (list) =>
+      list.sessions.some(
+        ({ parent, pendingApprovals }) => parent !== undefined && pendingApprovals.length > 0,
+      ),
+    30_000,
+  );
+  const child = sessions.find(({ parent }) => parent === spawn.sessionId);
+  const [call] = child?.pendingApprovals ?? [];
+  if (child === undefined || call === undefined) throw new Error('no child waits');
+  return { ...call, sessionId: child.id };
+};
+
+test('the count of everything that waits is in the title and the sidebar of every page, children included', async () => {
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/models');
+  await titleIs(page, 'Models · Sallyport');
+  const first = await untilItAsks(cloud, '$ echo one');
+  await titleIs(page, '(1) Models · Sallyport');
+  await untilItAsks(cloud, '$ echo two');
+  await untilAChildAsks('$ echo below');
+  await titleIs(page, '(3) Models · Sallyport');
+  const entry = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ });
+  expect((await entry.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 waiting for you');
+  expect(await page.locator('link[rel="icon"]').getAttribute('href')).toContain('waiting');
+  await cloud.ask(`/api/sessions/${first.sessionId}/approvals/${first.callId}`, post({ approved: false }));
+  await titleIs(page, '(2) Models · Sallyport');
+  await entry.click();
+  await page.getByRole('heading', { name: 'Waiting for approval' }).waitFor();
+  await titleIs(page, '(2) Approvals · Sallyport');
+});
+
+test('three sessions and a child wait: all are on one page, the oldest first, and each is decided there', async () => {
+  const calls = [
+    await untilItAsks(cloud, '$ echo one'),
+    await untilItAsks(cloud, '$ echo two'),
+    await untilItAsks(cloud, asking('write_file', { path: 'big.txt', content: 'z'.repeat(60_000) })),
+    await untilAChildAsks('$ echo below'),
+  ];
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/approvals');
+  const list = page.getByRole('navigation', { name: 'Waiting calls' }).getByRole('listitem');
+  await list.nth(3).waitFor();
+  expect(await list.count()).toBe(4);
+  expect(await list.nth(0).innerText()).toContain('$ echo one');
+  expect(await list.nth(3).innerText()).toContain('$ echo below');
+  await place(page, '1 of 4');
+  expect(await shownText(page)).toBe('echo one');
+  expect(await rejectButton(page).isDisabled()).toBe(true);
+  await screenshot(page, 'approvals');
+
+  await page.keyboard.press('j');
+  await place(page, '2 of 4');
+  expect(await shownText(page)).toBe('echo two');
+  expect(await rejectButton(page).isDisabled()).toBe(true);
+  await page.keyboard.press('k');
+  await place(page, '1 of 4');
+  await mayApprove(page);
+  await page.keyboard.press('Alt+a');
+  await place(page, '1 of 3');
+  expect(await shownText(page)).toBe('echo two');
+  await rejectButton(page).click();
+  await place(page, '1 of 2');
+  // Of the list this one came shortened: all of it is loaded, and must be seen.
+  expect(await shownText(page)).toBe('z'.repeat(60_000));
+  expect(await approveButton(page).isDisabled()).toBe(true);
+  await gateOf(page)
+    .locator('.box')
+    .evaluate((box) => {
+      box.scrollTop = box.scrollHeight;
+    });
+  await approve(page);
+  await place(page, '1 of 1');
+  expect(await shownText(page)).toBe('echo below');
+  const link = gateOf(page).getByRole('link', { name: /^Open session/ });
+  expect(await link.getAttribute('href')).toContain(calls[3]?.sessionId);
+  await approve(page);
+  await page.getByText('Nothing waits for you').waitFor();
+  for (const [index, approved] of [true, false, true, true].entries()) {
+    const { sessionId = '', callId } = calls[index] ?? {};
+    expect(await decidedEvents(cloud, sessionId)).toMatchObject([
+      { callId, approved, by: { kind: 'token' } },
+    ]);
+  }
+}, 60_000);
+
+test('a call that somebody else decides leaves the page', async () => {
+  const { sessionId, callId } = await untilItAsks(cloud, '$ echo gone');
+  await untilItAsks(cloud, '$ echo stays');
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/approvals');
+  await place(page, '1 of 2');
+  await cloud.ask(`/api/sessions/${sessionId}/approvals/${callId}`, post({ approved: false }));
+  await place(page, '1 of 1');
+  expect(await shownText(page)).toBe('echo stays');
+});
+
+test('a decision about a call that has changed meanwhile is refused, and said', async () => {
+  const { sessionId, callId, digest } = await untilItAsks(cloud, '$ echo conflict');
+  const page = await openApp(cloud, { expects: /status of 409/ });
+  await openSession(page, cloud, sessionId);
+  await page.route(`**/approvals/${callId}`, (route) => {
+    const postData = route
+      .request()
+      .postData()
+      ?.replace(
+        digest,
+        digest.replace(/^./, (first) => (first === 'f' ? '0' : 'f')),
+      );
+    return route.continue(postData === undefined ? {} : { postData });
+  });
+  await approve(page);
+  await page.getByText(/^Not decided, and nothing ran: /).waitFor();
+  expect(await pendingOf(cloud, sessionId)).toMatchObject([{ callId, digest }]);
+});
+
+test('nobody is asked where nothing waits, and nothing is offered to a token that only reads', async () => {
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/approvals');
+  await page.getByText('Nothing waits for you').waitFor();
+  const { token } = await cloud.ask<{ token: string }>(
+    '/api/tokens',
+    post({ name: 'ro', scope: 'admin:ro' }),
+  );
+  const reader = await openApp({ url: cloud.url, token });
+  expect(await reader.getByRole('link', { name: 'Approvals' }).count()).toBe(0);
+  await goTo(reader, cloud, '/approvals');
+  await reader.getByText('You do not have access').waitFor();
+});
+
+test('the page has no barrier that axe finds', async () => {
+  await untilItAsks(cloud, '$ echo one && ls -la');
+  await untilItAsks(cloud, asking('write_file', { path: 'a.txt', content: 'a\tb\u200Bc\n'.repeat(100) }));
+  await inEveryLook(cloud, 'approvals', async (page) => {
+    await goTo(page, cloud, '/approvals');
+    await place(page, '1 of 2');
+    await mayApprove(page);
+  });
+}, 60_000);
+
+test('a rejection tells its reason, and the card says who, how and why', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ rm -rf build');
+  await gateOf(page).getByRole('button', { name: 'Give a reason' }).click();
+  await gateOf(page).getByLabel('Reason for the rejection').fill('x'.repeat(2001));
+  await page.getByText('At most 2000 characters').waitFor();
+  expect(await rejectButton(page).isDisabled()).toBe(true);
+  await gateOf(page).getByLabel('Reason for the rejection').fill('build is needed');
+  expect(await axe(page)).toEqual([]);
+  await rejectButton(page).click();
+  await ended(page);
+  const call = page.getByLabel('Tool call: Run a command');
+  await call.getByText('rejected').waitFor();
+  await call.getByText('Reason: build is needed').waitFor();
+  await call.getByText(/^By .*token/).waitFor();
+  await call.locator('.decision time').waitFor();
+});
+
+test('a call is changed before it is approved: what changes is seen, and that one runs', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo before');
+  await gateOf(page).getByRole('button', { name: 'Edit' }).click();
+  const changed = page.getByRole('button', { name: 'Approve the changed call' });
+  expect(await changed.isDisabled()).toBe(true);
+  await gateOf(page).getByLabel('The command').fill('echo after');
+  const diff = gateOf(page).locator('.diff');
+  await diff.waitFor();
+  expect(await diff.innerText()).toMatch(/-\s*echo before\s+\+\s*echo after/);
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'gate-edit');
+  await changed.click();
+  await ended(page);
+  const call = page.getByLabel('Tool call: Run a command');
+  await call.getByText(/^Changed and approved by /).waitFor();
+  await call.locator('.terminal').getByText('after').waitFor();
+  expect(await call.locator('.terminal').innerText()).not.toContain('before');
+  expect(await call.locator('.diff').innerText()).toMatch(/echo before[\s\S]*echo after/);
+});
+
+test('arguments are edited as JSON where there is no better form', async () => {
+  const page = await openApp(cloud);
+  await say(page, asking('execute_command', { command: 'echo', args: ['one', 'two'] }));
+  await gateOf(page).getByRole('button', { name: 'Edit' }).click();
+  const field = gateOf(page).getByLabel('The arguments, as JSON');
+  await field.fill('{"command": "echo", "args": ["one"');
+  await gateOf(page)
+    .getByText(/^This is not JSON/)
+    .first()
+    .waitFor();
+  await field.fill('{"command": "echo", "args": ["three"]}');
+  await page.getByRole('button', { name: 'Approve the changed call' }).click();
+  await ended(page);
+  await page.locator('.terminal').getByText('three').waitFor();
+});
+
+test('commands of a beginning are allowed, listed with who and when, and asked about again once withdrawn', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo one two');
+  await gateOf(page).getByRole('button', { name: 'Allow by prefix' }).click();
+  const field = gateOf(page).getByLabel('Commands beginning with');
+  expect(await field.inputValue()).toBe('echo one');
+  await field.fill('ls');
+  await page.getByText('This command would not be allowed by these words').waitFor();
+  await field.fill('echo one');
+  await page.getByRole('button', { name: 'Approve and allow these' }).click();
+  await ended(page);
+  await say(page, '$ echo one three');
+  await ended(page, 2);
+  await page
+    .getByLabel('Tool call')
+    .nth(1)
+    .getByText(/^Approved by the grant /)
+    .waitFor();
+  await say(page, '$ echo one; echo more');
+  await place(page, '1 of 1');
+  await rejectButton(page).click();
+  await ended(page, 3);
+
+  await page.getByRole('button', { name: '1 always allowed' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Always allowed in this session' });
+  await dialog.getByText('Commands beginning with echo one').waitFor();
+  await dialog.getByText(/^Allowed by .*token/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'grants');
+  await dialog.getByRole('button', { name: 'Withdraw' }).click();
+  await dialog.getByText('Nothing: every call asks.').waitFor();
+  await page.keyboard.press('Escape');
+  await say(page, '$ echo one four');
+  await place(page, '1 of 1');
+});
+
+test('always says what it allows, and every later call of the tool runs', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo one');
+  await gateOf(page)
+    .getByText('every later execute_command call of this session runs without asking')
+    .waitFor();
+  await page.getByRole('button', { name: 'Always for this session' }).click();
+  await ended(page);
+  await say(page, '$ echo two');
+  await ended(page, 2);
+  await page.getByRole('button', { name: '1 always allowed' }).click();
+  await page.getByRole('dialog').getByText('Every later execute_command call').waitFor();
+});
+
+test('a browser that was asked by a click tells of each call that begins to wait, without its arguments', async () => {
+  const page = await openApp(cloud);
+  await page.context().grantPermissions(['notifications']);
+  await page.addInitScript(() => {
+    const told: object[] = [];
+    class Told extends EventTarget {
+      static get permission() {
+        return (sessionStorage.getItem('permission') ?? 'default') as NotificationPermission;
+      }
+      static async requestPermission() {
+        sessionStorage.setItem('permission', 'granted');
+        return 'granted' as const;
+      }
+      constructor(title: string, options: object) {
+        super();
+        told.push({ title, ...options });
+        Object.assign(globalThis, { lastTold: this });
+      }
+      close() {}
+    }
+    Object.assign(globalThis, { Notification: Told, told });
+  });
+  await page.goto(`${cloud.url}/#/approvals`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Notify me' }).click();
+  await page.getByText('This browser notifies you').waitFor();
+  await goTo(page, cloud, '/models');
+  await page.reload();
+  await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' });
+  });
+  const told = () => page.evaluate(() => (globalThis as unknown as { told: object[] }).told);
+  const first = await untilItAsks(cloud, '$ echo secret-argument');
+  const second = await untilItAsks(cloud, '$ echo another-secret');
+  await eventually(told, (all) => all.length === 2, 10_000);
+  expect(await told()).toMatchObject(
+    [first, second].map(({ sessionId }) => ({
+      title: 'Needs your approval',
+      body: `execute_command in session ${sessionId.slice(0, 8)}`,
+    })),
+  );
+  expect(JSON.stringify(await told())).not.toContain('secret');
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'visible' });
+    (globalThis as unknown as { lastTold: EventTarget }).lastTold.dispatchEvent(new Event('click'));
+  });
+  await place(page, '2 of 2');
+  expect(await shownText(page)).toBe('echo another-secret');
+});
+
+test('the audit log says who decided what, and is for who may read it', async () => {
+  const { sessionId, callId } = await untilItAsks(cloud, '$ echo audited');
+  const { token } = await cloud.ask<{ token: string }>(
+    '/api/tokens',
+    post({ name: 'night shift', scope: 'admin' }),
+  );
+  const page = await openApp({ url: cloud.url, token });
+  await openSession(page, cloud, sessionId);
+  await approve(page);
+  await ended(page);
+  expect(await decidedEvents(cloud, sessionId)).toMatchObject([{ callId, by: { name: 'night shift' } }]);
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  const row = page.getByRole('row', { name: /Approved execute_command/ }).first();
+  await row.getByText(/^night shift \(token [0-9a-f]{8}\)$/).waitFor();
+  await row.getByText(sessionId.slice(0, 8)).first().waitFor();
+  await page
+    .getByRole('row', { name: /Token created/ })
+    .first()
+    .waitFor();
+  await inEveryLook(cloud, 'audit', async (own) => {
+    await goTo(own, cloud, '/audit');
+    await own
+      .getByRole('row', { name: /Approved execute_command/ })
+      .first()
+      .waitFor();
+  });
+  const { id } = await cloud.ask<{ id: string }>('/api/projects', post({ name: 'one' }));
+  const bound = await cloud.ask<{ token: string }>(
+    '/api/tokens',
+    post({ name: 'p', scope: `project:${id}` }),
+  );
+  const other = await openApp({ url: cloud.url, token: bound.token });
+  expect(await other.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
+}, 60_000);
+
+test("the operator's card of what waits leads to where it is decided", async () => {
+  await makeSession(cloud, {});
+  await untilItAsks(cloud, '$ echo one');
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/operator');
+  await page.getByRole('link', { name: 'Decide on everything that waits' }).click();
+  await place(page, '1 of 1');
+});

@@ -1,0 +1,79 @@
+/**
+ * The calls that wait for this person, over all sessions, the oldest first, with one of them chosen: read again whenever
+ * their number changes. What was just decided here is left out at once, and comes back when that did not count.
+ */
+import { type ComputedRef, computed, type ShallowRef, shallowRef, watch } from 'vue';
+import { type Pages, usePages } from '../../api/load.ts';
+import { RequestError, request } from '../../api/request.ts';
+import { api, type Decision, type WaitingRow } from '../../api/routes.ts';
+import {
+  isAlreadyDecided,
+  sendDecision,
+  type WaitingCall,
+  whyUndecided,
+} from '../../approval/waiting-call.ts';
+import { notify } from '../../parts/notices.ts';
+import { waitingNews } from '../../waiting/waiting-count.ts';
+
+export type WaitingList = {
+  readonly rows: ComputedRef<readonly WaitingRow[] | undefined>;
+  readonly chosen: ComputedRef<WaitingRow | undefined>;
+  readonly choose: (row: WaitingRow) => void;
+  /** By so many places, to the first or last at most. */
+  readonly move: (places: number) => void;
+  readonly decide: (row: WaitingRow, decision: Decision) => Promise<void>;
+  readonly pages: Pages<WaitingRow>;
+};
+
+export const keyOf = ({ sessionId, turnId, callId, digest }: WaitingRow): string =>
+  `${sessionId} ${turnId} ${callId} ${digest}`;
+
+export const callOf = ({ argsTruncated, ...row }: WaitingRow): WaitingCall =>
+  ({ ...row, isCut: argsTruncated === true }) as WaitingCall;
+
+export const useWaitingList = (isFirst: (row: WaitingRow) => boolean): WaitingList => {
+  const pages = usePages<WaitingRow>(async (after, signal) => {
+    const { approvals, next } = await request(api.listApprovals, { query: { after } }, { signal });
+    return { items: approvals, next };
+  });
+  watch(waitingNews, () => void pages.reload());
+
+  const decided: ShallowRef<ReadonlySet<string>> = shallowRef(new Set());
+  const rows = computed(() => pages.items.value?.filter((row) => !decided.value.has(keyOf(row))));
+  const chosenKey = shallowRef<string>();
+  const lastIndex = shallowRef(0);
+  const chosen = computed(() => {
+    const all = rows.value ?? [];
+    const wanted =
+      chosenKey.value === undefined ? all.find(isFirst) : all.find((row) => keyOf(row) === chosenKey.value);
+    // Where the chosen one is gone, the one that came into its place is next.
+    return wanted ?? all[Math.min(lastIndex.value, all.length - 1)];
+  });
+  const choose = (row: WaitingRow): void => {
+    chosenKey.value = keyOf(row);
+    lastIndex.value = Math.max(0, rows.value?.indexOf(row) ?? 0);
+  };
+  const move = (places: number): void => {
+    const all = rows.value ?? [];
+    const at = chosen.value === undefined ? 0 : all.indexOf(chosen.value);
+    const next = all[Math.min(Math.max(at + places, 0), all.length - 1)];
+    if (next !== undefined) choose(next);
+  };
+
+  const decide = async (row: WaitingRow, decision: Decision): Promise<void> => {
+    choose(row);
+    decided.value = new Set([...decided.value, keyOf(row)]);
+    try {
+      await sendDecision(callOf(row), decision);
+      notify(`${decision.approved ? 'Approved' : 'Rejected'}: ${row.name}`);
+    } catch (error) {
+      if (error instanceof RequestError && isAlreadyDecided(error))
+        return notify('It was decided already.', 'info');
+      decided.value = new Set([...decided.value].filter((key) => key !== keyOf(row)));
+      notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
+    } finally {
+      void pages.reload();
+    }
+  };
+  return { rows, chosen, choose, move, decide, pages };
+};

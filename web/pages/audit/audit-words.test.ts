@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { actionWords, actorWords, detailsOf } from './audit-words.ts';
+
+const row = {
+  at: '2026-11-21T00:00:00.000Z',
+  actor: '0123456789abcdef',
+  actorKind: 'token',
+  scope: 'admin',
+  action: 'token.create',
+  subject: 's',
+  detail: {},
+};
+
+test.each([
+  [{}, 'token 01234567'],
+  [{ actorName: 'ci' }, 'ci (token 01234567)'],
+  [{ actorKind: 'person', actorName: 'Ada' }, 'Ada'],
+  [{ actor: 'janitor' }, 'the platform'],
+])('an actor %j is told in words', (fields, words) => {
+  expect(actorWords({ ...row, ...fields })).toBe(words);
+});
+
+test.each([
+  ['approval.decide', { approved: true, name: 'execute_command' }, 'Approved execute_command'],
+  ['approval.decide', { approved: false, name: 'x' }, 'Rejected x'],
+  ['token.create', {}, 'Token created'],
+  ['mcp_server.reload', {}, 'Mcp server reload'],
+])('%s with %j is told in words', (action, detail, words) => {
+  expect(actionWords({ ...row, action, detail })).toBe(words);
+});
+
+test('details are short, and nothing of them can hide', () => {
+  const detail = {
+    by: { kind: 'token' },
+    name: 'a\u202Eb',
+    sessionId: '11111111-1111-4111-8111-111111111111',
+  };
+  expect(detailsOf({ ...row, detail })).toEqual([
+    ['session', '11111111'],
+    ['by', '{"kind":"token"}'],
+    ['name', 'a⟦U+202E⟧b'],
+  ]);
+});
+
+test('a decision does not say twice what it was', () => {
+  const detail = { name: 'x', approved: true, by: { kind: 'token' }, digest: 'd', sessionId: 's' };
+  expect(detailsOf({ ...row, action: 'approval.decide', detail })).toEqual([
+    ['session', 's'],
+    ['digest', 'd'],
+  ]);
+});

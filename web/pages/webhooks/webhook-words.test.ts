@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { answerWords, urlProblem } from './webhook-words.ts';
+
+const delivery = {
+  id: 'd',
+  type: 'turn_failed' as const,
+  state: 'waiting' as const,
+  attempts: 1,
+  createdAt: '2026-11-21T00:00:00.000Z',
+};
+
+test.each([
+  [{ attempts: 0 }, 'not tried yet'],
+  [{ lastStatus: 200 }, 'answered 200 · 1 attempt'],
+  [{ attempts: 3, lastStatus: 500, lastError: 'not accepted' }, 'answered 500 · not accepted · 3 attempts'],
+  [{ lastError: 'refused' }, 'no answer · refused · 1 attempt'],
+])('a delivery of %j is told in words', (fields, words) => {
+  expect(answerWords({ ...delivery, ...fields })).toBe(words);
+});
+
+test.each([
+  ['', 'Enter a URL.'],
+  ['ws://x', 'Begin with https:// or http://, without spaces.'],
+  ['https://hooks.example.com/a', undefined],
+])('the URL %j', (url, problem) => {
+  expect(urlProblem(url)).toBe(problem);
+});

@@ -1,0 +1,38 @@
+/** What a webhook tells and how its deliveries stand, in words. Pure. */
+import type { Webhook, WebhookDelivery } from '../../api/routes.ts';
+import type { Tone } from '../../parts/status-tones.ts';
+
+type WebhookEvent = Webhook['events'][number];
+
+export const eventWords: Readonly<Record<WebhookEvent, string>> = {
+  approval_required: 'A call needs approval',
+  turn_completed: 'A turn has completed',
+  turn_failed: 'A turn has failed',
+  sandbox_failed: 'A sandbox has failed',
+  schedule_failed: 'A scheduled run has failed',
+};
+
+export const events = Object.keys(eventWords) as readonly WebhookEvent[];
+
+const tones: Readonly<Record<WebhookDelivery['state'], Tone>> = {
+  waiting: 'wait',
+  delivered: 'good',
+  failed: 'bad',
+};
+export const deliveryTone = ({ state }: WebhookDelivery): Tone => tones[state];
+
+/** What came of the last attempt. */
+export const answerWords = ({ lastStatus, lastError, attempts }: WebhookDelivery): string => {
+  if (attempts === 0) return 'not tried yet';
+  const answer = lastStatus === undefined ? 'no answer' : `answered ${lastStatus}`;
+  const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  return [answer, ...(lastError === undefined ? [] : [lastError]), tries].join(' · ');
+};
+
+/** As the server would refuse it, said before it is sent. */
+export const urlProblem = (url: string): string | undefined => {
+  if (url.trim() === '') return 'Enter a URL.';
+  return /^https?:\/\/[^\s]+$/i.test(url.trim())
+    ? undefined
+    : 'Begin with https:// or http://, without spaces.';
+};

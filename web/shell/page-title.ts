@@ -1,0 +1,24 @@
+/** The title and the icon of the window: how many calls wait stands before the name of the page, and marks the icon. */
+import { computed, watch } from 'vue';
+import { useRoute } from 'vue-router';
+import { documentTitle } from '../router.ts';
+import { waitingCalls } from '../session/live-session.ts';
+import { waitingCount } from '../waiting/waiting-count.ts';
+
+/** Over all sessions; while that is not known, of the open one. */
+export const waitingShown = computed(() => waitingCount.value ?? waitingCalls.value);
+
+const markedIcon = new URL('../favicon-waiting.svg', import.meta.url).href;
+
+export const usePageTitle = (): void => {
+  const route = useRoute();
+  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  const plainIcon = icon?.href ?? '';
+  watch(
+    () => [route.meta.title, waitingShown.value] as const,
+    ([title, waiting]) => {
+      document.title = documentTitle(waiting > 0 ? `(${waiting}) ${title}` : title);
+      if (icon) icon.href = waiting > 0 ? markedIcon : plainIcon;
+    },
+  );
+};

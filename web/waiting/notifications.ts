@@ -1,0 +1,62 @@
+/**
+ * Notifications of the browser: one for each call that begins to wait while nobody looks at the page. They name the tool
+ * and the session, never the arguments: a lock screen may show them to anybody.
+ */
+import { type ShallowRef, shallowRef, watch } from 'vue';
+import { request } from '../api/request.ts';
+import { api, type WaitingRow } from '../api/routes.ts';
+import { waitingNews } from './waiting-count.ts';
+
+export type NotificationState = NotificationPermission | 'unsupported';
+
+const isSupported = 'Notification' in globalThis;
+const state = shallowRef<NotificationState>(isSupported ? Notification.permission : 'unsupported');
+export const notificationState: Readonly<ShallowRef<NotificationState>> = state;
+
+/** Only after a click: browsers refuse anything else. */
+export const allowNotifications = async (): Promise<void> => {
+  if (isSupported) state.value = await Notification.requestPermission();
+};
+
+const keyOf = ({ sessionId, turnId, callId }: WaitingRow): string => `${sessionId} ${turnId} ${callId}`;
+const idCharacters = 8;
+let known: ReadonlySet<string> = new Set();
+let asking: AbortController | undefined;
+
+const look = async (): Promise<void> => {
+  asking?.abort();
+  asking = new AbortController();
+  try {
+    const { approvals } = await request(api.listApprovals, {}, { signal: asking.signal });
+    const before = known;
+    known = new Set(approvals.map(keyOf));
+    const isHidden = document.visibilityState === 'hidden';
+    if (isHidden) for (const row of approvals) if (!before.has(keyOf(row))) tell(row);
+  } catch {
+    // The next change of the number asks again; a person who looks sees the page itself.
+  }
+};
+
+const tell = (row: WaitingRow): void => {
+  const { sessionId, callId, name } = row;
+  const notification = new Notification('Needs your approval', {
+    body: `${name} in session ${sessionId.slice(0, idCharacters)}`,
+    tag: keyOf(row),
+  });
+  notification.addEventListener('click', () => {
+    window.focus();
+    location.hash = `/approvals?${new URLSearchParams({ session: sessionId, call: callId })}`;
+    notification.close();
+  });
+};
+
+/** Said once, by the shell: on every page. */
+export const startNotifications = (): void => {
+  watch(
+    [waitingNews, state],
+    () => {
+      if (state.value === 'granted') void look();
+    },
+    { immediate: true },
+  );
+};
