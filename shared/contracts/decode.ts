@@ -4,6 +4,7 @@
  * The words name the field and what was expected and never repeat a value: it may be a secret.
  */
 import type * as z from 'zod';
+import { isWellFormed } from '#shared/domain/json-bounds.ts';
 
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
@@ -28,11 +29,6 @@ export const decodeJson = <S extends z.ZodType>(schema: S, text: string): Decode
 
 /** Only an escape can name half of a character (RFC 8259, 8.2); no store takes it, and no other reader has to. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
-
-const isWellFormed = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? value.isWellFormed()
-    : typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWellFormed);
 
 const describeIssue = (issue: z.core.$ZodIssue): string => {
   const path = issue.path.map(String).join('.');

@@ -11,6 +11,12 @@ export type JsonBounds = { readonly bytesMax: number; readonly depthMax: number 
 export const isWithin = (value: unknown, { bytesMax, depthMax }: JsonBounds): boolean =>
   isShallow(value, depthMax) && utf8Bytes(JSON.stringify(value) ?? '') <= bytesMax;
 
+/** Whether no text of a value has half of a surrogate pair, which no store takes and no canonical form has. */
+export const isWellFormed = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.isWellFormed()
+    : typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWellFormed);
+
 const isShallow = (value: unknown, depthMax: number): boolean => {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -9,6 +9,7 @@ import type { AskedCall, ToolRoute } from '../../domain/asked-call.ts';
 import type { HistoryMessage } from '../../domain/history.ts';
 import type { TurnId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { isWellFormed } from '../../domain/json-bounds.ts';
 import { digestText } from '../../domain/turn/call-digest.ts';
 import { distinctCalls } from '../../domain/turn/calls.ts';
 import type { TurnCall } from '../../domain/turn/turn.ts';
@@ -42,10 +43,5 @@ export const placeCalls = (
 /** JSON writes half a pair as an escape, so that its text is whole. */
 const wellFormed = (args: JsonObject): JsonObject => {
   const json = JSON.stringify(args);
-  return isWhole(args) ? args : { arguments_not_well_formed: json };
-};
-
-const isWhole = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.isWellFormed();
-  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWhole);
+  return isWellFormed(args) ? args : { arguments_not_well_formed: json };
 };

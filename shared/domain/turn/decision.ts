@@ -6,7 +6,7 @@
  */
 import type { CallId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import { isWithin } from '../json-bounds.ts';
+import { isWellFormed, isWithin } from '../json-bounds.ts';
 import { editedBytesMax } from '../limits.ts';
 import type { Decider } from '../principal.ts';
 import { waitingCall } from './calls.ts';
@@ -82,7 +82,7 @@ const unfit = (
       `args: at most ${editedBytesMax} bytes, and ${editedDepthMax} levels deep`,
       'Put long text into a file of the workspace.',
     );
-  if (args !== undefined && !isWhole(args))
+  if (args !== undefined && !isWellFormed(args))
     return refuse('invalid_request', 'args: a text has half of a character', 'Send whole characters.');
   if (remember === undefined) return undefined;
   if (policy.grants.length >= grantsPerSessionMax)
@@ -110,11 +110,6 @@ const unfit = (
 const refuse = (code: Refusal['code'], message: string, suggestion: string): Judged => ({
   refusal: { code, message, suggestion },
 });
-
-const isWhole = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.isWellFormed();
-  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWhole);
-};
 
 export type Making = {
   readonly at: number;
