@@ -25,7 +25,6 @@ test('every directive that names an address names the path of the preview', () =
     'form-action': [here],
     'base-uri': [here],
     'frame-ancestors': ["'none'"],
-    webrtc: ["'block'"],
   });
 });
 

@@ -47,7 +47,6 @@ const policyOf = (event: ApiEvent, path: string): string => {
     `form-action ${own}`,
     `base-uri ${own}`,
     "frame-ancestors 'none'",
-    "webrtc 'block'",
   ].join('; ');
 };
 

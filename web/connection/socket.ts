@@ -26,7 +26,10 @@ export const openSocket = ({ ticket, query, onFrame, onEnd }: SocketOptions): So
     send: (action) => socket.send(JSON.stringify(action)),
     leave: () => {
       listening.abort();
-      socket.close();
+      // One that is still connecting cannot be closed without an error in the console.
+      if (socket.readyState === WebSocket.CONNECTING)
+        socket.addEventListener('open', () => socket.close(), { once: true });
+      else socket.close();
     },
   };
 };
