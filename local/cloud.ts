@@ -76,7 +76,7 @@ export type Cloud = {
   readonly limits: SandboxLimits | 'none';
   /** `AWS_ENDPOINT_URL_*`, for a client that looks behind the origin. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** What such a client signs with; made anew at each start. */
+  /** The credentials of such a client; made anew at each start. */
   readonly credentials: Credentials;
   readonly stop: () => Promise<void>;
 };
@@ -197,7 +197,7 @@ const openGateway = (options: CloudOptions, functions: FunctionHost, keys: Keys)
     webRoot: options.webFolder ?? webFolder(repository),
   });
 
-/** What wakes functions by itself; the sweep of webhooks says where the deployment is seen. */
+/** The rules and schedules that invoke functions; the sweep of webhooks carries the public address. */
 const rulesOf = (sweepMs: number, publicUrl: () => string): readonly TimedRule[] => [
   ...sweepsOf(sweepMs).map(({ everyMs, input, of = 'janitor' }) => ({
     name: `sweep-${input.sweep}`,

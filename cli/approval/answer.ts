@@ -1,5 +1,5 @@
 /**
- * What a person answers about a call. A whole line is one word that decides or it decides nothing: a sentence that begins
+ * A person's answer about a call. Only a whole line that is one of the words decides: a sentence that begins
  * with "no" or "yes" is a message, not an answer. Pure.
  */
 export type Answer = 'approve' | 'reject' | 'always' | 'prefix' | 'edit' | 'later';

@@ -1,4 +1,4 @@
-/** What waits for a person, over all sessions that the token may decide in, as a list shows it. */
+/** The list of calls that wait for a person, over all sessions that the token may decide in. */
 import type { Call } from '../command.ts';
 import { type HttpClient, listAll, withQuery } from '../http-client.ts';
 import { tableLines } from '../table.ts';

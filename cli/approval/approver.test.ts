@@ -15,7 +15,7 @@ const frameOf = (waiting: Waiting, rest: object = {}) => ({
   data: { ...waiting, digest: digestOf(waiting), queuePosition: 1, totalInQueue: 1, ...rest },
 });
 
-/** A session whose agent asks about calls, one after the other, once it has been said something. */
+/** A session whose agent asks about calls, one after the other, once a message was sent to it. */
 const deploy = async (frames: readonly { data: object }[], routes: Routes = {}) => {
   const decided: { route: string; body: unknown }[] = [];
   let tell: (frame: object) => void = () => undefined;

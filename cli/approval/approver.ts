@@ -1,7 +1,7 @@
 /**
  * Decides the calls of a session as its requests come: one after the other, each once, by the person at the terminal.
  *
- * Without a terminal they are approved under --yes and rejected otherwise, which is said. A question whose call was
+ * Without a terminal they are approved under --yes and rejected otherwise, with a note. A question whose call was
  * decided elsewhere is withdrawn.
  */
 import { visibleLine } from '#shared/domain/visible-text.ts';
@@ -95,6 +95,6 @@ const carryOut = async (
   const outcome = await tryDecision(client, waiting, verdict);
   if (typeof outcome === 'string') return undefined;
   call.output.note(`Not decided: ${outcome.conflict}.`);
-  // Without a person there is nobody to see the other call.
+  // Without a person the other call cannot be shown.
   return questions === undefined ? undefined : ifWaiting(readCall(client, sessionId, callId));
 };

@@ -47,7 +47,7 @@ const counted = (count: number, thing: string): string => `${count} ${thing}${co
 /** A character with what is drawn on it. */
 const drawn = /[^\p{M}]\p{M}*/gsu;
 const tabCells = 8;
-/** At most so many cells; what is not plain may be drawn wide. */
+/** Pieces of at most so many cells; a character that is not plain may be drawn wide. */
 const cells = (character: string): number =>
   character === '\t' ? tabCells : /^[ -~│┆]$/.test(character) ? 1 : 2;
 
@@ -71,7 +71,7 @@ const broken = (line: string, columns: number): readonly string[] => {
 
 const shortCharactersMax = 60;
 
-/** A call in a list, for finding it: what is too long is cut, nothing is decided from it. */
+/** A call in a list, for finding it: a long one is cut, and nothing is decided from it. */
 export const callInShort = ({ name, args }: Pick<NamedCall, 'name' | 'args'>): string => {
   const [first, ...others] = Object.values(args);
   const words = typeof first === 'string' && others.length === 0 ? first : JSON.stringify(args);

@@ -1,4 +1,4 @@
-/** Who or what decided, in words: a person by name, a token and a grant as such, a policy by its mode. */
+/** The decider of a call, in words: a person by name, a token and a grant as such, a policy by its mode. */
 export type Decider = { readonly kind?: unknown; readonly id?: unknown; readonly name?: unknown };
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');

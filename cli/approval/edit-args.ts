@@ -40,5 +40,5 @@ export const readArgs = (text: string): JsonObject | string => {
   } catch (error) {
     return `That is not JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
-  return 'Arguments are an object.';
+  return 'The arguments must be a JSON object.';
 };

@@ -1,5 +1,5 @@
 /**
- * The question about one call on a terminal: the whole call, then a decision in one word, with what belongs to it.
+ * The question about one call on a terminal: the whole call, then a decision in one word, with its details.
  *
  * Nothing is decided by the end of the input, by a withdrawn question or by any other line than one of the words.
  */
@@ -30,10 +30,10 @@ export const makeAsker = ({ output, host }: Call, questions: Questions): Asker =
   edit: (args) => questions.lend(() => editArgs(args, host.variables)),
 });
 
-/** Undefined: the question was withdrawn, or nobody is there any more. */
+/** Undefined: the question was withdrawn, or the input has ended. */
 export type Verdict = Decision | 'later' | undefined;
 
-/** What is asked about: the call as it waits, and its arguments as the person has changed them. */
+/** The subject of the question: the call as it waits, and its arguments as the person has changed them. */
 type Subject = { readonly call: WaitingCall; readonly edited?: JsonObject };
 
 const choices = '[y] approve, [n] reject, [a]lways, [p]refix, [e]dit, [l]ater: ';
@@ -93,7 +93,7 @@ const verdictOf = async (
       return prefix === undefined ? undefined : decisionOf(call, { ...approval, remember: { prefix } });
     }
     case 'reject': {
-      const reason = (await asker.questions.askDetail('Why, for the agent (may be empty): '))?.trim();
+      const reason = (await asker.questions.askDetail('Reason, for the agent (may be empty): '))?.trim();
       return decisionOf(call, { approved: false, ...(reason ? { reason } : {}) });
     }
   }

@@ -78,7 +78,7 @@ export const decisionOf = (call: NamedCall, choice: Omit<Decision, 'digest' | 't
   turnId: call.turnId,
 });
 
-/** `settled`: it was decided elsewhere. A conflict: what waits now is another call than the one that was shown. */
+/** `settled`: it was decided elsewhere. A conflict: another call waits than the one that was shown. */
 export const tryDecision = async (
   client: HttpClient,
   call: NamedCall,

@@ -1,7 +1,7 @@
 /**
  * Watches for calls that wait, over all sessions: each new one is printed, or asked about on a terminal, one after the other.
  *
- * The socket tells only how many wait; the list says which. Ctrl-C leaves, and what is not decided goes on waiting.
+ * The socket tells only how many wait; the list says which. Ctrl-C leaves, and an undecided call goes on waiting.
  */
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import type { Call } from '../command.ts';
@@ -49,12 +49,12 @@ export const watchApprovals = async (call: Call, client: HttpClient): Promise<nu
   }
 };
 
-/** What waits now; `again` has it read once more. */
+/** The calls that wait now; `again` has them read once more. */
 type Taker = (waiting: readonly ListedCall[], again: () => void) => void;
 
 const keyOf = ({ sessionId, turnId, callId }: ListedCall): string => [sessionId, turnId, callId].join(' ');
 
-/** Those that were not there before; what waits no more is forgotten. */
+/** Those that were not there before; a call that waits no more is forgotten. */
 const makeNews = () => {
   const seen = new Set<string>();
   return {

@@ -1,4 +1,4 @@
-/** `audit`: who did what, the newest first. */
+/** `audit`: the rows of the audit log, the newest first. */
 import { type Call, type Command, wholeNumber } from '../command.ts';
 import { withQuery } from '../http-client.ts';
 import { tableLines } from '../table.ts';

@@ -28,7 +28,7 @@ const run = async (call: Call): Promise<number> => {
   }
 };
 
-/** What was typed while the agent worked is nobody's any more when the chat ends. */
+/** Text that was typed while the agent worked is sent nowhere when the chat ends. */
 const sayUnsent = ({ call, questions }: Chat): void => {
   const unsent = questions?.kept() ?? '';
   if (unsent !== '') call.output.note(`\nTyped and not sent: ${unsent}`);
@@ -54,7 +54,7 @@ const findSession = async (call: Call, client: HttpClient): Promise<string> => {
   }
   const [unfit] = Object.keys(wish);
   if (unfit !== undefined) throw wrongUsage(`--${unfit} is for a new session, not for --session`);
-  // What a socket is refused for is not in its words: this tells it.
+  // A refused handshake does not say why: the same question by REST does.
   await client.get(`/api/sessions/${segment(session)}`);
   return session;
 };

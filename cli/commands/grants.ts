@@ -1,4 +1,4 @@
-/** `grants`: what persons allowed for the rest of a session, and its withdrawal. */
+/** `grants`: the grants of a session, listed and withdrawn. */
 
 import { type Decider, deciderName } from '../approval/decider.ts';
 import type { Call, Command } from '../command.ts';

@@ -1,4 +1,4 @@
-/** `sessions message`, `messages` and `cancel`: what is said in a session that goes on without us. */
+/** `sessions message`, `messages` and `cancel`: messages of a session that runs without this program. */
 import type { Call, Command } from '../command.ts';
 import { stripControls } from '../control-characters.ts';
 import { wrongUsage } from '../failure.ts';

@@ -23,7 +23,7 @@ export type Chat = {
   readonly left: Promise<never>;
 };
 
-/** Says that a call waits no more, or that none of its session does. */
+/** Reports that a call waits no more, or that none of its session does. */
 const isSettling = ({ type, data }: Frame): boolean =>
   ['tool:decided', 'tool:rejected', 'completion'].includes(type) || data['kind'] === 'child_settled';
 

@@ -142,8 +142,8 @@ const refusalIn = ({ data }: Frame): CliFailure => {
 const finalCodes = new Set(['unauthenticated', 'forbidden', 'session_not_found']);
 
 /**
- * A refusal that will be the same next time; undefined when trying again may help. What a refused handshake says
- * is up to the gateway: the same question by REST gets a real answer.
+ * A refusal that will be the same next time; undefined when trying again may help. The gateway decides
+ * what a refused handshake says: the same question by REST gets a real answer.
  */
 const refusalOf = async (
   { client, probe }: Pick<LinkOptions, 'client' | 'probe'>,

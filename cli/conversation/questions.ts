@@ -1,7 +1,7 @@
 /**
  * What is asked of a person in a chat: the next message, and whether a call may run.
  *
- * One reader holds the terminal for as long as the chat lives; Ctrl-C reaches it and not the process. What is typed while
+ * One reader holds the terminal for as long as the chat lives; Ctrl-C reaches it and not the process. Text that is typed while
  * nothing is asked, or just as a decision is, decides nothing: it is kept as the beginning of the next message.
  */
 import { createInterface, type Interface } from 'node:readline';
@@ -15,9 +15,9 @@ export type Questions = {
   readonly askDecision: (question: string) => Promise<string | undefined>;
   /** Words that belong to a decision just made, such as its reason. */
   readonly askDetail: (question: string) => Promise<string | undefined>;
-  /** What is not a decision is a piece of the next message. */
+  /** A line that is no decision becomes a piece of the next message. */
   readonly keep: (line: string) => void;
-  /** What was typed and went nowhere. */
+  /** Text that was typed and not sent. */
   readonly kept: () => string;
   readonly withdraw: () => void;
   readonly isClosed: () => boolean;
@@ -63,7 +63,7 @@ export const openQuestions = (host: Host, onInterrupt: () => void): Questions =>
   const settle = (line: string | undefined): void => {
     questions.pop()?.settle(line);
     const before = questions.at(-1);
-    // What was just answered may have another question.
+    // The answer may lead to another question.
     if (before !== undefined) setImmediate(() => questions.at(-1) === before && show(before));
   };
   const answers = ({ kind, askedAt }: Open, typed: Typing): boolean =>
@@ -116,7 +116,7 @@ export const openQuestions = (host: Host, onInterrupt: () => void): Questions =>
   };
 };
 
-/** What was typed for a message before one was asked for. */
+/** Text that was typed for a message before one was asked for. */
 const makeDraft = (reader: Interface) => {
   let text = '';
   const joined = (piece: string): string => [text, piece.trim()].filter((part) => part !== '').join(' ');

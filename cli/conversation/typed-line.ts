@@ -7,7 +7,7 @@
 export type Typing = {
   /** Epoch of any clock that only grows, in milliseconds. */
   readonly lastKeyAt?: number;
-  /** How long nothing was typed before the first key of this line; absent: no line is begun, or nothing came before. */
+  /** The pause before the first key of this line; absent: no line is begun, or nothing came before. */
   readonly pauseMs?: number;
 };
 
@@ -27,7 +27,7 @@ export const keyTyped = (
 
 export const lineEnded = ({ lastKeyAt }: Typing): Typing => (lastKeyAt === undefined ? {} : { lastKeyAt });
 
-/** Whether a line that ends now answers the question that has been there since `askedAt`. */
+/** True if a line that ends now answers the question that has been there since `askedAt`. */
 export const isAnswer = (
   { pauseMs }: Typing,
   { askedAt, at }: { readonly askedAt: number; readonly at: number },

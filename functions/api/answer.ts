@@ -39,7 +39,7 @@ export const answerWith = async (
   } catch (error) {
     noteRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
     const { headers, ...answer } = failure(error, requestId);
-    // A page reads of its own origin's refusals what it reads of its answers: when to come back, for one.
+    // A page may read refusals of its own origin as it reads answers: `retry-after`, for example.
     return named({ ...answer, headers: { ...headers, ...(target === undefined ? {} : fence) } }, requestId);
   }
 };

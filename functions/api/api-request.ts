@@ -39,12 +39,12 @@ export const bytesOf = ({ body, isBase64Encoded }: ApiEvent): Uint8Array =>
 export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> =>
   decoded(decode(schema, knownBody(event, schema)));
 
-/** The fields of a body whose values are judged by what has words of its own for them: none its contract does not know. */
+/** The fields of a body whose values the caller checks with messages of its own: none that its contract does not know. */
 export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<string, unknown>> => {
   return decoded(decode(z.looseObject({}), knownBody(event, schema)));
 };
 
-/** Each bodies' reader ends here: a field that the contract does not know is refused before the rest is looked at. */
+/** Every reader of bodies ends here: a field that the contract does not know is refused before the values are checked. */
 const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   const text = Buffer.from(bytesOf(event)).toString();
   if (Buffer.byteLength(text) > requestBodyBytesMax)

@@ -1,4 +1,4 @@
-/** `/approvals`, `/sessions/{id}/approvals` and `/grants`: what waits for a person, decided, allowed and taken back. */
+/** `/approvals`, `/sessions/{id}/approvals` and `/grants`: waiting calls listed and decided, grants listed and withdrawn. */
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
 import { findSession } from '#shared/application/session/find-session.ts';

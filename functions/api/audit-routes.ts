@@ -1,4 +1,4 @@
-/** `/audit`: who did what, the newest first. */
+/** `/audit`: the rows of the audit log, the newest first. */
 import { auditAnswer, auditQuery, auditView } from '#shared/contracts/rest/audit-view.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';

@@ -1,4 +1,4 @@
-/** What is said in a session: messages in, events out. */
+/** The conversation of a session: messages in, events out. */
 
 import { cancelTree } from '#shared/application/family/cancel-tree.ts';
 import { readFamily } from '#shared/application/family/read-family.ts';

@@ -1,7 +1,7 @@
 /**
  * The headers of every answer of a preview: the page may load from, talk to and frame its own path, and nothing else.
  *
- * `sandbox` without `allow-same-origin` gives the page an origin that nobody shares; inside it `'self'` would mean
+ * `sandbox` without `allow-same-origin` gives the page an origin that no other page shares; inside it `'self'` would mean
  * nothing that can be relied on, so the one source is spelt out. A path in a source is not compared after a redirect
  * (CSP Level 3, section 7.6), the origin is. SECURITY.md lists what no policy stops.
  */
@@ -23,7 +23,7 @@ export const fence = {
   'access-control-allow-credentials': 'true',
 };
 
-/** What the page says of these itself is dropped: they would loosen the fence, or send reports and requests past it. */
+/** Headers of these names that the page sets are dropped: they would loosen the policy, or send reports and requests past it. */
 const dropped =
   /^(set-cookie|content-security-policy.*|service-worker-allowed|clear-site-data|strict-transport-security|access-control-.*|connection|transfer-encoding|content-length|keep-alive|refresh|reporting-endpoints|report-to|nel|speculation-rules|x-dns-prefetch-control)$/;
 
@@ -52,7 +52,7 @@ const policyOf = (event: ApiEvent, path: string): string => {
 
 /**
  * The origin that the browser sees: CloudFront says it in `x-forwarded-host`, for a gateway behind it has another name;
- * on one machine it is the `Host`. Undefined for what is no name, and then nothing at all may be loaded.
+ * on one machine it is the `Host`. Undefined for a value that is no name; the page may load nothing then.
  */
 const originOf = ({ headers }: ApiEvent): string | undefined => {
   const host = header(headers, 'x-forwarded-host') ?? header(headers, 'host') ?? '';

@@ -1,4 +1,4 @@
-/** `/webhooks`: made, listed, shown, changed, removed, tested, and what became of their deliveries. */
+/** `/webhooks`: created, listed, shown, changed, deleted, tested; and the list of their deliveries. */
 import {
   changeWebhook,
   createWebhook,

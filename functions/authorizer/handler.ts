@@ -35,7 +35,7 @@ export const handler = house.handler<APIGatewayRequestAuthorizerEvent, APIGatewa
     try {
       const credentials = { token: bearerToken(headers), ticket: ticketOf(headers, query) };
       const principal = await authenticate(ports, credentials);
-      // Nothing is made for a socket that only hears what waits.
+      // A socket that only hears how many calls wait gets no session.
       const isWithout = query?.['approvals'] === '1';
       const sessionId = canonicalUuid(query?.['sessionId'] ?? (isWithout ? '' : randomUUID()));
       return verdict('Allow', methodArn, { ...toAuthorizerContext(principal), sessionId });

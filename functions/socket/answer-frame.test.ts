@@ -1,4 +1,4 @@
-/** A frame of a connection that sends too many: refused with one word, then without any, and never acted on. */
+/** A frame of a connection that sends too many: refused with one `error`, then silently, and never acted on. */
 import { expect, test } from 'vitest';
 import type { FrameVerdict } from '#shared/application/access/frame-meter.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';

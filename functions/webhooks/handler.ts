@@ -1,6 +1,6 @@
 /**
- * Sends webhooks: after a commit that has something to tell, when one was changed, for a person who tests one, and once
- * a minute whatever was missed, lost, or is to be tried again. The only function that reads their secrets.
+ * Sends webhooks: after a commit that has an event for them, when one was changed, and for a person who tests one. Once a
+ * minute it sends deliveries that were lost or are due again. The only function that reads their secrets.
  */
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
@@ -33,7 +33,7 @@ const firstPauseMs = environment.WEBHOOK_RETRY_SECONDS * 1000;
 
 export const handler = house.handler<unknown, object>(async (event, { awsRequestId }) => {
   const decoded = decode(webhookTask, event);
-  if (!decoded.ok) throw new Error(`not a task of the webhooks: ${decoded.problem}`);
+  if (!decoded.ok) throw new Error(`not a task of the webhook sender: ${decoded.problem}`);
   const task = decoded.value;
   house.follow(task.correlationId ?? awsRequestId);
   const run = { until: systemWorld.now() + senderRunMs, firstPauseMs, publicUrl: environment.PUBLIC_URL };

@@ -53,7 +53,7 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
   'task-events': { ...retried, timeout: short },
   janitor: { ...retried, timeout: sweepTimeout, maxEventAge: janitorAgeMax },
   schedules: { ...retried, timeout: sweepTimeout },
-  // It waits for receivers and for short pauses; what it does not reach is the sweep's.
+  // It waits for receivers and for short pauses; the sweep takes over the rest.
   webhooks: { ...retried, timeout: senderTimeout, memoryMib: waitingMib, maxEventAge: janitorAgeMax },
   api: { timeout: longest },
   mcp: { timeout: longest },

@@ -81,7 +81,7 @@ export class HouseFunctions extends Construct {
     this['sandbox-link'] = this.addLink();
     this.webhooks = this.add('webhooks', sendingWebhooks(data));
     const sending = invoking('WEBHOOKS_FUNCTION', this.webhooks.lambda);
-    // Whoever moves a turn, loses a sandbox or ends a run has something to tell.
+    // A function that moves a turn, loses a sandbox or ends a run has events for webhooks.
     const telling = all(tellingWebhooks(data), sending);
     const boxes = shared.sandboxesBy(this['sandbox-link'].lambda);
     const sweeping = all(sandboxes.sweeping, forgettingWorkspaces(data.workspaces), secrets.clearing);

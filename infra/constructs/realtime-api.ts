@@ -22,7 +22,7 @@ type SocketVariables = { readonly CONNECTIONS_URL: string };
 export type RealtimeApiProps = LogKeeping & {
   /** Absent: `sallyport`. */
   readonly deployment?: string;
-  /** Frames and connects of everybody together; each connection has its own rate besides, and each token one of connects. Absent: 500, in bursts of 1000. */
+  /** Frames and connects of all clients together; each connection has its own rate besides, and each token one of connects. Absent: 500, in bursts of 1000. */
   readonly requestsPerSecondMax?: number;
   readonly requestBurstMax?: number;
 };

@@ -115,7 +115,7 @@ export const workingOnIndexed = (
     }),
   );
 
-/** To see who hears of what happens, and to write what they shall hear. */
+/** To read the webhooks, and to write notices for them. */
 export const tellingWebhooks = (kept: KeptTable): Need<object> =>
   may(
     right(kept, { actions: ['Query'], on: ['webhooks'] }),

@@ -1,6 +1,6 @@
 /**
- * The sweep of webhooks: what is to be tried again, and what was lost on its way. It also tells the sender where people
- * see the deployment, which nobody knows before the one origin stands.
+ * The sweep of webhooks: deliveries that are due again, and notices that were lost. It also tells the sender the address of
+ * the deployment, which is not known before the one origin exists.
  *
  * A sweep that could not be delivered is not tried again: the next one is due in a minute.
  */
@@ -12,7 +12,7 @@ import type { HouseFunction } from './house-function.ts';
 
 export type WebhookSweepProps = {
   readonly function: HouseFunction<'webhooks'>;
-  /** Where users meet the platform. */
+  /** The public address of the deployment. */
   readonly url: string;
 };
 

@@ -1,4 +1,4 @@
-/** Alarms about what users came for: turns, scheduled runs, sandboxes, workspaces, webhooks. Each threshold has its reason beside it. */
+/** Alarms of user-visible work: turns, scheduled runs, sandboxes, workspaces, webhooks. Each threshold has its reason beside it. */
 import { Duration } from 'aws-cdk-lib';
 import type { Alarms } from '../constructs/alarms.ts';
 import type { OwnMetrics } from '../constructs/own-metrics.ts';
@@ -94,7 +94,7 @@ const addWorkspaces = (alarms: Alarms, own: OwnMetrics): void => {
   });
 };
 
-/** Somebody no longer hears what they asked to hear: one is enough. */
+/** A disabled webhook receives nothing: one is enough. */
 const addWebhooks = (alarms: Alarms, own: OwnMetrics): void => {
   alarms.alarm('WebhooksDisabled', {
     metric: own('WebhooksDisabled'),

@@ -1,4 +1,4 @@
-/** What users came for, as sections of the dashboard: turns, approvals, money, sandboxes, workspaces, webhooks. */
+/** The dashboard's sections of user-visible work: turns, approvals, money, sandboxes, workspaces, webhooks. */
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { OwnMetrics } from '../constructs/own-metrics.ts';
 import { approvalsWaiting, costBySession, errorsByCode, sandboxFailures, slowTurns } from './queries.ts';

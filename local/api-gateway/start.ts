@@ -26,7 +26,7 @@ export type ApiGatewayOptions = {
   readonly webSocket: WebSocketRoutes;
   /** The folder of the web app. */
   readonly webRoot: string;
-  /** Of which the functions sign what they say to connections. */
+  /** The keys by which functions sign messages to connections. */
   readonly keys?: Keys;
   readonly limits?: { readonly rest?: Partial<RestLimits>; readonly webSocket?: Partial<WebSocketLimits> };
 };

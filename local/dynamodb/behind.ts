@@ -1,4 +1,4 @@
-/** What stands behind the front: our own dynoxide, or another DynamoDB under the operator's credentials. */
+/** The server behind the front: our own dynoxide, or another DynamoDB under the operator's credentials. */
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import { request as openSecureRequest } from 'node:https';
 import type { Credentials } from '../endpoint/keys.ts';

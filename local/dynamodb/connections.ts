@@ -86,7 +86,7 @@ const exchange = (socket: Socket, head: string, body: Buffer): Promise<Answered>
     };
     const broken = (): void => {
       settle();
-      reject(new Error('dynoxide broke the connection off'));
+      reject(new Error('dynoxide closed the connection'));
     };
     const take = (chunk: Buffer): void => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);

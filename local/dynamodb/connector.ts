@@ -1,15 +1,15 @@
 /**
  * The program that shares dynoxide's network: starts it, opens connections to it, and passes the sockets to its parent.
  *
- * A socket stays in the namespace that it was made in, whoever holds it. When dynoxide ends, this ends; when the
- * parent is gone, dynoxide is ended with it.
+ * A socket stays in the namespace that it was made in, whichever process holds it. When dynoxide ends, this ends; when
+ * the parent has ended, it stops dynoxide and ends too.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FromConnector, ToConnector } from './connector-messages.ts';
 
-/** Nobody else listens in this network. */
+/** No other program listens in this network. */
 const port = 8000;
 const triesMax = 2500;
 const pauseMs = 4;

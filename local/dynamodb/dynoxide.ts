@@ -98,7 +98,7 @@ const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** It closes its file before it ends; what takes too long is killed with its namespace. */
+/** It closes its file before it ends; if that takes too long, it is killed with its namespace. */
 const stopInOrder = async (child: TiedChild): Promise<void> => {
   child.tell({ type: 'stop' } satisfies ToConnector);
   await within(child.exited, stopTimeoutMs).catch(() => undefined);

@@ -1,7 +1,7 @@
 /**
- * The DynamoDB endpoint that functions talk to: checks who asks, then passes the request on to the server behind it.
+ * The DynamoDB endpoint of the functions: checks the caller's signature, then passes the request on to the server behind it.
  *
- * Behind it is dynoxide, which believes everybody, or another DynamoDB, for which requests are signed anew with the
+ * Behind it is dynoxide, which believes any signature, or another DynamoDB, for which requests are signed anew with the
  * operator's own credentials: a key of this start would mean nothing to it.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
@@ -40,7 +40,7 @@ export const openFront = (behind: Behind, keys: Keys): Promise<Listening> =>
     { keys },
   );
 
-/** What an answer says of its own connection is not said of ours. */
+/** Headers about the server's connection are not passed on. */
 const ofTheConnection = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'date'];
 
 const write = (response: ServerResponse, { status, headers, body }: TableAnswer): void => {

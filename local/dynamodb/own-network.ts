@@ -22,7 +22,7 @@ export const inOwnNetwork = (command: Command, ways: readonly Command[] = [bubbl
   const way = ways.find(isUsable);
   if (way === undefined)
     throw new Error(
-      'the table cannot be kept from web pages here: install bubblewrap ("sudo apt-get install bubblewrap") and ' +
+      'the table cannot be protected from web pages here: install bubblewrap ("sudo apt-get install bubblewrap") and ' +
         'allow user namespaces, or set AWS_ENDPOINT_URL_DYNAMODB to a DynamoDB of your own',
     );
   return [...way, ...command];

@@ -1,7 +1,7 @@
 /**
  * DynamoDB on one machine: dynoxide on a data folder, or whatever endpoint the caller names.
  *
- * It makes the one table if it is missing and sweeps expired items. Which server answers is nobody else's business:
+ * It makes the one table if it is missing and sweeps expired items. No caller sees which server answers:
  * the returned URL is that of a front which answers the keys of this start alone.
  */
 import { type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';

@@ -23,7 +23,7 @@ const tmpBytesMax = 256 * 1_048_576;
 /** As much as Docker gives: Python keeps the locks of `multiprocessing` there. */
 const sharedMemoryBytesMax = 64 * 1_048_576;
 const node = '/opt/sallyport/bin/node';
-/** Starts the runner: what an executable that cannot be read starts, no other process of its user can trace. */
+/** Starts the runner: no process of the same user can trace a process that an unreadable executable started. */
 const loader = '/opt/sallyport/bin/loader';
 const filter = '/opt/sallyport/user.bpf';
 
@@ -86,8 +86,8 @@ const serverVariables = (
 });
 
 /**
- * Closes what a shell was given above 3: whoever started us may have left descriptors open, and one of a folder leads
- * to all files of the host. For bash, since other shells cannot name a descriptor above 9.
+ * Closes the descriptors above 3 that a shell was given: the launching program may have left some open, and one of a
+ * folder leads to all files of the host. For bash, since other shells cannot name a descriptor above 9.
  */
 export const closeInherited = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; if [ "$fd" -gt 3 ]; then eval "exec $fd>&-"; fi; done;`;
 

@@ -1,8 +1,9 @@
 /**
- * Who sandboxes are on the host when we are root: a user that only one of them has, and a group for what they share.
+ * The host users of sandboxes: as root, each has a user of its own, and a group for the volumes that they share.
  *
  * Each start claims a block of user ids that no other instance on this machine has: by a lock in a folder that
- * only root may write, and only where no process runs as one of them. Without root every sandbox is who we are.
+ * only root may write, and only where no process runs as one of them. Without root every sandbox runs as
+ * the user of this process.
  */
 import { randomInt } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -27,7 +28,7 @@ export type Identities = {
   readonly release: () => void;
 };
 
-/** Every sandbox is who we are, or who its container says. */
+/** Every sandbox runs as the user of this process, or as its container says. */
 export const noIdentities: Identities = {
   take: () => undefined,
   giveBack: () => undefined,
@@ -59,7 +60,7 @@ export const claimIdentities = ({
 
 const blockOf = (uid: number): number => Math.floor((uid - firstUid) / blockUids);
 
-/** A folder that somebody else could write would let him take our ids. */
+/** In a folder that another user may write, that user could take our ids. */
 const openClaims = (folder: string): void => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);

@@ -1,4 +1,4 @@
-/** What every sandbox of this cloud is given to run: Node, the bundled server and runner, filter, loader, a small /etc. */
+/** The programs that every sandbox of this cloud is given: Node, the bundled server and runner, filter, loader, a small /etc. */
 import { chmod, constants, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleSandbox, filterFile } from '../../sandbox-task/bundle.ts';
@@ -23,7 +23,7 @@ export const writePrograms = async (folder: string): Promise<void> => {
   ]);
 };
 
-/** To be started by everyone and read by nobody but root: what it starts cannot be traced (execve(2), ptrace(2)). */
+/** Executable for everyone, readable for root alone: a process that it starts cannot be traced (execve(2), ptrace(2)). */
 const copyUnreadable = async (from: string, to: string): Promise<void> => {
   await copyFile(from, to);
   await chmod(to, 0o111);

@@ -19,7 +19,7 @@ export type Guard = {
   readonly now?: () => number;
 };
 
-/** Who signed a request, and for which service. */
+/** The caller that signed a request, and the service it signed for. */
 export type Signed = { readonly caller: string; readonly service: string };
 
 /** As on AWS: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html */
@@ -70,7 +70,7 @@ const refuseOldDate = (
     throw forbidden('RequestTimeTooSkewed', 'The signature is not of this time.');
 };
 
-/** What decides over a request is what was signed: the address, the date, the body's hash, the operation. */
+/** The headers that must be signed, since they decide about the request: address, date, body hash, operation. */
 const refuseUnsignedHeaders = ({ headers }: IncomingMessage, signed: readonly string[]): void => {
   const needed = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
   if (headers['x-amz-content-sha256'] === undefined || !needed.every((name) => signed.includes(name)))

@@ -1,8 +1,8 @@
 /**
  * The access keys of one start: made at random, handed out by name, kept in memory only.
  *
- * Each caller has a key of its own, so a signature says who signed. A secret is derived from the caller's name and a
- * value that nobody outside this process has; a key of an earlier start is worth nothing.
+ * Each caller has a key of its own, so a signature names its signer. A secret is derived from the caller's name and a
+ * value that never leaves this process; a key of an earlier start is worth nothing.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 

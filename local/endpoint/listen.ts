@@ -29,7 +29,7 @@ export type AnswerSigned = (
 
 export type SignedOptions = {
   readonly keys: Keys;
-  /** How refusals are written, JSON if not said. */
+  /** The form of refusals; JSON by default. */
   readonly writeError?: WriteError;
   /** Epoch milliseconds. */
   readonly now?: () => number;
@@ -76,7 +76,7 @@ const open = async (answer: Answer, port: number): Promise<Listening> => {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answer(request, response).catch((cause: unknown) => refuse(response, cause));
   };
-  // Without a listener of its own the server would ask for the body before anybody has looked at the head.
+  // Without a listener of its own the server would ask for the body before the head was checked.
   const server = createServer(handle).on('checkContinue', handle);
   // An idle kept-alive connection is never closed by us: a client that is just reusing it would see a reset.
   server.keepAliveTimeout = 0;

@@ -10,7 +10,7 @@ import { sha256 } from './signature.ts';
 
 const signedHashes = new WeakMap<IncomingMessage, string>();
 
-/** What a signature says of the body: hexadecimal SHA-256. */
+/** The body's hash in a signature: hexadecimal SHA-256. */
 export const claimBody = (request: IncomingMessage, hash: string): void => {
   signedHashes.set(request, hash);
 };

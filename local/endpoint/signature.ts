@@ -1,5 +1,5 @@
 /**
- * Signature Version 4 of AWS: what is signed of a request, and the signature over it.
+ * Signature Version 4 of AWS: the canonical form of a request, and the signature over it.
  *
  * Pure but for a small cache of signing keys, which live a day. The payload is signed by its hash, which the caller
  * names, so a signature is computed and checked without the body.
@@ -60,7 +60,7 @@ export const parseAuthorization = (header: string): Authorization | undefined =>
 export type ToSign = {
   readonly method: string;
   readonly target: string;
-  /** What is sent, `host` and `x-amz-content-sha256` among them; an older signature is replaced. */
+  /** The headers to send, `host` and `x-amz-content-sha256` among them; an older signature is replaced. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly service: string;
   readonly region: string;
@@ -141,7 +141,7 @@ const percentEncode = (text: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** What is not encoded well is signed as it stands: no client of ours sends it. */
+/** A badly encoded part is signed as it stands: no client of ours sends one. */
 const percentDecode = (text: string): string => {
   try {
     return decodeURIComponent(text);

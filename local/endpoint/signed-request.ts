@@ -1,4 +1,4 @@
-/** One request to an endpoint of the embedded cloud, signed by hand: what no client of an SDK would say. */
+/** One request to an endpoint of the embedded cloud, signed by hand: for requests that no client of an SDK makes. */
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';

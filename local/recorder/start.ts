@@ -1,9 +1,8 @@
 /**
  * Stands before an AWS endpoint, passes everything on as it comes, and tells who asked for what.
  *
- * Who asked is the caller whose key signed the request, which in the strict mode is the function. It goes on signed
- * anew, since its address is another. A service that it does not know is refused: what is not recorded would be
- * missing without a trace.
+ * The caller is the one whose key signed the request; in the strict mode that is the function. The request goes on signed
+ * anew, since its address is another. An unknown service is refused: its requests would be missing from the record.
  */
 import {
   type ClientRequest,

@@ -2,7 +2,7 @@
  * EventBridge Scheduler on one machine: one-time schedules that are kept over a restart and invoke functions, for the
  * real `@aws-sdk/client-scheduler`.
  *
- * Targets are invoked asynchronously (A29). What could not be delivered is a line of `dead-letters.jsonl`, where AWS
+ * Targets are invoked asynchronously (A29). An event that could not be delivered is a line of `dead-letters.jsonl`, where AWS
  * has a queue.
  */
 import { appendFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What the filter answers to every number of a system call, by running its program as the kernel does. */
+/** The filter's answer to every number of a system call, by running its program as the kernel does. */
 import { expect, test } from 'vitest';
 import { seccompFilter } from './filter.ts';
 

@@ -11,7 +11,7 @@ import { type Architecture, absentCalls, allowedCalls, newestCall } from './syst
 /** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h. */
 const auditNames: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** How the kernel names what Node calls `x64` and `arm64` (uname(2)). */
+/** The kernel's names for Node's `x64` and `arm64` (uname(2)). */
 export const machineNames: ReadonlyMap<string, string> = new Map([
   ['x64', 'x86_64'],
   ['arm64', 'aarch64'],

@@ -1,7 +1,7 @@
 /**
  * The system calls of user code: an allow list, with a reason for each group.
  *
- * What stands in no group is refused: tracing other processes or reading their memory and descriptors, mounts and
+ * A call in no group is refused: tracing other processes or reading their memory and descriptors, mounts and
  * name spaces, kernel modules, keys, BPF, performance events, io_uring, user faults, quotas, the kernel's log,
  * the clock, NUMA policy, handles of files. Numbers: the kernel's arch/x86/entry/syscalls/syscall_64.tbl and
  * include/uapi/asm-generic/unistd.h; a call that one of the two does not have shows a hyphen.

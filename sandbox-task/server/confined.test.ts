@@ -1,6 +1,6 @@
 /**
  * The launcher of the image, run here: the filter over user code without bubblewrap, a runner that cannot be traced,
- * and no descriptor of whoever started it (W7 and W9 of docs/spec/sandbox.md).
+ * and no descriptor of the launching process (W7 and W9 of docs/spec/sandbox.md).
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs';

@@ -41,7 +41,7 @@ export const environment = z.object({
   SANDBOX_PROCESSES_MAX: z.coerce.number().int().positive().default(256),
   /** Where the cgroup of user code shows its memory counters; without it the runner counts. */
   SANDBOX_CGROUP: absolutePath.optional(),
-  /** Whether user code may write to /proc; where it may not, the server sets the scores of its processes. */
+  /** True if user code may write to /proc; where it may not, the server sets the scores of its processes. */
   SANDBOX_PROC: z.enum(['writable', 'read-only']).default('writable'),
   SANDBOX_WORKSPACE: absolutePath.default('/workspace'),
   /** A mounted folder that user code shares with its owner's other sandboxes. */

@@ -34,7 +34,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The kernel may take the runner for the memory of user code: what ran is then known to be over, and why. */
+/** The kernel may kill the runner for the memory of user code: the call has then ended, for a known reason. */
 export const asMemoryLoss = (cause: unknown, memoryMbMax: number): unknown =>
   cause instanceof Refusal && cause.code === 'tool_outcome_unknown'
     ? new Refusal(

@@ -1,4 +1,4 @@
-/** What of the runner's words is believed. */
+/** The messages of the runner that the server accepts. */
 import { expect, test } from 'vitest';
 import { parseRunnerMessage } from './runner-message.ts';
 

@@ -37,10 +37,10 @@ const complaintBytesMax = 2000;
 
 export type RunnerStart = {
   readonly argv: readonly string[];
-  /** Whether user processes cannot set their own scores (server/user-scores.ts). */
+  /** True if user processes cannot set their own scores (server/user-scores.ts). */
   readonly raisesScores: boolean;
   readonly log: Log;
-  /** What MCP servers on the user's side write on stderr, in whole lines. */
+  /** Lines that MCP servers on the user's side write on stderr. */
   readonly onStdioLog: (server: string, text: string) => void;
 };
 

@@ -1,4 +1,4 @@
-/** The path that a tool or a route is given, refused where no file can have it. Where it leads is the runner's question. */
+/** The path that a tool or a route is given, refused where no file can have it. The runner decides where it leads. */
 import * as z from 'zod';
 import { filePathProblem } from '#shared/contracts/file-path.ts';
 import { Refusal } from './refusal.ts';

@@ -2,8 +2,8 @@
  * The oom_score_adj of user processes, set by the server where user code finds /proc read-only.
  *
  * From each request on, every process behind the inner wall is given the highest score, until no request waits and
- * none was found without it: so the kernel takes those first when memory is short. They cannot lower it, and what
- * they fork inherits it. The runner keeps its own: it cannot be traced, so nobody but root may write its score
+ * every process has it: so the kernel takes those first when memory is short. They cannot lower it, and what
+ * they fork inherits it. The runner keeps its own: it cannot be traced, so only root may write its score
  * (docs/spec/sandbox.md, W6).
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -23,7 +23,7 @@ export type RunnerSettings = {
   readonly sharedPath?: string | undefined;
   /** The Node of user code; the runner's own may be one that cannot be read. */
   readonly nodePath: string;
-  /** Whether user processes set their oom_score_adj themselves, or find /proc read-only. */
+  /** True if user processes set their oom_score_adj themselves; false if they find /proc read-only. */
   readonly isProcWritable: boolean;
   /** Processes and threads of the whole sandbox. */
   readonly processesMax: number;

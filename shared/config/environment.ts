@@ -52,7 +52,7 @@ const turns = z.object({ TURN_FUNCTION: name });
 const janitor = z.object({ JANITOR_FUNCTION: name });
 /** Whoever changes a schedule has it tended. */
 const schedules = z.object({ SCHEDULES_FUNCTION: name });
-/** Whoever writes a notice has it sent. */
+/** A function that writes a notice has it sent. */
 const webhooks = z.object({ WEBHOOKS_FUNCTION: name });
 const sandboxes = z.object({
   SANDBOX_CLUSTER: name,

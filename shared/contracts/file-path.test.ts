@@ -1,4 +1,4 @@
-/** Which paths no file can have. */
+/** Paths that no file can have. */
 import { expect, test } from 'vitest';
 import { filePathProblem } from './file-path.ts';
 

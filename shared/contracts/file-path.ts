@@ -9,7 +9,7 @@ const stepBytesMax = 255;
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
-/** What a path that a file could have would be; nothing for one that it could. */
+/** The rule that a path breaks, in words; undefined for a path that a file can have. */
 export const filePathProblem = (path: string): string | undefined => {
   if (path === '') return 'a path of at least one character';
   if (path.includes('\0')) return 'a path without NUL characters';

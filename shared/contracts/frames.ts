@@ -37,7 +37,7 @@ export const cutData = ({ type, data }: LogEntry, bytesMax: number): JsonObject 
   return { ...rest, args: cutArguments(args, room), ...marks };
 };
 
-/** Whether its request went out without a part of its arguments: whoever approves it must have seen the rest. */
+/** True if the request went out without a part of its arguments: an approval must prove that the rest was seen. */
 export const isCutForSocket = (request: Extract<LogEntry, { type: 'tool:approval_required' }>): boolean =>
   bytesOf(request.data) > frameBytesMax;
 

@@ -1,5 +1,5 @@
 /**
- * What the link function is told: one request to one sandbox, a checkpoint between a sandbox and the bucket, or a look at
+ * The requests of the link function: one request to one sandbox, a checkpoint between a sandbox and the bucket, or a look at
  * a saved one. Contents of a workspace never pass through anything but the link.
  */
 import * as z from 'zod';
@@ -53,7 +53,7 @@ const restoreCall = z.object({
   shared,
 });
 
-/** What was saved of a workspace, for whoever starts no sandbox: no address. */
+/** A look at a saved workspace, without a sandbox: no address. */
 const savedCall = z.object({
   kind: z.literal('saved'),
   workspace: z.uuid(),

@@ -1,4 +1,4 @@
-/** What a contract does not know of a value, through every kind of schema that bodies are made of. */
+/** Unknown fields of a value, through every kind of schema that bodies are made of. */
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { addServerBody, changeServerBody } from './mcp-server.ts';

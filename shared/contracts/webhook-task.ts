@@ -1,4 +1,4 @@
-/** What the sender of webhooks is invoked with: after a commit, by the API, or by the sweep's rule. */
+/** The tasks of the sender of webhooks: after a commit, from the API, or from the sweep's rule. */
 import * as z from 'zod';
 import { isUuid } from '#shared/domain/ids.ts';
 import { sweptMax } from '#shared/domain/webhook/limits.ts';
@@ -10,7 +10,7 @@ const webhookId = z.custom<WebhookId>((value) => typeof value === 'string' && is
 export const webhookTask = z.union([
   z.object({
     sweep: z.literal('webhooks'),
-    /** Where people see the deployment. */
+    /** The public address of the deployment. */
     url: z.url().exactOptional(),
     correlationId,
   }),

@@ -8,7 +8,7 @@
 import type { OwnerId, ProjectId } from './ids.ts';
 import type { Principal, Scope } from './principal.ts';
 
-/** `any`: whoever is authenticated. `global`: of the deployment. `admin:read`: of everybody. `own`: of a project or a person. */
+/** `any`: every authenticated caller. `global`: of the deployment. `admin:read`: of all owners. `own`: of a project or a person. */
 export const needs = [
   'any',
   'global:read',
@@ -96,7 +96,7 @@ const reachOf = (principal: Principal, resource: Owned): Reach => {
   return isOwn(principal, resource) ? own : others;
 };
 
-/** Whose calls a principal may decide: of all, of a project, or of a person in a project. Undefined: nobody's. */
+/** The calls that a principal may decide: all, those of a project, or of a person in a project. Undefined: none. */
 export const decidableBy = (
   principal: Principal,
 ): { readonly project?: ProjectId; readonly owner?: OwnerId } | undefined => {

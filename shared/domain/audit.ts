@@ -1,4 +1,4 @@
-/** A row of the audit log: who did what to which thing, kept apart from logs and for longer. */
+/** A row of the audit log: actor, action and subject, stored apart from logs and for longer. */
 import type { ProjectId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Decider } from './principal.ts';

@@ -15,7 +15,7 @@ const openFunctions = (functions: number) => {
     table.fullAt = next;
     return { isTaken: true, fullAt: next };
   };
-  /** Whether a frame is let through by the function whose turn it is. */
+  /** True if the function whose turn it is lets a frame through. */
   const send = (now: number): boolean => {
     const place = turn++ % functions;
     const known = counts[place];

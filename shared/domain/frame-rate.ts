@@ -1,5 +1,5 @@
 /**
- * How many frames a connection may send: a bucket that refills steadily, counted by every function that handles a frame.
+ * The frame rate of a connection: a bucket that refills steadily, counted by every function that handles a frame.
  *
  * The table holds the bucket as the time at which it is full again. A frame after a silence costs no write: it is counted
  * with the next one, or not at all, since the bucket is full by then. A frame that is known to have no room costs none
@@ -16,7 +16,7 @@ export type FrameCount = {
 };
 
 export const frameIntervalMs = 1000 / framesPerSecondMax;
-/** How long an empty bucket takes to be full. */
+/** The time in which an empty bucket fills, in milliseconds. */
 export const frameBucketMs = frameBurstMax * frameIntervalMs;
 
 export type FrameStep =
@@ -37,7 +37,7 @@ export const frameStep = (known: FrameCount | undefined, now: number): FrameStep
 
 export type Taken = { readonly isTaken: boolean; readonly fullAt: number };
 
-/** What was let through before stays to be counted where there was no room for all. */
+/** Frames that were let through before stay to be counted where there was no room for all. */
 export const afterTake = (
   known: FrameCount | undefined,
   { isTaken, fullAt }: Taken,

@@ -54,7 +54,7 @@ export const sandboxStartMsMax = 180_000;
 export const sandboxWaitMsMax = 120_000;
 /** A stop that ECS has not confirmed is asked for again after this long, in milliseconds. */
 export const stopRetryMs = 30_000;
-/** A session that only a connection asked for outlives its last one by this long, in milliseconds: who lost a connection comes back. */
+/** A session that only a connection asked for outlives its last one by this long, in milliseconds, for a client that reconnects. */
 export const unusedSessionMs = 60_000;
 /** Frames one connection may send in a second, and at once after it was silent. */
 export const framesPerSecondMax = 50;

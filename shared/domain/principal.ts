@@ -20,7 +20,7 @@ export type Principal = {
 
 export const deciderKinds = ['token', 'person', 'grant', 'policy'] as const;
 
-/** Who or what decided a call. A policy's id is its mode. */
+/** The decider of a call. A policy's id is its mode. */
 export type Decider = {
   readonly kind: (typeof deciderKinds)[number];
   readonly id: string;

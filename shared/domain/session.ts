@@ -59,7 +59,7 @@ export type Session = {
   readonly provider: ProviderName;
   readonly model: string;
   readonly approvals: ApprovalMode;
-  /** What a person allowed for the rest of the session; a turn that runs has its own. */
+  /** The grants of the session; a turn that runs has its own. */
   readonly grants: readonly Grant[];
   /** What its project said of money, depth and agents when it was made; what that leaves open is the operator's. */
   readonly limits?: TreeLimits;

@@ -25,7 +25,7 @@ const hiddenOrMarked = new RegExp(String.raw`${hidden}|\p{L}\p{M}+|\p{M}`, 'gu')
 /** More than any script stacks on a letter; beyond, marks only cover what is around them. */
 const marksPerLetterMax = 4;
 const letter = /^\p{L}/u;
-/** What commands and paths are written with: on these, a mark of another script is mostly drawn as nothing. */
+/** The characters of commands and paths: on these, a mark of another script is mostly drawn as nothing. */
 const plainLetter = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}]/u;
 const commonMark = /^[\p{Script=Inherited}\p{Script=Cyrillic}]/u;
 
@@ -40,7 +40,7 @@ export const replaceHidden = (text: string, write: (number: number) => string): 
   });
 };
 
-/** How many marks stay on their letter: from the first that would not be seen on, none does. */
+/** The number of marks that stay on their letter: from the first invisible one on, none does. */
 const shownMarks = (base: string, marks: readonly string[]): number => {
   const isPlain = plainLetter.test(base);
   const first = marks.findIndex((mark) => isHidden.test(mark) || (isPlain && !commonMark.test(mark)));

@@ -8,7 +8,7 @@ export type WaitingEntry = WaitingCall & {
   readonly owner: OwnerId;
 };
 
-/** Which of them: of one project, of one owner, or all. */
+/** The selection: of one project, of one owner, or all. */
 export type WaitingFilter = {
   readonly project?: ProjectId | undefined;
   readonly owner?: OwnerId | undefined;

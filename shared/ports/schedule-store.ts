@@ -39,7 +39,7 @@ export interface ScheduleStore {
     },
   ): Promise<Schedule | 'moved' | 'full'>;
   pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<void>;
-  /** An open run as it goes on, or as it ended and is history, with what webhooks hear of its end; false when somebody else moved it. */
+  /** An open run as it goes on, or as it ended and is history, with what webhooks hear of its end; false when another caller moved it. */
   saveRun(run: Run, notices?: readonly Notice[]): Promise<boolean>;
   /** Ended runs, newest first. `after` is what the previous page gave as `next`. */
   history(

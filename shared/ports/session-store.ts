@@ -71,11 +71,11 @@ export type TurnCommit = {
   readonly patch?: SessionPatch;
   /** Lets go of the lease, unless work came that the writer has not seen. */
   readonly release: boolean;
-  /** What the step changes about the call that waits for a person. */
+  /** The change to the list of waiting calls. */
   readonly waiting?: WaitingChange | undefined;
   /** Rows of the audit log that are true exactly if this commit is. */
   readonly audits?: readonly AuditRow[];
-  /** What webhooks hear of it. */
+  /** The notice for webhooks. */
   readonly notices?: readonly Notice[];
   /** Says that there is something to do now (a decided call). */
   readonly wakes: boolean;

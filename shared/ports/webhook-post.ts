@@ -20,7 +20,7 @@ export interface SecretMaker {
   newSecret(): string;
 }
 
-/** Has the sender act for a person who waits, and for one who does not. */
+/** Invokes the sender: a test is waited for, a change is not. */
 export interface WebhookTender {
   /** Sends a test now. */
   test(

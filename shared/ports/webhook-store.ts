@@ -1,6 +1,6 @@
 /**
- * Webhooks, what they have to hear, and who is sending it. Every method is one read or one conditional write, and says
- * what it returns when it loses. Times are epoch milliseconds.
+ * Webhooks, their notices and deliveries, and the lease of each sender. Every method is one read or one conditional
+ * write, and says what it returns when it loses. Times are epoch milliseconds.
  *
  * The conformance suite is tests/conformance/webhook-store.test.ts.
  */
@@ -23,7 +23,7 @@ export interface WebhookStore {
   ): Promise<'created' | 'moved'>;
   /** Over the version that was read; undefined when it has another, or is gone. */
   replace(webhook: Webhook): Promise<Webhook | undefined>;
-  /** With its secret; false when it was gone. What it had to hear is cleared by the sender. */
+  /** With its secret; false when it was deleted before. The sender clears its deliveries. */
   remove(id: WebhookId): Promise<boolean>;
   /** Puts notices of what is written elsewhere; one that is there is put again. */
   tell(notices: readonly Notice[]): Promise<void>;
@@ -47,21 +47,21 @@ export type SenderLease = {
 export interface DeliveryQueue {
   secretOf(id: WebhookId): Promise<string | undefined>;
   notice(id: string): Promise<Notice | undefined>;
-  /** The notice becomes a delivery to each, all or nothing; false when somebody else was first. */
+  /** The notice becomes a delivery to each, all or nothing; false when another caller was first. */
   spread(notice: Notice, deliveries: readonly Delivery[]): Promise<boolean>;
-  /** Notices that nobody spread, and webhooks with something to send. */
+  /** Notices that were not spread, and webhooks with something to send. */
   due(
     now: number,
     itemsMax: number,
   ): Promise<{ readonly notices: readonly string[]; readonly webhooks: readonly WebhookId[] }>;
-  /** Undefined when somebody else holds it: they are told that there is something new. */
+  /** Undefined when another sender holds it: that one is told that there is something new. */
   takeLease(
     webhook: WebhookId,
     lease: { readonly at: number; readonly until: number },
   ): Promise<SenderLease | undefined>;
-  /** The lease as it stands; undefined when somebody else holds it. */
+  /** The lease as it stands; undefined when another sender holds it. */
   renewLease(lease: SenderLease, until: number): Promise<SenderLease | undefined>;
-  /** `kept` when something new came meanwhile; `stale` when somebody else holds it. Absent `dueAt`: nothing waits. */
+  /** `kept` when something new came concurrently; `stale` when another sender holds it. Absent `dueAt`: nothing waits. */
   releaseLease(
     lease: SenderLease,
     next: { readonly dueAt: number | undefined; readonly acceptedAt: number | undefined },
@@ -70,7 +70,7 @@ export interface DeliveryQueue {
   waiting(id: WebhookId, itemsMax: number): Promise<readonly Delivery[]>;
   /** Counted up to `countMax`. */
   countWaiting(id: WebhookId, countMax: number): Promise<number>;
-  /** What became of an attempt; false when somebody else settled it: the attempt counts for nothing then. */
+  /** Records the outcome of an attempt; false when another sender settled it: the attempt counts for nothing then. */
   settle(read: Delivery, settled: Settled, row: DeliveryRow): Promise<boolean>;
   /** Deletes all that is left of a webhook that was removed. */
   clear(id: WebhookId): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * What a page does to the services that listen on this machine. It runs inside the page, so it is one function that
+ * The attack of a page on the services that listen on this machine. It runs inside the page, so it is one function that
  * uses nothing from outside; what it could read of any answer is its report.
  */
 export type Prey = {

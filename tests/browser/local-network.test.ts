@@ -166,7 +166,7 @@ const prey = async (): Promise<Prey> => {
   };
 };
 
-/** What the attacks are after. Rates, tickets and their grants change with each request that this test itself makes. */
+/** The state that the attacks are after. Rates, tickets and their grants change with each request that this test itself makes. */
 const volatile = /^(RATE|TICKET|GRANT|PREVIEW|HISTORY|METRIC)/;
 
 const state = async () => {

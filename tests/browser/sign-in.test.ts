@@ -56,7 +56,7 @@ test('a token is asked for, and a wrong one is refused with the reason', async (
   await page.getByLabel('Access token').waitFor();
 });
 
-/** What was sent to the API with a token, as method and path. */
+/** The requests to the API that carried a token, as method and path. */
 const sentWith = (page: Page, token: string): readonly string[] => {
   const sent: string[] = [];
   page.on('request', async (request) => {

@@ -1,4 +1,4 @@
-/** What is typed decides nothing: not for the message box, not on any page, not in the fields of a prompt. */
+/** Typed text decides nothing: not in the message box, not on any page, not in the fields of a prompt. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';

@@ -1,6 +1,6 @@
 /**
- * What a person reads, what the digest covers and what runs are the same call, byte for byte, however long it is and
- * whatever is in it; and nothing is approved before it was shown.
+ * The call that a person reads, that the digest covers and that runs is one and the same, byte for byte, at any length and
+ * with any content; and nothing is approved before it was shown.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ import {
 
 let cloud: EmbeddedCloud;
 let recorder: Loopback;
-/** What a tool of a registered server was called with. */
+/** The arguments that a tool of a registered server was called with. */
 const received: unknown[] = [];
 beforeAll(async () => {
   recorder = await modernServer({
@@ -136,7 +136,7 @@ test('9,000 short strings: read, covered and run are the same', async () => {
 /** When each button of each prompt was there, and when it could first be pressed, in milliseconds of the page. */
 type Seen = Readonly<Record<string, { readonly at: number; readonly enabledAt: number | null }>>;
 
-/** What a page shows of itself over the time, since a look from here comes when it comes. */
+/** The page's own record of its state over time, since a look from the test comes late. */
 const watchButtons = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const seen: Record<string, { at: number; enabledAt: number | null }> = {};

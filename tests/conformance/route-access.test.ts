@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const touched: string[] = [];
-/** What starts a sandbox, or reaches into one. */
+/** Operations that start a sandbox, or reach into one. */
 const ofSandbox = (name: string) =>
   new Proxy(
     {},

@@ -238,7 +238,7 @@ describe('the right to send', () => {
   test('is not let go before everything that came is seen', async () => {
     const webhook = newId();
     const lease = await queue().takeLease(webhook, { at: 100, until: 200 });
-    if (lease === undefined) throw new Error('somebody else holds it');
+    if (lease === undefined) throw new Error('another sender holds it');
     const over = { dueAt: undefined, acceptedAt: 150 };
     expect(await queue().takeLease(webhook, { at: 150, until: 250 })).toBeUndefined();
     expect(await queue().releaseLease(lease, over)).toBe('kept');
@@ -257,7 +257,7 @@ describe('the right to send', () => {
   test('is due when its holder says so', async () => {
     const webhook = newId();
     const lease = await queue().takeLease(webhook, { at: 100, until: 200 });
-    if (lease === undefined) throw new Error('somebody else holds it');
+    if (lease === undefined) throw new Error('another sender holds it');
     await queue().releaseLease(lease, { dueAt: far + 500, acceptedAt: undefined });
     expect((await queue().due(far + 499, 1000)).webhooks).not.toContain(webhook);
     expect((await queue().due(far + 500, 1000)).webhooks).toContain(webhook);

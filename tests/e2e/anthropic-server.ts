@@ -6,7 +6,7 @@ export type ScriptedCall = { readonly id: string; readonly name: string; readonl
 
 export type AnthropicServer = {
   readonly url: string;
-  /** What the next request is answered with; without any, a sentence. */
+  /** The answer to the next request; without one, a sentence. */
   readonly script: ScriptedCall[][];
   /** The bodies of all requests. */
   readonly asked: unknown[];

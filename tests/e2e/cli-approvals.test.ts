@@ -1,4 +1,4 @@
-/** Calls that wait, as the command line client shows and decides them on the real program: what was seen is what runs. */
+/** Calls that wait, as the command line client shows and decides them on the real program: the call that was seen runs. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

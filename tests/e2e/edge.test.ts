@@ -1,4 +1,4 @@
-/** The edge of the platform, black-box: fields that nobody knows, ids in capitals and of nobody, and rates. */
+/** The edge of the platform, black-box: unknown fields, ids in capitals, ids of no session, and rates. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Server, startServer } from './server.ts';
 import { connect } from './socket-client.ts';

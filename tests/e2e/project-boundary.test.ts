@@ -29,7 +29,7 @@ const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.string
 const made = (path: string, body: object): Promise<{ id: string; token: string; workspace: string }> =>
   cloud.ask(`/api${path}`, post(body));
 
-/** Of nobody: the address is public, and nothing happens that it hears of. */
+/** No receiver is there: the address is public, and nothing happens that it hears of. */
 const hook = { url: 'https://192.0.32.7/', events: ['sandbox_failed'] };
 
 const openSide = async (): Promise<Side> => {

@@ -1,4 +1,4 @@
-/** What is approved is what runs: by digest, whole, on record, and by nobody else. */
+/** The approved call is the one that runs: by digest, whole, on record, and by no other owner. */
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeSession } from './agent.ts';

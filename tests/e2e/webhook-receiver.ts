@@ -18,7 +18,7 @@ export type Receiver = {
   readonly url: string;
   readonly host: string;
   readonly delivered: readonly Delivered[];
-  /** What it answers from now on. */
+  /** Its answer from now on. */
   answer: { status: number; location?: string };
   readonly down: () => Promise<void>;
   readonly up: () => Promise<void>;
@@ -60,7 +60,7 @@ export type Told = {
   readonly data: Readonly<Record<string, string>>;
 };
 
-/** What one webhook was accepted of, each verified by the public library: it throws where one is not. */
+/** The accepted deliveries of one webhook, each verified by the public library, which throws for a bad one. */
 export const verified = (
   { delivered }: Receiver,
   { path: own, secret }: { readonly path: string; readonly secret: string },

@@ -30,7 +30,7 @@ for (const n of require('node:fs').readdirSync('/proc/self/fd')) {
 
 const numbersIn = (text: string): readonly number[] =>
   [...text.matchAll(/(\d+)=/g)].map(([, number]) => Number(number)).toSorted((one, other) => one - other);
-/** What an interpreter opens for itself, and a socket for each stream and the channel. */
+/** The descriptors that an interpreter opens itself, and a socket for each stream and the channel. */
 const own = /^(?:anon_inode:\S+|socket:\S+|pipe:\S+|\/dev\/null|\/dev\/urandom)$/;
 const foreignIn = (text: string): readonly string[] =>
   [...text.matchAll(/(\d+)=(\S+)/g)]

@@ -15,9 +15,9 @@ type TaskDetail = {
 
 export type AttackedSandbox = {
   readonly call: (name: string, args: JsonObject) => ReturnType<ReturnType<typeof makeSandboxTools>['call']>;
-  /** What a bash line printed; a failure in words. */
+  /** The output of a bash line; a failure in words. */
   readonly run: (command: string) => Promise<string>;
-  /** What Python or Node code printed; a failure in words. */
+  /** The output of Python or Node code; a failure in words. */
   readonly runCode: (language: 'python' | 'node', code: string) => Promise<string>;
 };
 

@@ -78,13 +78,13 @@ export const startAccess = (): void => {
   if (given !== null) takeLink(given);
 };
 
-/** A link with a token was opened: it signs in where nobody is, and asks where somebody is as another. */
+/** A link with a token was opened: it signs in a tab without a token, and asks in a tab that has another. */
 export const takeLink = (given: string): void => {
   if (token === null) void signInWith(given);
   else if (given !== token) offer.value = { current: token, given };
 };
 
-/** What a token opens, asked for without using it for anything else. */
+/** The access of a token, asked for without using it for anything else. */
 export const scopeOfToken = async (which: string): Promise<string> =>
   (await request(api.access, {}, { token: which })).scope;
 

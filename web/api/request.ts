@@ -32,7 +32,7 @@ type Parts<Path extends string, S extends Shapes> = ([NamesIn<Path>] extends [ne
 
 export type RequestOptions = {
   readonly signal?: AbortSignal;
-  /** Asks with another token than the one that is signed in; a refusal of it signs nobody out. */
+  /** Asks with another token than the one that is signed in; a refusal of it does not sign this tab out. */
   readonly token?: string;
 };
 

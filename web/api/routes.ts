@@ -42,7 +42,7 @@ export type StatsHistory = Out<typeof history.statsHistoryAnswer>;
 export type ModelList = Out<typeof deployment.modelsAnswer>;
 export type ServerConfig = In<typeof mcp.addServerBody>['config'];
 export type ProviderName = Session['provider'];
-/** What a person says to a waiting call; the call's digest and turn go with it. */
+/** A decision about a waiting call; the call's digest and turn go with it. */
 export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId'>;
 export type WaitingRow = Out<typeof approvals.approvalsAnswer>['approvals'][number];
 export type SessionGrant = Out<typeof approvals.grantAnswer>;

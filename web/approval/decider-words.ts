@@ -1,4 +1,4 @@
-/** Who or what decided a call, in words. Pure; a name is shown beside and trusted for nothing. */
+/** The decider of a call, in words. Pure; a name is shown beside and trusted for nothing. */
 import type { deciderKinds } from '#shared/domain/principal.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 

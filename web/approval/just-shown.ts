@@ -1,6 +1,6 @@
 /**
- * Whether something has been in view for too short a time to be decided: what appears or changes under a finger or a
- * pointer is not what that person meant.
+ * A guard against accidental decisions: true while something has been in view too briefly. A person did not mean to press
+ * a button that has just appeared or changed under the pointer.
  */
 import { onMounted, onScopeDispose, type ShallowRef, shallowRef, watch } from 'vue';
 

@@ -1,5 +1,5 @@
 /**
- * What "always" means for a call: every later call of its tool, or those commands that begin with given words.
+ * The meaning of "always" for a call: every later call of its tool, or those commands that begin with given words.
  * Pure; the rules of a prefix are those of shared/domain/turn/grant.ts.
  */
 import { toolIdentity } from '#shared/domain/asked-call.ts';
@@ -39,6 +39,6 @@ export const prefixProblem = (
     : undefined;
 };
 
-/** What a grant allows, as a person reads it. */
+/** The calls that a grant allows, as a person reads it. */
 export const grantWords = ({ tool, prefix }: Pick<Grant, 'tool' | 'prefix'>): string =>
   prefix === undefined ? `Every later ${tool} call` : `Commands beginning with ${prefix}`;

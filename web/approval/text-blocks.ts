@@ -31,7 +31,7 @@ const hexadecimal = 16;
 const markHidden = (text: string): string =>
   replaceHidden(text, (number) => `${open}${number.toString(hexadecimal)}${close}`);
 
-/** Whether every character of a text is drawn as itself. */
+/** True if every character of a text is drawn as itself. */
 export const isPlain = (text: string): boolean => !markHidden(text).includes(open);
 
 /** The pieces make up the text; they count only where nothing of it is hidden. */

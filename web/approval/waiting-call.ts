@@ -26,7 +26,7 @@ export type WaitingCall = {
 export type CheckedCall =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** What is here is not what the server asks about. */
+  /** The call that was loaded is not the one that the server asks about. */
   | { readonly kind: 'differs'; readonly digest: string }
   | { readonly kind: 'whole'; readonly args: JsonObject; readonly digest: string };
 
@@ -72,7 +72,7 @@ export const sendDecision = (
 ): Promise<unknown> =>
   request(api.decideCall, { params: { id: sessionId, callId }, body: { ...decision, turnId, digest } });
 
-/** Somebody else decided it, or its turn is over. */
+/** Another decision came first, or its turn is over. */
 export const isAlreadyDecided = ({ code }: Pick<RequestError, 'code'>): boolean =>
   code === 'no_pending_tool_call';
 

@@ -1,7 +1,7 @@
 /**
- * Keys that act on a page. What decides or stops something is a chord with Alt; a key alone only shows or moves.
+ * Keys that act on a page. A key that decides or stops something is a chord with Alt; a key alone only shows or moves.
  *
- * What is typed is never taken for a key: in a text field a key alone does nothing, and a chord acts only where it types
+ * Typed text is never taken for a key: in a text field a key alone does nothing, and a chord acts only where it types
  * nothing. Nothing acts while a dialog is open.
  */
 import { onMounted, onUnmounted } from 'vue';

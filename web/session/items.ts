@@ -16,7 +16,7 @@ export type CallStatus =
   | 'rejected'
   | 'ended';
 
-/** What was asked about a call: by its digest the whole of it is known. */
+/** The request about a call: its digest identifies the whole call. */
 type Asked = {
   readonly turnId: string;
   readonly digest: string;
@@ -24,7 +24,7 @@ type Asked = {
   readonly isCut: boolean;
 };
 
-/** The word that was given on a call, whose it was, and when. */
+/** The decision on a call, with its decider and time. */
 export type Decided = {
   readonly isApproved: boolean;
   readonly by: Decider;

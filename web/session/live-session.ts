@@ -126,7 +126,7 @@ export const withdraw = (messageId: string): void => {
   outbox?.keep(current.items);
 };
 
-/** What a prompt needs to show and to decide it; undefined for one that is not asked about. */
+/** The data that a prompt needs to show and decide a call; undefined for one that does not wait. */
 export const waitingCallOf = ({ asked, ...call }: CallItem): WaitingCall | undefined => {
   const sessionId = call.childSession ?? openId.value;
   if (asked === null || sessionId === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Notifications of the browser: one for each call that begins to wait while nobody looks at the page. They name the tool
- * and the session, never the arguments: a lock screen may show them to anybody.
+ * Notifications of the browser: one for each call that begins to wait while the page is in the background. They name the
+ * tool and the session, never the arguments: a lock screen shows them to any passer-by.
  */
 import { type ShallowRef, shallowRef, watch } from 'vue';
 import { request } from '../api/request.ts';

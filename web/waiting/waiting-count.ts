@@ -1,6 +1,6 @@
 /**
- * How many calls wait for this person, over all sessions and their children: one socket for the whole app, which belongs
- * to no session and comes back by itself.
+ * The number of calls that wait for this person, over all sessions and their children: one socket for the whole app,
+ * which belongs to no session and reconnects by itself.
  *
  * Undefined while it is not known; a page then falls back to what its open session says.
  */
@@ -74,7 +74,7 @@ const openFeed = (): Feed => {
 };
 
 let feed: Feed | undefined;
-/** Only who may decide is asked. */
+/** Only principals that may decide are asked. */
 watch(
   () => signIn.value.kind === 'signed-in' && may('own:write'),
   (isWanted) => {

@@ -4,7 +4,7 @@ import type { NoticeSender } from '#shared/ports/invoker.ts';
 
 export type NoticeSenderSettings = {
   readonly functionName: string;
-  /** The correlation id of whoever wrote the notices. */
+  /** The correlation id of the caller that wrote the notices. */
   readonly followed: () => string | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** What a receiver gets, and what is made of its answer, over real sockets on loopback. */
+/** Requests to a receiver, and the outcome of its answers, over real sockets on loopback. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';

@@ -12,7 +12,7 @@ import { explainFailure } from '../mcp/unreachable.ts';
 import { signatureHeaders } from './signature.ts';
 
 export type PostSettings = Omit<EgressSettings, 'setting'> & {
-  /** How long one attempt may take, in milliseconds. */
+  /** The longest time of one attempt, in milliseconds. */
   readonly attemptMs?: number;
 };
 

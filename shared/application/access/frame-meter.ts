@@ -25,12 +25,12 @@ export type FrameMeter = {
 /** Connections that one function remembers; the one it saw first is forgotten first. */
 const connectionsMax = 10_000;
 
-/** How often a frame is asked for again whose function was held up while it asked. */
+/** Tries for a frame whose function was held up while it asked. */
 const triesMax = 5;
 
 export type FrameMeterPorts = {
   readonly frames: FrameBucket;
-  /** How often a connection is told, whichever function tells it. */
+  /** Limits how often a connection is told, over all functions. */
   readonly refusals: RateLimiter;
   readonly world: Pick<World, 'now'>;
 };
@@ -50,7 +50,7 @@ export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): Fr
     const wish = { takenMs: step.frames * frameIntervalMs, bucketMs: frameBucketMs, now };
     const taken = await frames.take(id, wish);
     remember(counts, id, afterTake(known, taken, now));
-    // Who was held up asked for a moment that is over: there may be room by now.
+    // A function that was held up asked for a moment that is over: there may be room by now.
     if (taken.isTaken || world.now() - now < frameIntervalMs || triesLeft === 0) return taken.isTaken;
     return isAllowed(id, triesLeft - 1);
   };

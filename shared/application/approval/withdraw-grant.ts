@@ -66,7 +66,7 @@ const withdrawFrom = async (
     }
     current = await ports.sessions.getWithTurn(session.id);
   }
-  throw new AppError('conflict', 'the turn moved each time the grant was to be withdrawn', {
+  throw new AppError('conflict', 'the turn changed at every attempt to withdraw the grant', {
     suggestions: ['Withdraw it again.'],
     recoveryActions: ['retry_operation'],
   });

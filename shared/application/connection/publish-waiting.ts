@@ -1,6 +1,6 @@
 /**
- * Publishes how many calls wait to the sockets of those who may decide them. Each reads a number of its own: what waits in
- * another's project is none of its business.
+ * Publishes how many calls wait to the sockets of those who may decide them. Each gets a number of its own, which
+ * counts only the calls that its principal may decide.
  */
 import { unnumberedFrame } from '../../contracts/frames.ts';
 import { decidableBy } from '../../domain/access.ts';

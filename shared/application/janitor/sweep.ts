@@ -81,7 +81,7 @@ const sweepSession = async (ports: SweepPorts, session: Session, settings: Sweep
   }
 };
 
-/** Nobody asked for it but by connecting, nothing was said in it, and the last connection has gone. */
+/** Made by a connection alone, without a message, and its last connection has closed. */
 const removedAsUnused = async ({ sessions, connections }: SweepPorts, session: Session): Promise<boolean> => {
   if (session.isFleeting === undefined || session.status !== 'created') return false;
   const watchers = await connections.watchers(session.id);

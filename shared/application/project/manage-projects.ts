@@ -56,7 +56,7 @@ export const updateProject = async (
   return changed;
 };
 
-/** Which fields, and the mode of approvals, which decides who is asked. */
+/** The names of the changed fields, and the value of one: the approval mode. */
 const changedIn = (fields: readonly (readonly [string, unknown])[]): JsonObject => {
   const approvals = fields.find(([name]) => name === 'approvals')?.[1];
   return {

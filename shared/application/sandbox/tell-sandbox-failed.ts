@@ -1,6 +1,7 @@
 /**
- * Tells webhooks that a sandbox failed: that it was lost, or never became ready. Told before it is recorded, so that
- * whoever dies in between tells it again; the id of a notice is the generation's, so that a receiver knows it (WH1).
+ * Tells webhooks that a sandbox failed: that it was lost, or never became ready. The notice is written before the
+ * end is recorded: a caller that dies in between writes it again. Its id follows from the generation, so that a receiver
+ * recognises it (WH1).
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxRecord } from '../../domain/sandbox.ts';
@@ -22,7 +23,7 @@ export type FailurePorts = SendPorts & {
 
 export type Failed = { readonly workspaceId: WorkspaceId; readonly generation: number };
 
-/** Each session that uses it hears of it, up to a bound. Where nobody listens, one query is all that is read. */
+/** One notice for each session that uses it, up to a bound. Without a webhook for it, one query is all that is read. */
 export const tellSandboxFailed = async (
   ports: FailurePorts,
   { workspaceId, generation }: Failed,
@@ -49,6 +50,6 @@ export const tellSandboxFailed = async (
   await sendNotices(ports, notices);
 };
 
-/** Nobody asked for its end, and it has not been recorded yet. */
+/** Its end was not requested, and has not been recorded yet. */
 const isUnplanned = ({ state, stopRequestedAt }: SandboxRecord): boolean =>
   state !== 'stopped' && stopRequestedAt === undefined;

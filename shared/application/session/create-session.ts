@@ -93,7 +93,7 @@ export const createIn = async (
   return session;
 };
 
-/** A session that asks nobody is on record with the one who made it so. */
+/** A session that runs without approvals is in the audit log, with the caller that chose it. */
 const auditsOf = (principal: Principal, { id, project, kind, approvals, createdAt }: Session) =>
   kind === 'agent' && approvals === 'auto'
     ? [

@@ -21,12 +21,12 @@ import { noPendingCall } from './settle-call.ts';
 export type DecidePorts = MovePorts & AuditPorts;
 
 export type DecideRequest = {
-  /** As it was named: it may be nobody's. */
+  /** The id as the client gave it: there may be no such session. */
   readonly sessionId: string;
   readonly callId: string;
   /** Finds it for the principal, or throws: an attempt on another's session is on record, too. */
   readonly find: () => Promise<Found>;
-  /** Read once the session is found: a stranger learns nothing from what is wrong with it. */
+  /** Read once the session is found: another owner learns nothing from its mistakes. */
   readonly decisionOf: () => Decision;
   readonly principal: Principal;
   readonly correlationId: string;
@@ -61,7 +61,7 @@ export const decideCall = async (ports: DecidePorts, request: DecideRequest): Pr
   }
 };
 
-/** What was found of a decision before it was made or refused. */
+/** The facts of a decision before it was made or refused. */
 type Known = { readonly session?: Session; readonly decision?: Decision };
 type Made = DecideRequest & { readonly decision: Decision };
 
@@ -118,7 +118,7 @@ const entryOf = (
   };
 };
 
-/** Throws what speaks against it. */
+/** Throws the reason to refuse it. */
 const prepare = (
   { world }: DecidePorts,
   state: TurnState,

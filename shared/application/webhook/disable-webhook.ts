@@ -4,7 +4,7 @@ import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 
-/** The platform itself: nobody asked. */
+/** The platform itself, without a request. */
 const sender: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'webhooks' };
 
 const triesMax = 5;

@@ -1,6 +1,6 @@
 /**
- * Webhooks: made, listed, changed, removed, tested. A webhook of a project is for those who may write in it, one of the
- * deployment for those who may write what is the deployment's; a stranger's is answered as none (AC2).
+ * Manages webhooks: create, list, change, delete, test. One of a project needs a scope of that project, one of the
+ * deployment a scope of the deployment; another owner's is answered as not found (AC2).
  */
 import { type Intent, mayRead, projectOf } from '../../domain/access.ts';
 import { isUuid, type ProjectId } from '../../domain/ids.ts';
@@ -91,7 +91,7 @@ export const createWebhook = async (
   return { webhook, secret };
 };
 
-/** The host alone: what else is in an address may be a credential. */
+/** The host alone: the rest of an address may hold a credential. */
 const entryOf = (
   action: `webhook.${'create' | 'update' | 'delete'}`,
   { id, project, url, events, isEnabled }: Webhook,
@@ -104,7 +104,7 @@ const entryOf = (
 
 const hostOf = (url: string): string => /^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? '';
 
-/** Undefined: it is the deployment's, which only those may make who write what is the deployment's. */
+/** Undefined: a webhook of the deployment, for which the caller needs `global:write`. */
 const projectFor = async (
   { projects }: WebhookPorts,
   principal: Principal,
@@ -116,7 +116,7 @@ const projectFor = async (
   return undefined;
 };
 
-/** Of any number that are made at once, no more are there afterwards than may be. */
+/** Keeps the limits under concurrent calls: a create over an old version is tried again. */
 const add = async ({ webhooks }: WebhookPorts, webhook: Webhook, secret: string): Promise<void> => {
   for (let attempt = 0; attempt < changeTriesMax; attempt += 1) {
     const { webhooks: all, version } = await webhooks.list({ isExact: true });
@@ -127,7 +127,7 @@ const add = async ({ webhooks }: WebhookPorts, webhook: Webhook, secret: string)
   throw changesTooOften();
 };
 
-/** A project that was deleted meanwhile may have been emptied before this was in it. */
+/** A project that was deleted concurrently may have been emptied before this webhook was in it. */
 const refuseIfGone = async (
   { projects, webhooks }: WebhookPorts,
   { id, project }: Webhook,
@@ -160,7 +160,7 @@ export const changeWebhook = async (
   throw changesTooOften();
 };
 
-/** One that is enabled gives what waits for it another day (WH4). */
+/** Enabling one gives its waiting deliveries another day (WH4). */
 const changed = (read: Webhook, { url, events, enabled }: WebhookChange, now: number): Webhook => {
   const { disabledReason, disabledAt, ...rest } = read;
   const next: Webhook = {
@@ -188,7 +188,7 @@ export const removeWebhook = async (
   await tend(ports, webhook.id, correlationId);
 };
 
-/** Where nobody could be woken, the sweep comes, or what is left expires. */
+/** If the sender could not be invoked, the sweep does it, or the rest expires. */
 const tend = async (ports: WebhookPorts, id: WebhookId, correlationId: string): Promise<void> => {
   try {
     await ports.webhookTender.tend(id, correlationId);
@@ -200,7 +200,7 @@ const tend = async (ports: WebhookPorts, id: WebhookId, correlationId: string): 
 const tooMany = (): AppError =>
   new AppError(
     'resource_limit_exceeded',
-    `a project has at most ${webhooksPerProjectMax} webhooks, so has the deployment for all projects, and there are at most ${webhooksMax} in all`,
+    `at most ${webhooksPerProjectMax} webhooks for one project, as many for all projects together, and ${webhooksMax} in the deployment`,
     { suggestions: ['Delete one that is no longer used.'] },
   );
 

@@ -1,6 +1,6 @@
 /**
- * What the sender does with a task: spreads notices, sends what waits for each webhook at the same time, so that none
- * waits for another's receiver (WH8), and sends a test. One failure ends no sweep.
+ * Runs a task of the sender: spreads notices, sends the deliveries of all webhooks concurrently, so that none waits for
+ * another's receiver (WH8), and sends a test. One failure ends no sweep.
  */
 import { testBody } from '../../contracts/webhook-body.ts';
 import { isAccepted } from '../../domain/webhook/delivery.ts';
@@ -29,7 +29,7 @@ export const runSender = async (ports: RunPorts, work: SenderWork): Promise<Send
   return { webhooks: all.length, failed: failures.length };
 };
 
-/** What nobody has sent: notices whose sender was lost, retries whose moment has come, webhooks whose sender died. */
+/** Unsent work: notices whose sender was lost, retries that are due, webhooks whose sender died. */
 export const sweepWebhooks = async (
   ports: RunPorts,
   { url, ...run }: SenderRun & { readonly publicUrl: string | undefined; readonly url: string | undefined },

@@ -1,5 +1,5 @@
 /**
- * Sends what waits for one webhook, as the only one who does: rounds of attempts, pauses that are short enough to be
+ * Sends the deliveries of one webhook, under its lease: rounds of attempts, pauses that are short enough to be
  * waited for, and at the end a moment at which the sweep comes again.
  *
  * A sender that dies loses nothing: a delivery waits until an attempt at it was settled (WH2), and the lease names a
@@ -84,7 +84,7 @@ const letGo = async (
   return renew(deliveries, holding, world.now());
 };
 
-/** Undefined when it was lost: somebody else goes on. */
+/** Undefined when it was lost: another sender goes on. */
 const renew = async (
   deliveries: DeliveryQueue,
   holding: Holding,
@@ -140,7 +140,7 @@ const sendRound = async (
   };
 };
 
-/** Who removed the webhook meanwhile took its secret with it, and what is left of it is cleared next. */
+/** A webhook that was deleted concurrently has no secret; its remaining items are cleared next. */
 const withoutSecret = async ({ webhooks }: SenderPorts, held: Holding): Promise<Holding> => {
   const { webhook } = held.lease;
   if ((await webhooks.get(webhook)) === undefined) return held;

@@ -169,7 +169,7 @@ describe('one sender at a time', () => {
     answer = async ({ id }) => {
       if (id === first && second === undefined) {
         second = await told(webhook);
-        // Somebody else is told that the lease is held, and leaves.
+        // Another sender is told that the lease is held, and leaves.
         await send(second);
         return down();
       }

@@ -12,7 +12,7 @@ export type SpreadPorts = {
 
 export type Spreading = {
   readonly notices: readonly string[];
-  /** Where people see the deployment, as its operator says; absent: as the sweep was told. */
+  /** The public address of the deployment, as its operator set it; absent: as the sweep was told. */
   readonly publicUrl: string | undefined;
 };
 
@@ -45,6 +45,6 @@ const spread = async (
   const made = notice.webhooks.map(
     (webhook): Delivery => ({ webhook, id, type, at, body, attempts: 0, nextAt: at }),
   );
-  // Who was first sends, too; a second sender finds the lease held.
+  // The first sender goes on to send; a second one finds the lease held.
   return (await deliveries.spread(notice, made)) ? notice.webhooks : [];
 };

@@ -1,7 +1,7 @@
 /**
- * Which webhooks hear of what happened: decided before it is written, so that the notice goes in the same write (WH1).
+ * Selects the webhooks that hear of an event, before the event is written, so that the notice goes in the same write (WH1).
  *
- * Where nothing happened that anybody can hear of, nothing is read; where nobody hears of it, nothing is written.
+ * Without an event nothing is read; without a webhook that hears of it nothing is written.
  */
 import type { Notice, Occurrence } from '../../domain/webhook/notice.ts';
 import { hears, type Webhook } from '../../domain/webhook/webhook.ts';

@@ -1,4 +1,4 @@
-/** What waits for a person, what was decided, and what was allowed for a session, as REST shows it. */
+/** Waiting calls, decisions and grants as REST shows them. */
 import * as z from 'zod';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import type { Grant } from '#shared/domain/turn/grant.ts';

@@ -1,4 +1,4 @@
-/** What REST takes about webhooks. Where a URL may lead is decided by the address rules when it is known. */
+/** The bodies and queries of webhooks in REST. The address rules decide where a URL may lead. */
 import * as z from 'zod';
 import {
   deliveryRowsDefault,

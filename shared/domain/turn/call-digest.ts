@@ -3,7 +3,7 @@
  *
  * RFC 8785 is JSON as ECMAScript writes it, with the names of each object in the order of their UTF-16 code units. It has
  * no form for half a surrogate pair, so such arguments are refused before they come here.
- * The SHA-256 of this text, in UTF-8, is the digest; whoever holds the call can make it again.
+ * The SHA-256 of this text, in UTF-8, is the digest; any holder of the call can compute it again.
  */
 import type { CallId, TurnId } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';

@@ -95,7 +95,7 @@ const decidedEntry = (
   decision: Pick<DecidedData, 'approved' | 'by'> & Partial<DecidedData>,
 ): LogEntry => ({ type: 'tool:decided', data: { turnId, callId, name, digest, ...decision } });
 
-/** Says of each call that needed no person what allowed it (AP2). */
+/** Logs the grant or mode that allowed each call without a person (AP2). */
 export const allowedEntries = (turnId: TurnId, queued: readonly QueuedCall[]): readonly LogEntry[] =>
   queued.flatMap(({ call, by }) =>
     by === undefined ? [] : [decidedEntry(turnId, call, { approved: true, by })],

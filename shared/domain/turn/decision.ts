@@ -1,5 +1,5 @@
 /**
- * A person's decision about the call that waits, held against that call: what must be refused, and what the turn is told.
+ * A person's decision about the call that waits, checked against that call: a refusal, or the event for the turn.
  *
  * A decision names the call by its id and may name its turn and its digest. One that names another turn or digest was made
  * about something else (AP4). A call that was too long to be shown whole is approved only by its digest (AP5).
@@ -121,7 +121,7 @@ export type Making = {
   readonly identity: string;
 };
 
-/** What the turn is told of a decision that nothing speaks against. */
+/** The event of a decision that is not refused. */
 export const decidedEvent = (
   call: ToolCall,
   { approved, reason, args, remember }: Decision,

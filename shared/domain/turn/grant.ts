@@ -22,7 +22,7 @@ export type Grant = {
   readonly at: number;
 };
 
-/** What a decision asks to be remembered. */
+/** The grant that a decision asks for. */
 export type Remember = 'session' | { readonly prefix: string };
 
 export const prefixCharactersMax = 500;
@@ -40,7 +40,7 @@ export const grantFor = (call: Asked, grants: readonly Grant[]): Grant | undefin
   );
 };
 
-/** Whether a tool's calls are commands, which alone have words to begin with. */
+/** True if a tool's calls are commands: only they have prefixes. */
 export const hasWords = ({ name, route }: Pick<Asked, 'name' | 'route'>): boolean =>
   route === undefined && name === 'execute_command';
 

@@ -29,7 +29,7 @@ export const allowedBy = (
   return needsHuman(call, policy, repetition) ? undefined : { kind: 'policy', id: policy.mode };
 };
 
-/** What a person allowed: a turn that runs holds it, and hands it to the session as it ends. */
+/** The grants in force: a turn that runs holds them, and hands them to the session as it ends. */
 export const grantsInForce = (
   { grants }: { readonly grants: readonly Grant[] },
   { state }: { readonly state: TurnState },

@@ -24,7 +24,7 @@ export type TurnCall = AskedCall & {
   readonly askedAt: string;
 };
 
-/** What a person changed a call's arguments to, and the digest of the call with them. */
+/** The arguments that a person put in place, and the digest of the call with them. */
 export type Edited = { readonly args: JsonObject; readonly digest: string };
 
 export type ToolCall = TurnCall & {

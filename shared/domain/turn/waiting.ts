@@ -1,6 +1,6 @@
 /**
- * What a step of a turn changes about the call that a person has to decide: one entry a session in the list of everything
- * that waits, written and taken away with the step itself (AP1).
+ * The change that a step of a turn makes to the list of waiting calls: one entry a session, written and removed with the
+ * step itself (AP1).
  */
 import type { CallId, TurnId } from '../ids.ts';
 import { waitingCall } from './calls.ts';

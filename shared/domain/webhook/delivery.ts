@@ -24,13 +24,13 @@ export type Delivery = {
   readonly lastError?: string;
 };
 
-/** What is shown of one, also when it is over. */
+/** A delivery as it is listed, also when it is over. */
 export type DeliveryRow = Omit<Delivery, 'body' | 'webhook' | 'nextAt' | 'firstAttemptAt'> & {
   readonly state: DeliveryState;
   readonly nextAt?: number;
 };
 
-/** What an attempt met. `status` is absent when there was no answer. */
+/** The outcome of an attempt. `status` is absent when there was no answer. */
 export type Outcome = {
   readonly durationMs: number;
   readonly status?: number;
@@ -61,7 +61,7 @@ export type Attempt = {
   /** When it ended. */
   readonly at: number;
   readonly firstPauseMs: number;
-  /** The webhook's: whoever enables one again gives what waits another day. */
+  /** The webhook's: to enable one again gives its waiting deliveries another day. */
   readonly enabledAt: Webhook['enabledAt'];
   /** When the receiver accepted a delivery last. */
   readonly acceptedAt: number | undefined;
@@ -92,7 +92,7 @@ export const rowOf = (delivery: Delivery, state: DeliveryState): DeliveryRow => 
   return { ...row, state, ...(state === 'waiting' ? { nextAt } : {}) };
 };
 
-/** What is shown of it after an attempt. */
+/** Its row in the list after an attempt. */
 export const rowAfter = (delivery: Delivery, settled: Settled, attempt: Attempt): DeliveryRow => {
   if (settled.state === 'delivered') return deliveredRow(delivery, attempt);
   return rowOf(settled.next, settled.state === 'failed' ? 'failed' : 'waiting');

@@ -1,4 +1,4 @@
-/** What bounds webhooks and their deliveries. The table is in docs/spec/webhooks.md. */
+/** The limits of webhooks and their deliveries. The table is in docs/spec/webhooks.md. */
 
 /** Webhooks of one deployment, of one project, and of those that hear of every project. */
 export const webhooksMax = 100;
@@ -13,14 +13,14 @@ export const retryMsMax = 3_600_000;
 export const retryForMs = 86_400_000;
 /** One attempt, from the look-up of the name to the end of the answer, in milliseconds. */
 export const attemptMsMax = 10_000;
-/** What is read of an answer; nothing of it is kept. */
+/** Bytes that are read of an answer; none of them is stored. */
 export const answerBytesMax = 65_536;
 
 /** Attempts that are on their way to one webhook at once. */
 export const attemptsAtOnceMax = 8;
 /** Deliveries that wait for one webhook: with more of them it is disabled. */
 export const deliveriesWaitingMax = 10_000;
-/** How long a delivery is kept, in milliseconds: one that was made, to be listed, and one that was not, to be made. */
+/** The retention of a delivery, in milliseconds: accepted, to be listed; waiting, to be sent. */
 export const deliveryKeptMs = 7 * 86_400_000;
 /** Rows of deliveries in one answer: what may be asked for, and what comes when nothing is. */
 export const deliveryRowsMax = 100;
@@ -32,9 +32,9 @@ export const senderLeaseMs = 30_000;
 export const senderLookMs = 2000;
 /** A retry that is further away is left to the sweep, in milliseconds. */
 export const senderPatienceMs = 60_000;
-/** How long one invocation begins attempts, in milliseconds: the rest is the next one's. */
+/** The time in which one invocation begins attempts, in milliseconds: the rest is the next one's. */
 export const senderRunMs = 150_000;
-/** A notice that nobody sent on by then is found by the sweep, in milliseconds. */
+/** A notice that was not sent on by then is found by the sweep, in milliseconds. */
 export const noticeGraceMs = 15_000;
 /** Sessions that are told of one sandbox. */
 export const sessionsToldMax = 20;

@@ -26,9 +26,9 @@ export type NoticeData = {
   readonly scheduleId?: string;
 };
 
-/** What happened, before it is known which webhooks hear of it. */
+/** An event, before the webhooks that hear of it are known. */
 export type Occurrence = Subject & {
-  /** The same for the same event, whoever tells of it. */
+  /** The same for the same event, whichever function writes it. */
   readonly key: string;
   readonly data: NoticeData;
 };
@@ -50,7 +50,7 @@ export type MovedTurn = {
   readonly log: readonly LogEntry[];
 };
 
-/** What a committed step of a turn has to tell: a call begins to wait, the turn ended, or nothing. */
+/** The event of a committed step: a call begins to wait, the turn ended, or none. */
 export const occurrencesOf = ({ session, before, state, log }: MovedTurn): readonly Occurrence[] => {
   const waits = waitingCall(state);
   const asked = waits !== undefined && waits.callId !== waitingCall(before)?.callId;

@@ -2,7 +2,7 @@
  * A webhook: an address outside that is told what happens in sessions, and of which events it is told.
  *
  * One of a project hears of that project, one without a project of all of them. One that a person made hears of that
- * person's sessions alone: nobody hears from a webhook what they may not read (WH7). Invariants WH1..WH8:
+ * person's sessions alone: no webhook tells its owner of a session that the owner may not read (WH7). Invariants WH1..WH8:
  * docs/spec/webhooks.md.
  */
 import type { Owned } from '../access.ts';
@@ -44,17 +44,17 @@ export type Webhook = {
 /** The project of what belongs to none: no scope is bound to it. */
 const noProject = '' as ProjectId;
 
-/** Whose it is, for the matrix: the deployment's is of no project, so that only scopes of the deployment reach it. */
+/** Its owner, for the matrix: the deployment's is of no project, so that only scopes of the deployment reach it. */
 export const ownedBy = ({ project = noProject, owner }: Pick<Webhook, 'project' | 'owner'>): Owned => ({
   project,
   owner,
 });
 
-/** What an event is about, as far as a webhook chooses by it. */
+/** The properties of an event by which a webhook selects it. */
 export type Subject = {
   readonly type: WebhookEvent;
   readonly project: ProjectId;
-  /** Whose session or schedule it is. */
+  /** The owner of the session or schedule. */
   readonly owner: OwnerId;
 };
 

@@ -1,6 +1,6 @@
 /**
  * The calls that wait for this person, over all sessions, the oldest first, with one of them chosen: read again whenever
- * their number changes. What was just decided here is left out at once, and comes back when that did not count.
+ * their number changes. A call that was just decided here is left out at once, and comes back if the decision failed.
  */
 import { type ComputedRef, computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { type Pages, usePages } from '../../api/load.ts';

@@ -1,4 +1,4 @@
-/** A row of the audit log in words: who did what. Pure; what is not known here is shown as it was written. */
+/** A row of the audit log in words. Pure; an unknown action is shown as it was written. */
 import { visibleText } from '#shared/domain/visible-text.ts';
 import type { AuditRow } from '../../api/routes.ts';
 

@@ -1,4 +1,4 @@
-/** What a webhook tells and how its deliveries stand, in words. Pure. */
+/** The events of a webhook and the states of its deliveries, in words. Pure. */
 import type { Webhook, WebhookDelivery } from '../../api/routes.ts';
 import type { Tone } from '../../parts/status-tones.ts';
 
@@ -21,7 +21,7 @@ const tones: Readonly<Record<WebhookDelivery['state'], Tone>> = {
 };
 export const deliveryTone = ({ state }: WebhookDelivery): Tone => tones[state];
 
-/** What came of the last attempt. */
+/** The outcome of the last attempt. */
 export const answerWords = ({ lastStatus, lastError, attempts }: WebhookDelivery): string => {
   if (attempts === 0) return 'not tried yet';
   const answer = lastStatus === undefined ? 'no answer' : `answered ${lastStatus}`;

@@ -55,7 +55,7 @@ const put =
     );
   };
 
-/** Where those find it who have something to tell it. */
+/** The key by which publishers find it. */
 const besideOf = ({ id, sessionId }: Connection) =>
   sessionId === undefined ? keys.approver(id) : keys.watcher(sessionId, id);
 

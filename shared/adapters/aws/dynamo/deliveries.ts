@@ -149,7 +149,7 @@ const settle =
 
 const clearedAtOnceMax = 200;
 
-/** The sender's own item goes last: who dies before it finds the rest again. */
+/** The sender's own item goes last: a caller that dies before it finds the rest again. */
 const clear =
   (table: Table): DeliveryQueue['clear'] =>
   async (id) => {

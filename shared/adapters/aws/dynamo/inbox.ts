@@ -42,12 +42,12 @@ export const accept =
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
 
-/** WS6. The counters of a session's inbox are beside it in the item, and nobody reads them but who adds to them. */
+/** WS6. The counters of a session's inbox are beside it in the item, and only the code that adds to them reads them. */
 const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage): boolean =>
   Number(inboxMessages ?? 0) >= waitingMessagesMax ||
   Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
 
-/** `moved`: the session got its first message meanwhile, or ended, or has no room for one more. */
+/** `moved`: the session got its first message concurrently, or ended, or has no room for one more. */
 const refusal = (
   [accepted, session, , next]: readonly Cancellation[],
   { connectionId }: InboxMessage,

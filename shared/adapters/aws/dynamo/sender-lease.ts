@@ -1,7 +1,7 @@
 /**
  * The right to send to one webhook: taken, renewed and let go by one conditional update each.
  *
- * Whoever finds it held leaves word: a holder that lets go proves that it saw all of them, so that nothing that came
+ * A caller that finds it held leaves word: a holder that lets go proves that it saw all of them, so that nothing that came
  * at the last moment waits for the sweep. A holder that dies is found by the sweep when its lease is over.
  */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -49,7 +49,7 @@ export const readWhole = async (
     const turn = turnFrom(items);
     if (turn !== undefined) return { items, turn };
   }
-  throw new Error(`session ${id}: its turn was written each time it was read`);
+  throw new Error(`session ${id}: its turn changed at every read`);
 };
 
 export const loadWork =

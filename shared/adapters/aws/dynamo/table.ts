@@ -22,7 +22,7 @@ export const approverPartition = 'APPROVERS';
 export const keys = {
   session: (id: string) => ({ pk: `SESSION#${id}`, sk: 'META' }),
   turn: (id: string) => ({ pk: `SESSION#${id}`, sk: 'TURN' }),
-  /** What does not fit into the turn's own item, from 1. */
+  /** The further parts of a turn that does not fit into its own item, from 1. */
   turnPart: (id: string, part: number) => ({ pk: `SESSION#${id}`, sk: `TURN#${part}` }),
   /** Beside the session at its top: in front of the turn, where a glance does not read it. */
   tree: (root: string) => ({ pk: `SESSION#${root}`, sk: 'TREE' }),
@@ -70,11 +70,11 @@ export const keys = {
   schedulePin: (id: string, target: string) => ({ pk: `SCHEDULE#${id}`, sk: `PIN#${target}` }),
   schedulePrompt: (id: string) => ({ pk: `SCHEDULE#${id}`, sk: 'PROMPT' }),
   endedRun: (id: string, run: string) => ({ pk: `SCHEDULE#${id}`, sk: `RUN#${run}` }),
-  /** All webhooks side by side: who has something to tell reads them in one query. */
+  /** All webhooks side by side: one query reads them for an event. */
   webhook: (id: string) => ({ pk: 'NOTIFY', sk: `WEBHOOK#${id}` }),
   /** The version of all of them, behind the last. */
   webhooks: () => ({ pk: 'NOTIFY', sk: 'WEBHOOKS' }),
-  /** Where people see the deployment, as the sweep was told. */
+  /** The public address of the deployment, as the sweep was told. */
   publicUrl: () => ({ pk: 'NOTIFY', sk: 'ADDRESS' }),
   /** In a partition of its own, which one function may read. */
   webhookSecret: (id: string) => ({ pk: `WEBHOOKSECRET#${id}`, sk: 'META' }),
@@ -85,7 +85,7 @@ export const keys = {
     pk: `WEBHOOK#${webhook}`,
     sk: `WAITING#${digits(nextAt, 13)}#${id}`,
   }),
-  /** What is shown of it, by the moment of what it tells. */
+  /** Its row in the list, by the moment of the event. */
   delivery: (webhook: string, at: number, id: string) => ({
     pk: `WEBHOOK#${webhook}`,
     sk: `DELIVERY#${digits(at, 13)}#${id}`,

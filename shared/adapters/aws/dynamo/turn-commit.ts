@@ -122,12 +122,12 @@ type Transaction = {
   readonly historyKept: number;
   /** In how many items the turn lies. */
   readonly parts: number;
-  /** Events that the ring has dropped and that found no room: nobody reads them any more. */
+  /** Events that the ring has dropped and that found no room: they are never read again. */
   readonly left: readonly Key[];
 };
 
 /**
- * What was forgotten is deleted as far as the transaction has room; messages go with the next commits, events after this
+ * Forgotten items are deleted as far as the transaction has room; messages go with the next commits, events after this
  * one. A function that dies before that leaves them to the end of the session.
  */
 const transaction = (
@@ -190,7 +190,7 @@ const transaction = (
   };
 };
 
-/** What the version before lay in and this one does not. */
+/** The parts of the version before that this one does not need. */
 const staleParts = ({ session, parts: before = 1 }: TurnCommit, others: number): readonly Key[] =>
   Array.from({ length: Math.max(0, before - 1 - others) }, (_, index) =>
     keys.turnPart(session.id, others + 1 + index),

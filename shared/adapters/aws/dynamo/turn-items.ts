@@ -1,5 +1,5 @@
 /**
- * How a turn is written: one item, and for a state that does not fit into one (400 KB) further parts beside it.
+ * A turn as items: one item, and for a state that does not fit into one (400 KB) further parts beside it.
  *
  * A long state is compressed, then cut. Each part names the version it is of: parts of two versions that a read has met
  * are no turn, and are read again. Parts that a later version no longer needs go with its commit.

@@ -1,5 +1,5 @@
 /**
- * How webhooks, notices and deliveries are written as items. A notice, and a webhook with something to send, is in the
+ * Webhooks, notices and deliveries as items. A notice, and a webhook with something to send, is in the
  * `due` index; a delivery is not, so that a receiver that is down for long fills nothing that others are read from.
  */
 import { decodeStored } from '#shared/contracts/decode.ts';

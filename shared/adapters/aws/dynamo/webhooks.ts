@@ -1,9 +1,9 @@
 /**
- * `WebhookStore` on the one table: all webhooks in one partition, since who has something to tell reads all of them,
+ * `WebhookStore` on the one table: all webhooks in one partition, since each event reads all of them,
  * and each secret in a partition of its own that this store writes and never reads.
  *
- * One item counts the changes of what webhooks there are: who makes one says which version it has seen, which is how a
- * limit is hard.
+ * One item counts the changes of the set of webhooks. A caller that adds one names the version it has seen, which makes
+ * the limits hard.
  */
 import {
   GetCommand,
@@ -159,7 +159,7 @@ const deliveries =
       }),
     );
     const later = Items.filter(({ sk }) => sk !== `${prefix}${after}`);
-    // What has expired is read until the table removes it (A24).
+    // Expired rows are read until the table removes them (A24).
     const kept = later.filter(({ ttl }) => Number(ttl) * 1000 > now);
     const shown = kept.slice(0, itemsMax);
     const last = shown.at(-1)?.['sk'];
