@@ -45,7 +45,7 @@ export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<st
 };
 
 /** Every reader of bodies ends here: a field that the contract does not know is refused before the values are checked. */
-const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
+export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   const text = Buffer.from(bytesOf(event)).toString();
   if (Buffer.byteLength(text) > requestBodyBytesMax)
     throw new AppError('payload_too_large', `a request body is at most ${requestBodyBytesMax} bytes`);

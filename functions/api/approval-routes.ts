@@ -17,7 +17,7 @@ import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
 import { grantsInForce } from '#shared/domain/turn/policy.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import type { ApprovalStore } from '#shared/ports/approval-store.ts';
-import { bodyOf, decodedPathValue, pathValue, principalOf, queryOf } from './api-request.ts';
+import { bodyOf, decodedPathValue, pathId, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
@@ -46,7 +46,11 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
     method: 'GET',
     path: '/api/sessions/{id}/approvals/{callId}',
     needs: 'own:read',
-    contract: { summary: 'Show a waiting tool call, whole', answers: { 200: approvalAnswer } },
+    contract: {
+      summary: 'Show a waiting tool call, whole',
+      answers: { 200: approvalAnswer },
+      errors: ['invalid_request', 'not_found'],
+    },
     handler: async (event, found) => {
       const request = findApproval(found, decodedPathValue(event, 'callId'));
       return json(200, { sessionId: found.session.id, ...request });
@@ -70,7 +74,7 @@ const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
   },
   handler: async (event) => {
     const principal = principalOf(event);
-    const sessionId = pathValue(event, 'id');
+    const sessionId = pathId(event);
     const find = () => findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
     const callId = decodedPathValue(event, 'callId');
     const decided = await decideCall(ports, {
@@ -99,7 +103,11 @@ const grantRoutes = ({ ports, limits }: Approvals): readonly ApiRoute[] => [
     method: 'DELETE',
     path: '/api/sessions/{id}/grants/{grantId}',
     needs: 'own:write',
-    contract: { summary: 'Withdraw a grant at once', answers: { 200: grantAnswer }, errors: ['conflict'] },
+    contract: {
+      summary: 'Withdraw a grant at once',
+      answers: { 200: grantAnswer },
+      errors: ['invalid_request', 'not_found', 'conflict'],
+    },
     handler: async (event, found) => {
       const grant = await withdrawGrant(ports, found, {
         grantId: decodedPathValue(event, 'grantId'),

@@ -23,7 +23,7 @@ import {
   testView,
 } from '#shared/contracts/mcp-server.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
-import { type ApiEvent, fieldsOf, pathValue, principalOf, queryOf } from './api-request.ts';
+import { type ApiEvent, fieldsOf, knownBody, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 
 export type McpPorts = RegistryPorts & TestPorts;
@@ -84,6 +84,12 @@ const readingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
   },
 ];
 
+/** A body that is no object has none of the fields: the first of them is what is missing. */
+const addedFields = (event: ApiEvent): Readonly<Record<string, unknown>> => {
+  const body = knownBody(event, addServerBody);
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {};
+};
+
 const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
   {
     method: 'POST',
@@ -97,7 +103,7 @@ const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'conflict', 'resource_limit_exceeded'],
     },
     handler: async (event) => {
-      const { name } = await addMcpServer(ports, requestOf(event), fieldsOf(event, addServerBody));
+      const { name } = await addMcpServer(ports, requestOf(event), addedFields(event));
       return json(201, { message: 'MCP server added successfully', name });
     },
   },

@@ -8,6 +8,7 @@ import { theDefaultProject } from '#shared/domain/project.ts';
 import { noTurn } from '#shared/domain/turn/turn.ts';
 import { newSchedule } from '../../tests/conformance/schedule-fixture.ts';
 import { newSession } from '../../tests/conformance/session-fixture.ts';
+import { newWebhook } from '../../tests/conformance/webhook-fixture.ts';
 import { answerWith } from './answer.ts';
 import type { ApiEvent } from './api-request.ts';
 import { declaredRoutes } from './openapi/document.ts';
@@ -32,6 +33,7 @@ const platform = () => {
     sessions: { getWithTurn: async () => ({ session, turn: noTurn }) },
     projects: { get: async () => ({ ...theDefaultProject, id: project }) },
     schedules: { find: async () => ({ schedule, pins: [] }) },
+    webhooks: { get: async () => newWebhook({ project }) },
     rateLimiter: { take: async () => true },
     auditLog: { append: async () => undefined },
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },

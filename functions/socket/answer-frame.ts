@@ -39,7 +39,7 @@ export const answerFrame = async (
   request: SocketRequest,
   settings: FrameSettings,
 ): Promise<void> => {
-  const verdict = await ports.frameMeter.take(request.connectionId);
+  const verdict = await ports.frameMeter.take(request.connectionId, request.acceptedAt);
   if (verdict === 'quiet') return;
   try {
     if (verdict === 'refused') throw tooManyFrames();

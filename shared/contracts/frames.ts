@@ -27,25 +27,41 @@ export const eventFrame = (sessionId: SessionId, event: LogEvent): Frame => ({
   data: cutData(event, frameBytesMax),
 });
 
-/** The data of an event within a bound. Ids, names and digests have limits far below it. */
-export const cutData = ({ type, data }: LogEntry, bytesMax: number): JsonObject => {
-  if (type !== 'tool:approval_required') return cutLongestText(data as JsonObject, bytesMax);
-  const { args, ...rest } = data;
-  if (bytesOf(data) <= bytesMax) return data;
-  const marks = { truncated: true, argsTruncated: true };
-  const room = bytesMax - bytesOf({ ...rest, ...marks }) - bytesOf('args') - 1;
-  return { ...rest, args: cutArguments(args, room), ...marks };
+/** What may be cut of an event about a call; its ids, names, digests and the person who decided have limits far below. */
+const longFields: Readonly<Partial<Record<LogEntry['type'], string>>> = {
+  'tool:call': 'args',
+  'tool:approval_required': 'args',
+  'tool:decided': 'editedArgs',
+  'tool:output': 'content',
+  'caller_tool:request': 'args',
 };
 
-/** True if the request went out without a part of its arguments: an approval must prove that the rest was seen. */
+/** The data of an event within a bound. */
+export const cutData = ({ type, data }: LogEntry, bytesMax: number): JsonObject => {
+  const whole = data as JsonObject;
+  if (bytesOf(whole) <= bytesMax) return whole;
+  const field = longFields[type];
+  if (field === undefined || whole[field] === undefined) return cutLongestText(whole, bytesMax);
+  const { [field]: long = {}, ...rest } = whole;
+  const asked = type === 'tool:approval_required' ? { argsTruncated: true } : {};
+  const marks = { truncated: true, ...asked };
+  const room = bytesMax - bytesOf({ ...rest, ...marks }) - bytesOf(field) - 2;
+  return { ...rest, [field]: cutJson(long, room), ...marks };
+};
+
+/** Whether its request went out without a part of its arguments: a person who approves it must have seen the rest. */
 export const isCutForSocket = (request: Extract<LogEntry, { type: 'tool:approval_required' }>): boolean =>
   bytesOf(request.data) > frameBytesMax;
 
-/** As they are shown where there is no room for all of them. */
-export const cutArguments = (args: JsonObject, bytesMax: number): JsonObject => {
-  if (bytesOf(args) <= bytesMax) return args;
-  const { truncated: _, ...cut } = cutLongestText(args, bytesMax);
-  return 'truncated' in args ? {} : cut;
+/** Arguments as they are shown where there is no room for all of them. */
+export const cutArguments = (args: JsonObject, bytesMax: number): JsonObject =>
+  cutJson(args, bytesMax) as JsonObject;
+
+/** A value within a bound; one that is long without long texts is empty. */
+const cutJson = (value: Json, bytesMax: number): Json => {
+  if (bytesOf(value) <= bytesMax) return value;
+  const cut = cutLongestText({ value }, bytesMax)['value'];
+  return cut ?? (Array.isArray(value) ? [] : {});
 };
 
 const bytesOf = (value: Json): number => utf8Bytes(JSON.stringify(value));

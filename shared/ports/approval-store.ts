@@ -15,7 +15,7 @@ export type WaitingFilter = {
 };
 
 export interface ApprovalStore {
-  /** A page that the filter left short has a `next` all the same. */
+  /** A full page, as long as there is more. */
   list(
     filter: WaitingFilter,
     page: { readonly after?: string | undefined; readonly itemsMax: number },

@@ -105,8 +105,8 @@ describe('a turn that is longer than an item', () => {
     const { Items = [] } = await fixture.table.client.send(
       new QueryCommand({
         TableName: fixture.table.name,
-        KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
-        ExpressionAttributeValues: { ':pk': keys.session(id).pk, ':sk': 'TURN' },
+        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+        ExpressionAttributeValues: { ':pk': keys.session(id).pk, ':from': 'STATE#', ':to': 'TURN' },
       }),
     );
     return Items.map(({ sk }) => String(sk));
@@ -117,13 +117,13 @@ describe('a turn that is longer than an item', () => {
     const session = await create(newSession());
     const state = deciding('2026-01-01T00:00:00.000Z', content);
     await commit(session, state);
-    expect(await partsOf(session)).toEqual(['TURN', 'TURN#1', 'TURN#2']);
+    expect(await partsOf(session)).toEqual(['STATE#1', 'STATE#2', 'TURN']);
     expect((await sessions.getWithTurn(session.id))?.turn.state).toEqual(state);
     expect((await sessions.loadWork(session.id)).turn.state).toEqual(state);
     expect((await sessions.getManyWithTurn([session.id]))[0]?.turn.state).toEqual(state);
     expect(await sessions.glance(session.id)).toEqual({ version: 1, watchers: [] });
     await commit(session, deciding('2026-01-01T00:00:00.000Z', content.slice(0, 600_000)));
-    expect(await partsOf(session)).toEqual(['TURN', 'TURN#1']);
+    expect(await partsOf(session)).toEqual(['STATE#1', 'TURN']);
     await commit(session, idle);
     expect(await partsOf(session)).toEqual(['TURN']);
   });

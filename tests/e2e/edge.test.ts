@@ -1,5 +1,6 @@
 /** The edge of the platform, black-box: unknown fields, ids in capitals, ids of no session, and rates. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from './embedded-cloud.ts';
 import { type Server, startServer } from './server.ts';
 import { connect } from './socket-client.ts';
 
@@ -60,6 +61,30 @@ test('who lost a connection comes back to the session that it made', async () =>
   const second = await connect(server, { sessionId });
   expect((await second.untilType('system:ready')).sessionId).toBe(sessionId);
   await second.close();
+});
+
+test('of a thousand frames at once as many pass as a connection may send, and it stays', async () => {
+  const client = await connect(server);
+  await client.untilType('system:ready');
+  for (let frame = 0; frame < 1000; frame += 1) client.send('ping');
+  const refused = await client.untilType('error');
+  expect(refused.data.error.code).toBe('rate_limited');
+  const pongs = () => client.frames.filter(({ type }) => type === 'pong').length;
+  const passed = await eventually(
+    async () => pongs(),
+    (count) => count >= 200,
+    30_000,
+  );
+  expect(passed).toBeLessThan(400);
+  await eventually(
+    async () => {
+      client.send('ping');
+      return pongs();
+    },
+    (count) => count > passed,
+    30_000,
+  );
+  await client.close();
 });
 
 test('previews take from the rate of their token', async () => {

@@ -108,8 +108,11 @@ test('afterwards nothing is left open', async () => {
 
 test('afterwards there is no session that nobody was told of', async () => {
   const owners = ['admin', 'project', 'foreign'].map((name) => cast.names.get(name) ?? '');
-  const ids = (await Promise.all(owners.map((token) => listedSessions(server.url, token)))).flat();
-  expect(ids.filter((id) => !cast.sessions.includes(id) && !cast.told.has(id))).toEqual([]);
+  const listed = (await Promise.all(owners.map((token) => listedSessions(server.url, token)))).flat();
+  const ids = listed.map(({ id }) => id);
+  // One that a socket made and that got no message goes a minute after its last connection.
+  const used = listed.filter(({ status }) => status !== 'created').map(({ id }) => id);
+  expect(used.filter((id) => !cast.sessions.includes(id) && !cast.told.has(id))).toEqual([]);
   expect(cast.sessions.filter((id) => !ids.includes(id))).toEqual([]);
 });
 

@@ -24,7 +24,7 @@ let operations: ReadonlyMap<string, Operation & { readonly method: string; reado
 const kept = new Set<string>();
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ variables: { WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1:9' } });
   const document = (await (await server.request('/api/openapi.json')).json()) as Document;
   expect([document.openapi, document.info.title]).toEqual(['3.1.1', 'Sallyport']);
   operations = new Map(
@@ -159,6 +159,18 @@ test('the registry', async () => {
   expect(await refusal('deleteMcpByName', { path })).toBe('mcp_server_not_found');
 });
 
+test('a webhook', async () => {
+  const body = { url: 'http://127.0.0.1:9/hook', events: ['approval_required'] };
+  const path = { id: (await ask<Made>('postWebhooks', { body })).id };
+  await ask('getWebhooks');
+  await ask('getWebhooksById', { path });
+  await ask('patchWebhooksById', { path, body: { events: ['turn_failed'] } });
+  await ask('postWebhooksByIdTest', { path });
+  await ask('getWebhooksByIdDeliveries', { path });
+  await ask('deleteWebhooksById', { path });
+  expect(await refusal('getWebhooksById', { path })).toBe('webhook_not_found');
+});
+
 test('a conversation', async () => {
   const session = await ask<Made>('postSessions', { body: { flavor: 'micro' } });
   await ask('getSessions', { query: '?status=created' });
@@ -169,7 +181,14 @@ test('a conversation', async () => {
     30_000,
   );
   const path = { ...session, callId: pendingApprovals[0]?.callId ?? '' };
+  await ask('getApprovals');
+  await ask('getSessionsByIdApprovalsByCallId', { path });
   await ask('postSessionsByIdApprovalsByCallId', { path, body: { approved: true, remember: 'session' } });
+  const { grants } = await ask<{ grants: readonly Made[] }>('getSessionsByIdGrants', { path: session });
+  const grant = { ...session, grantId: grants[0]?.id ?? '' };
+  await ask('deleteSessionsByIdGrantsByGrantId', { path: grant });
+  expect(await refusal('deleteSessionsByIdGrantsByGrantId', { path: grant })).toBe('not_found');
+  await ask('getAudit');
   expect(await refusal('postSessionsByIdApprovalsByCallId', { path, body: { approved: true } })).toBe(
     'no_pending_tool_call',
   );

@@ -1,5 +1,7 @@
 /** What an operator may meet, made to happen in an embedded cloud: each scenario is said by the metrics that tell of it. */
 import { readdir, rename, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
@@ -240,6 +242,21 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const values = { ':f': 7, ':a': 4, ':long': 1, ...dueValues('mcp', defaultProject, 1) };
       await update(cloud, keys.mcpServer(defaultProject, 'silent'), { set, values });
       await cloud.janitor({ sweep: 'mcp' });
+    },
+  },
+  'a webhook whose receiver wants no more': {
+    metrics: ['WebhookAttemptMs', 'WebhookAttemptsFailed', 'WebhooksDisabled'],
+    happens: async (cloud) => {
+      const receiver = createServer((_request, response) => response.writeHead(410).end());
+      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+      const { port } = receiver.address() as AddressInfo;
+      const body = { url: `http://127.0.0.1:${port}/hook`, events: ['turn_completed'] };
+      await cloud.ask('/api/webhooks', post(body));
+      const agent = await openAgent(cloud);
+      await agent.say('hello');
+      await until(cloud, 'WebhooksDisabled');
+      await agent.close();
+      receiver.close();
     },
   },
 };

@@ -45,6 +45,7 @@ beforeAll(async () => {
       MSB_DEFAULT_FLAVOR: 'micro',
       MSB_MAX_SESSIONS: '4',
       MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
+      WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
       MCP_CHECK_SECONDS: '1',
     },
   });

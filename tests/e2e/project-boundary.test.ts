@@ -274,6 +274,8 @@ const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
     ],
   ],
   'GET /api/schedules': [alone, inQuery()],
+  'GET /api/approvals': [alone, inQuery()],
+  'GET /api/audit': [[() => ({}), 'forbidden']],
   'POST /api/webhooks': [[({ project }) => ({ body: { ...hook, project } }), 'project_not_found']],
   'GET /api/webhooks': [alone, inQuery()],
   'POST /api/tokens': [

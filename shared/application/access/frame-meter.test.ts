@@ -40,7 +40,7 @@ test('AC8: beyond the burst frames are refused, and the connection is told once 
   const send = async (frames: number) => {
     const verdicts: (string | undefined)[] = [];
     for (let index = 0; index < frames; index += 1)
-      verdicts.push(await meters[index % meters.length]?.take(id('a')));
+      verdicts.push(await meters[index % meters.length]?.take(id('a'), clock.now));
     return (wanted: string) => verdicts.filter((verdict) => verdict === wanted).length;
   };
   const first = await send(2 * frameBurstMax);
@@ -51,13 +51,31 @@ test('AC8: beyond the burst frames are refused, and the connection is told once 
 });
 
 test('each connection has a bucket of its own, and one that is gone is forgotten', async () => {
-  const { ports, charges } = openShared();
+  const { clock, ports, charges } = openShared();
   const meter = openFrameMeter(ports);
-  for (let index = 0; index < frameBurstMax; index += 1) await meter.take(id('a'));
-  expect(await meter.take(id('a'))).toBe('refused');
-  expect(await meter.take(id('b'))).toBe('allowed');
+  for (let index = 0; index < frameBurstMax; index += 1) await meter.take(id('a'), clock.now);
+  expect(await meter.take(id('a'), clock.now)).toBe('refused');
+  expect(await meter.take(id('b'), clock.now)).toBe('allowed');
   const before = charges();
   meter.forget(id('a'));
-  expect(await meter.take(id('a'))).toBe('quiet');
+  expect(await meter.take(id('a'), clock.now)).toBe('quiet');
   expect(charges()).toBe(before + 1);
+});
+
+test('a thousand frames at once are judged by when they came, however long their turn takes', async () => {
+  const { clock, ports, charges } = openShared();
+  const slow = {
+    ...ports,
+    frames: {
+      take: async (key: string, wish: { takenMs: number; bucketMs: number; now: number }) => {
+        clock.now += 40;
+        return ports.frames.take(key, wish);
+      },
+    },
+  };
+  const meter = openFrameMeter(slow);
+  const at = clock.now;
+  const verdicts = await Promise.all(Array.from({ length: 1000 }, () => meter.take(id('a'), at)));
+  expect(verdicts.filter((verdict) => verdict === 'allowed')).toHaveLength(frameBurstMax);
+  expect(charges()).toBe(frameBurstMax);
 });

@@ -18,15 +18,13 @@ import type { World } from '../../ports/world.ts';
 export type FrameVerdict = 'allowed' | 'refused' | 'quiet';
 
 export type FrameMeter = {
-  readonly take: (id: ConnectionId) => Promise<FrameVerdict>;
+  /** `at`: when the gateway took it, so that a frame that waited for its function is not taken for a later one. */
+  readonly take: (id: ConnectionId, at: number) => Promise<FrameVerdict>;
   readonly forget: (id: ConnectionId) => void;
 };
 
 /** Connections that one function remembers; the one it saw first is forgotten first. */
 const connectionsMax = 10_000;
-
-/** Tries for a frame whose function was held up while it asked. */
-const triesMax = 5;
 
 export type FrameMeterPorts = {
   readonly frames: FrameBucket;
@@ -37,22 +35,35 @@ export type FrameMeterPorts = {
 
 export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): FrameMeter => {
   const counts = new Map<ConnectionId, FrameCount>();
+  const latest = new Map<ConnectionId, Promise<void>>();
   const toldAt = new Map<ConnectionId, number>();
 
-  const isAllowed = async (id: ConnectionId, triesLeft = triesMax): Promise<boolean> => {
-    const now = world.now();
+  const isAllowed = async (id: ConnectionId, at: number): Promise<boolean> => {
     const known = counts.get(id);
-    const step = frameStep(known, now);
+    const step = frameStep(known, at);
     if (step.step !== 'take') {
       remember(counts, id, step.count);
       return step.step === 'pass';
     }
-    const wish = { takenMs: step.frames * frameIntervalMs, bucketMs: frameBucketMs, now };
+    const wish = { takenMs: step.frames * frameIntervalMs, bucketMs: frameBucketMs, now: at };
     const taken = await frames.take(id, wish);
-    remember(counts, id, afterTake(known, taken, now));
-    // A function that was held up asked for a moment that is over: there may be room by now.
-    if (taken.isTaken || world.now() - now < frameIntervalMs || triesLeft === 0) return taken.isTaken;
-    return isAllowed(id, triesLeft - 1);
+    remember(counts, id, afterTake(known, taken, at));
+    return taken.isTaken;
+  };
+
+  /** One frame of a connection after the other: what the table says of the first is known for the next. */
+  const inTurn = (id: ConnectionId, at: number): Promise<boolean> => {
+    const before = latest.get(id) ?? Promise.resolve();
+    const allowed = before.then(() => isAllowed(id, at));
+    const settled = allowed.then(
+      () => undefined,
+      () => undefined,
+    );
+    latest.set(id, settled);
+    void settled.then(() => {
+      if (latest.get(id) === settled) latest.delete(id);
+    });
+    return allowed;
   };
 
   const isTold = async (id: ConnectionId): Promise<boolean> => {
@@ -63,8 +74,8 @@ export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): Fr
   };
 
   return {
-    take: async (id) => {
-      if (await isAllowed(id)) return 'allowed';
+    take: async (id, at) => {
+      if (await inTurn(id, at)) return 'allowed';
       return (await isTold(id)) ? 'refused' : 'quiet';
     },
     forget: (id) => {

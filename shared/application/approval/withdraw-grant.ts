@@ -27,20 +27,40 @@ export type Withdrawal = {
 /** Each lost race is a turn that moved between the read and the write. */
 const racesMax = 10;
 
-/** Throws `not_found` when the session has no such grant. */
+/** Passes over the sessions under one: a pass that finds the grant is followed by another, for children that came meanwhile. */
+const passesMax = 5;
+
+/** Throws `not_found` when neither the session nor one under it has such a grant: a withdrawal that was cut short goes on. */
 export const withdrawGrant = async (
   ports: WithdrawPorts,
   found: Found,
   withdrawal: Withdrawal,
 ): Promise<Grant> => {
-  const grant = await withdrawFrom(ports, found, withdrawal);
-  if (grant === undefined)
-    throw new AppError('not_found', 'the session has no such grant', {
-      suggestions: ['List the grants of the session.'],
-    });
-  for (const { id, status } of await descendantsOf(ports.sessions, found.session)) {
-    const child = isEnded(status) ? undefined : await ports.sessions.getWithTurn(id);
-    if (child !== undefined) await withdrawFrom(ports, child, withdrawal);
+  let grant = await withdrawFrom(ports, found, withdrawal);
+  for (let pass = 0; pass < passesMax; pass += 1) {
+    const below = await withdrawBelow(ports, found, withdrawal);
+    grant ??= below;
+    if (below === undefined) break;
+  }
+  if (grant !== undefined) return grant;
+  throw new AppError('not_found', 'the session has no such grant', {
+    suggestions: ['List the grants of the session.'],
+  });
+};
+
+/** The grant, if a session under this one had it. */
+const withdrawBelow = async (
+  ports: WithdrawPorts,
+  { session: { id } }: Found,
+  withdrawal: Withdrawal,
+): Promise<Grant | undefined> => {
+  const session = await ports.sessions.get(id);
+  if (session === undefined) return undefined;
+  let grant: Grant | undefined;
+  for (const child of await descendantsOf(ports.sessions, session)) {
+    const found = isEnded(child.status) ? undefined : await ports.sessions.getWithTurn(child.id);
+    const withdrawn = found && (await withdrawFrom(ports, found, withdrawal));
+    grant ??= withdrawn;
   }
   return grant;
 };

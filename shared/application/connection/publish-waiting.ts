@@ -5,6 +5,7 @@
 import { unnumberedFrame } from '../../contracts/frames.ts';
 import { decidableBy } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
+import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { ApprovalStore, WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver, ConnectionStore } from '../../ports/connection-store.ts';
@@ -22,6 +23,7 @@ export type WaitingPorts = {
 export const publishWaiting = async (ports: WaitingPorts, project: ProjectId): Promise<void> => {
   const groups = new Map<string, { readonly filter: WaitingFilter; readonly approvers: Approver[] }>();
   for (const approver of await ports.connections.approvers()) {
+    if (approver.principal.isPerson && !isSignedIn(approver.principal, ports.world.now())) continue;
     const filter = decidableBy(approver.principal);
     if (filter === undefined || (filter.project !== undefined && filter.project !== project)) continue;
     const key = `${filter.project ?? ''} ${filter.owner ?? ''}`;

@@ -7,6 +7,7 @@ import type { LogEntry } from '../../domain/event-log.ts';
 
 /** Each ends a call that may have waited; a completion ends all of its turn's. */
 const settling: readonly string[] = [
+  'tool:decided',
   'tool:rejected',
   'tool:output',
   'agent:error',
@@ -16,6 +17,7 @@ const settling: readonly string[] = [
 /** Without a number: that log is another's. Undefined for what is not told. */
 export const toldAbove = (frame: Frame): Frame | undefined => {
   if (frame.type === 'tool:approval_required') return { ...frame, seq: null };
+  if (frame.type === 'tool:decided' && !isByHand(frame.data)) return undefined;
   const { callId } = frame.data;
   const isCall = typeof callId === 'string';
   if (!settling.includes(frame.type) || !(isCall || frame.type === 'completion')) return undefined;
@@ -25,4 +27,10 @@ export const toldAbove = (frame: Frame): Frame | undefined => {
     seq: null,
     data: { kind: 'child_settled', ...(isCall ? { callId } : {}) },
   };
+};
+
+/** A call that a mode or a grant allowed never waited. */
+const isByHand = ({ by }: Frame['data']): boolean => {
+  const kind = typeof by === 'object' && by !== null && 'kind' in by ? by['kind'] : undefined;
+  return kind === 'token' || kind === 'person';
 };

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import type { Grant } from '#shared/domain/turn/grant.ts';
+import { givenUuid } from '../given-id.ts';
 import { iso } from '../time.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -34,7 +35,7 @@ export const pendingApproval = z.object(waitingCall);
 export const approvalAnswer = z.object({ sessionId: z.uuid(), ...waitingCall }).meta({ id: 'Approval' });
 
 export const approvalsQuery = z.object({
-  project: z.uuid().optional(),
+  project: givenUuid.optional(),
   after: z.string().max(256).optional().describe('The `next` of the page before.'),
 });
 

@@ -1,10 +1,11 @@
 /** A row of the audit log as REST shows it. */
 import * as z from 'zod';
 import type { AuditRow } from '#shared/domain/audit.ts';
+import { givenUuid } from '../given-id.ts';
 import { iso } from '../time.ts';
 
 export const auditQuery = z.object({
-  project: z.uuid().optional().describe('Only what was done in it.'),
+  project: givenUuid.optional().describe('Only what was done in it.'),
   after: z
     .string()
     .regex(/^\d{13}#[0-9a-f]{8}$/, 'must be the next of the page before')

@@ -65,10 +65,12 @@ export const distinctCalls = (
 
 type Ids = { readonly used: ReadonlySet<CallId>; readonly given: ReadonlySet<CallId> };
 
-/** As many `-<index>` as it takes to meet no id that is used or that the provider gave. */
-const ownId = (callId: CallId, index: number, ids: Ids): CallId => {
-  const next = `${callId}-${index}` as CallId;
-  return ids.used.has(next) || ids.given.has(next) ? ownId(next, index, ids) : next;
+/** The first `-<number>` that is neither used nor given by the provider, so that ids stay short however often one repeats. */
+const ownId = (callId: CallId, from: number, ids: Ids): CallId => {
+  for (let number = from; ; number += 1) {
+    const next = `${callId}-${number}` as CallId;
+    if (!ids.used.has(next) && !ids.given.has(next)) return next;
+  }
 };
 
 /** Calls over the limit are left out (T2); each of the others is asked, or allowed by a grant or by the mode. */

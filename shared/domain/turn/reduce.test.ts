@@ -497,11 +497,11 @@ describe('approvals', () => {
     expect('calls' in step.state && step.state.calls.map(({ callId }) => callId)).toEqual([
       'a',
       'a-2',
-      'a-2-2',
       'a-3',
+      'a-4',
     ]);
     expect(step.history).toMatchObject([
-      { calls: [{ callId: 'a' }, { callId: 'a-2' }, { callId: 'a-2-2' }, { callId: 'a-3' }] },
+      { calls: [{ callId: 'a' }, { callId: 'a-2' }, { callId: 'a-3' }, { callId: 'a-4' }] },
     ]);
   });
 });

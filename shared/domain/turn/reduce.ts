@@ -60,7 +60,7 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
     case 'call-decided':
       return state.kind === 'deciding' ? decided(state, event, limits) : ignore(state, 'no call waits');
     case 'grant-withdrawn':
-      return grantWithdrawn(state, event);
+      return grantWithdrawn(state, event, limits);
     case 'calls-started':
       return state.kind === 'acting' ? callsStarted(state, event) : ignore(state, 'no call runs');
     case 'call-handed':
@@ -179,30 +179,67 @@ const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLi
 };
 
 /**
- * Later calls ask again. So do those that it allowed and that have not started, unless the queue runs already: a call
- * that may have started is not taken back.
+ * Later calls ask again. So do those that it allowed and that have not started; where others of the queue have, they fail
+ * instead, since a queue that runs asks nobody any more (T5).
  */
-const grantWithdrawn = (state: Running, { grantId }: EventOf<'grant-withdrawn'>): TurnStep => {
+const grantWithdrawn = (
+  state: Running,
+  { grantId }: EventOf<'grant-withdrawn'>,
+  limits: TurnLimits,
+): TurnStep => {
   const grants = state.policy.grants.filter(({ id }) => id !== grantId);
   if (grants.length === state.policy.grants.length) return ignore(state, 'there is no such grant');
   const policy = { ...state.policy, grants };
-  const said = { type: 'system' as const, data: { kind: 'grant_withdrawn', grantId } };
-  if (state.kind !== 'deciding') return { state: { ...state, policy }, log: [said], history: [] };
-  const calls = state.calls.map(({ grant, ...call }) =>
-    grant === undefined
-      ? call
-      : grant === grantId && call.status === 'approved'
-        ? { ...call, status: 'pending' as const, askedHuman: true }
-        : { ...call, grant },
-  );
-  const waiting = calls.find(({ status }) => status === 'pending');
-  const isNew = waiting?.callId !== waitingCall(state)?.callId;
-  return {
-    state: { ...state, policy, calls },
-    log: [said, ...(isNew ? firstApproval(state.turnId, calls) : [])],
+  const said = {
+    log: [{ type: 'system' as const, data: { kind: 'grant_withdrawn', grantId } }],
     history: [],
   };
+  if (state.kind === 'thinking') return then(said, silently({ ...state, policy }));
+  const isTaken = ({ grant, status }: ToolCall): boolean => grant === grantId && status === 'approved';
+  if (!state.calls.some(isTaken)) return then(said, silently({ ...state, policy }));
+  const hasStarted = state.calls.some(({ status }) => !unstarted.includes(status));
+  return then(
+    said,
+    hasStarted
+      ? failTaken({ ...state, kind: 'acting', policy }, isTaken, limits)
+      : askTaken({ ...state, kind: 'deciding', policy }, isTaken),
+  );
 };
+
+const unstarted: readonly ToolCall['status'][] = ['pending', 'approved', 'rejected'];
+
+const askTaken = (state: Deciding, isTaken: (call: ToolCall) => boolean): TurnStep => {
+  const before = state.calls.find(({ status }) => status === 'pending');
+  const calls = state.calls.map((call) => (isTaken(call) ? askedAgain(call) : call));
+  const waiting = calls.find(({ status }) => status === 'pending');
+  const log = waiting?.callId === before?.callId ? [] : firstApproval(state.turnId, calls);
+  return { state: { ...state, calls }, log, history: [] };
+};
+
+const askedAgain = ({ grant: _, ...call }: ToolCall): ToolCall => ({
+  ...call,
+  status: 'pending',
+  askedHuman: true,
+});
+
+const withdrawnFailure = {
+  code: 'conflict',
+  message: 'the grant that allowed it was withdrawn; it did not run',
+};
+
+const failTaken = (state: Acting, isTaken: (call: ToolCall) => boolean, limits: TurnLimits): TurnStep =>
+  state.calls
+    .filter(isTaken)
+    .reduce<TurnStep>(
+      (step, { callId }) =>
+        step.state.kind === 'acting'
+          ? then(
+              step,
+              callEnded(step.state, { type: 'call-failed', at: 0, callId, ...withdrawnFailure }, limits),
+            )
+          : step,
+      silently(state),
+    );
 
 /** While a call waits for a human the turn decides; then the approved ones run; with none, the model hears so. */
 const queue = (state: Deciding, limits: TurnLimits): TurnStep => {

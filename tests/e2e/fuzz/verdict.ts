@@ -18,7 +18,7 @@ const statuses: Readonly<Record<string, number>> = {
   ...withStatus(401, 'unauthenticated'),
   ...withStatus(403, 'forbidden'),
   ...withStatus(404, 'not_found session_not_found project_not_found workspace_not_found schedule_not_found'),
-  ...withStatus(404, 'token_not_found mcp_server_not_found file_not_found'),
+  ...withStatus(404, 'token_not_found mcp_server_not_found file_not_found webhook_not_found'),
   ...withStatus(409, 'invalid_session_state conflict no_pending_tool_call'),
   ...withStatus(410, 'events_purged'),
   ...withStatus(413, 'payload_too_large'),

@@ -40,19 +40,20 @@ export const transientItems = async ({
   return found;
 };
 
-type Page = { readonly sessions: readonly { readonly id: string }[]; readonly next?: string };
+type Listed = { readonly id: string; readonly status: string };
+type Page = { readonly sessions: readonly Listed[]; readonly next?: string };
 
-/** The ids of the sessions that a token lists. */
-export const listedSessions = async (url: string, token: string): Promise<readonly string[]> => {
-  const ids: string[] = [];
+/** The sessions that a token lists. */
+export const listedSessions = async (url: string, token: string): Promise<readonly Listed[]> => {
+  const listed: Listed[] = [];
   const headers = { authorization: `Bearer ${token}` };
   let after = '';
   do {
     const page = (await (await fetch(`${url}/api/sessions${after}`, { headers })).json()) as Page;
-    ids.push(...page.sessions.map(({ id }) => id));
+    listed.push(...page.sessions);
     after = page.next === undefined ? '' : `?after=${encodeURIComponent(page.next)}`;
   } while (after !== '');
-  return ids;
+  return listed;
 };
 
 /** What functions called an error in their log, and whether a secret is in it. */

@@ -13,6 +13,7 @@ import {
 } from '#shared/contracts/tools/session-tool/control.ts';
 import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import type { Remember } from '#shared/domain/turn/grant.ts';
 import { defineAction } from '../../action-tool.ts';
@@ -32,12 +33,20 @@ export const approve = defineAction({
   needs: 'own:write',
   input: approveArguments,
   output: doneResult,
-  run: async ({ session_id: sessionId, call_id: callId, turn_id: turnId, remember, ...rest }, context) => {
+  run: async (
+    { session_id: sessionId, call_id: callId, turn_id: turnId, remember, args, ...rest },
+    context,
+  ) => {
     const { ports, principal, intent, correlationId, settings } = context;
     const find = () => findSession(ports.sessions, { id: sessionId, principal, intent });
     const { stepsPerTurnMax: stepsMax, costUsdMax: usdMax } = settings.limits;
     const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
-    const decisionOf = () => ({ ...rest, callId, turnId, remember: rememberOf(remember) });
+    const decisionOf = () => ({
+      ...rest,
+      ...{ callId, turnId, remember: rememberOf(remember) },
+      // The arguments of a tool come as JSON.
+      args: args as JsonObject | undefined,
+    });
     await decideCall(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
     const message = rest.approved ? 'the call is approved' : 'the call is rejected';
     return done(context, sessionId as SessionId, message);

@@ -1,6 +1,7 @@
 /** Sessions, events and calls as the tool `session` shows them. */
 import type * as z from 'zod';
 import type { ToldEvent } from '#shared/application/session/await-completion.ts';
+import { cutArguments } from '#shared/contracts/frames.ts';
 import type { sessionDetails } from '#shared/contracts/tools/session-tool/read.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -73,7 +74,7 @@ export const toldData = (sessionId: SessionId, event: ToldEvent): JsonObject => 
     type,
     ...gistOf({ type, data: data as JsonObject }),
     ...('callId' in data && data.callId !== undefined ? { call_id: data.callId } : {}),
-    ...('args' in data ? { args: data.args } : {}),
+    ...('args' in data ? { args: cutArguments(data.args, frameBytesMax / 2) } : {}),
     ...(type === 'completion' ? { final_response: data.text, stop_reason: data.stopReason } : {}),
   };
   return cutLongestText(told as JsonObject, frameBytesMax);

@@ -9,7 +9,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { waitingRecord } from '#shared/contracts/stored/approval-record.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { WaitingChange } from '#shared/domain/turn/waiting.ts';
-import type { ApprovalStore, WaitingFilter } from '#shared/ports/approval-store.ts';
+import type { ApprovalStore, WaitingEntry, WaitingFilter } from '#shared/ports/approval-store.ts';
 import { keys, type Table, waitingPartition } from './table.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -42,14 +42,16 @@ export const waitingActions = (
 
 export const makeApprovalStore = ({ client, name }: Table): ApprovalStore => ({
   list: async (filter, { after, itemsMax }) => {
-    const { Items = [], LastEvaluatedKey } = await client.send(
-      new QueryCommand({
-        ...queryOf(name, filter, after),
-        Limit: itemsMax,
-      }),
-    );
-    const waiting = Items.map((item) => decodeStored(waitingRecord, item));
-    return LastEvaluatedKey === undefined ? { waiting } : { waiting, next: String(LastEvaluatedKey['sk']) };
+    const waiting: WaitingEntry[] = [];
+    let next = after;
+    do {
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({ ...queryOf(name, filter, next), Limit: itemsMax - waiting.length }),
+      );
+      waiting.push(...Items.map((item) => decodeStored(waitingRecord, item)));
+      next = LastEvaluatedKey && String(LastEvaluatedKey['sk']);
+    } while (next !== undefined && waiting.length < itemsMax);
+    return next === undefined ? { waiting } : { waiting, next };
   },
   count: async (filter) => {
     let sum = 0;

@@ -23,7 +23,7 @@ export const keys = {
   session: (id: string) => ({ pk: `SESSION#${id}`, sk: 'META' }),
   turn: (id: string) => ({ pk: `SESSION#${id}`, sk: 'TURN' }),
   /** The further parts of a turn that does not fit into its own item, from 1. */
-  turnPart: (id: string, part: number) => ({ pk: `SESSION#${id}`, sk: `TURN#${part}` }),
+  turnPart: (id: string, part: number) => ({ pk: `SESSION#${id}`, sk: `STATE#${part}` }),
   /** Beside the session at its top: in front of the turn, where a glance does not read it. */
   tree: (root: string) => ({ pk: `SESSION#${root}`, sk: 'TREE' }),
   event: (id: string, seq: number) => ({ pk: `SESSION#${id}`, sk: `EVENT#${digits(seq, 12)}` }),

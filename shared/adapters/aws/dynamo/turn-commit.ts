@@ -96,6 +96,8 @@ const afterRace = (
   if (lostLease || isEnded(now.status)) return 'stale';
   // Who holds no lease read the session before the turn: a turn that ended in between has cost what is not in this patch.
   if (commit.fence === undefined && !hasCostAsRead(now, commit.session)) return 'moved';
+  // A grant was withdrawn since the session was read: nothing that was decided with it is written.
+  if (grantIds(now) !== grantIds(commit.session)) return 'moved';
   const { lastSeq, workSeq, hasChildren } = now;
   const sawAllWork = workSeq === commit.session.workSeq;
   return {
@@ -105,6 +107,8 @@ const afterRace = (
     release: commit.release && sawAllWork,
   };
 };
+
+const grantIds = ({ grants }: Session): string => grants.map(({ id }) => id).join();
 
 const hasCostAsRead = (now: Session, read: Session): boolean =>
   now.costUsd === read.costUsd &&

@@ -28,7 +28,7 @@ export const approveArguments = closed({
     .optional()
     .describe('Why it is rejected: the model is told.'),
   args: z
-    .record(z.string(), z.json(), { error: 'an object of arguments' })
+    .record(z.string(), z.unknown(), { error: 'an object of arguments' })
     .optional()
     .describe('Run the call with these arguments instead.'),
   remember: z
