@@ -48,7 +48,7 @@ describe('the table is written', () => {
     [
       'api',
       ['AUDIT', ...work, webhook, 'PREVIEW', 'RATE', 'SCHEDULE', 'TICKET', 'TOKEN', 'TOKENID'],
-      { puts: [notice, 'WEBHOOKSECRET'] },
+      { puts: [notice, 'WEBHOOKSECRET'], updates: ['WEBHOOK'] },
     ],
     ['mcp', ['AUDIT', 'CALL', ...work, 'RATE', 'SCHEDULE', 'TOKEN', 'TOKENID'], { puts: [notice] }],
   ])('by %s where its work lies', (name, partitions, { puts = [], updates = [] } = {}) => {

@@ -122,11 +122,14 @@ export const tellingWebhooks = (kept: KeptTable): Need<object> =>
     right(kept, { actions: ['PutItem'], on: ['notices'] }),
   );
 
-/** To make, change and remove webhooks, and to show their deliveries. A secret is written, and never read. */
+/**
+ * To make, change and remove webhooks, to show their deliveries, and to say that one has something to send. A secret is
+ * written, and never read.
+ */
 export const keepingWebhooks = (kept: KeptTable): Need<object> =>
   may(
     right(kept, { actions: itemActions, on: ['webhooks'] }),
-    right(kept, { actions: ['Query'], on: ['deliveries'] }),
+    right(kept, { actions: ['Query', 'UpdateItem'], on: ['deliveries'] }),
     right(kept, { actions: ['DeleteItem', 'PutItem'], on: ['webhookSecrets'] }),
   );
 

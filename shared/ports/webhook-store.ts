@@ -13,15 +13,18 @@ export type Webhooks = { readonly webhooks: readonly Webhook[]; readonly version
 
 /** Those who make webhooks, change them and look them up. */
 export interface WebhookStore {
-  /** Newest first; `isExact`: with all that was written before. */
-  list(options?: { readonly isExact?: boolean }): Promise<Webhooks>;
+  /** Newest first, with all that was written before. */
+  list(): Promise<Webhooks>;
   get(id: WebhookId): Promise<Webhook | undefined>;
   /** With its secret, which this store does not read back. `moved` when the webhooks are others by now. */
   create(
     webhook: Webhook,
     wish: { readonly secret: string; readonly version: number },
   ): Promise<'created' | 'moved'>;
-  /** Over the version that was read; undefined when it has another, or is gone. */
+  /**
+   * Over the version that was read; undefined when it has another, or is gone. For one that is enabled, the same write
+   * makes its sender due, and tells the holder of its lease (WH9).
+   */
   replace(webhook: Webhook): Promise<Webhook | undefined>;
   /** With its secret; false when it was deleted before. The sender clears its deliveries. */
   remove(id: WebhookId): Promise<boolean>;
@@ -47,7 +50,10 @@ export type SenderLease = {
 export interface DeliveryQueue {
   secretOf(id: WebhookId): Promise<string | undefined>;
   notice(id: string): Promise<Notice | undefined>;
-  /** The notice becomes a delivery to each, all or nothing; false when another caller was first. */
+  /**
+   * The notice becomes a delivery to each, all or nothing; false when another caller was first. The same write makes
+   * the sender of each webhook due, and tells the holder of its lease (WH9).
+   */
   spread(notice: Notice, deliveries: readonly Delivery[]): Promise<boolean>;
   /** Notices that were not spread, and webhooks with something to send. */
   due(

@@ -6,6 +6,7 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { noticeItem } from '#shared/adapters/aws/dynamo/webhook-items.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { rowOf } from '#shared/domain/webhook/delivery.ts';
+import { webhooksPerProjectMax } from '#shared/domain/webhook/limits.ts';
 import type { Notice } from '#shared/domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
@@ -24,7 +25,7 @@ const queue = () => makeDeliveryQueue(fixture.table);
 const secret = 'whsec_c2VjcmV0';
 const made = async (change: Partial<Webhook> = {}): Promise<Webhook> => {
   const webhook = newWebhook(change);
-  const { version } = await store().list({ isExact: true });
+  const { version } = await store().list();
   expect(await store().create(webhook, { secret, version })).toBe('created');
   return webhook;
 };
@@ -49,13 +50,13 @@ describe('a webhook', () => {
   ])('%s is read back as it was made', async (_, change) => {
     const webhook = await made(change);
     expect(await store().get(webhook.id)).toEqual(webhook);
-    const { webhooks } = await store().list({ isExact: true });
+    const { webhooks } = await store().list();
     expect(webhooks.find(({ id }) => id === webhook.id)).toEqual(webhook);
   });
 
   test('of the deployment has no project', async () => {
     const { project: _, ...webhook } = newWebhook();
-    const { version } = await store().list({ isExact: true });
+    const { version } = await store().list();
     await store().create(webhook, { secret, version });
     expect(await store().get(webhook.id)).toEqual(webhook);
   });
@@ -68,7 +69,7 @@ describe('a webhook', () => {
   });
 
   test('is made once over a version: of eight one is made', async () => {
-    const { version } = await store().list({ isExact: true });
+    const { version } = await store().list();
     const make = () => store().create(newWebhook(), { secret, version });
     expect(tally(await atOnce(8, make))).toEqual({ created: 1, moved: 7 });
   });
@@ -83,7 +84,7 @@ describe('a webhook', () => {
 
   test('is removed once, with its secret, and makes room', async () => {
     const webhook = await made();
-    const { version } = await store().list({ isExact: true });
+    const { version } = await store().list();
     expect(await store().remove(webhook.id)).toBe(true);
     expect(await store().remove(webhook.id)).toBe(false);
     expect(await store().get(webhook.id)).toBeUndefined();
@@ -112,6 +113,65 @@ describe('a notice', () => {
       const { rows } = await store().deliveries(webhook, { itemsMax: 10, now: 0 });
       expect(rows).toMatchObject([{ id: notice.id, state: 'waiting', attempts: 0 }]);
     }
+  });
+});
+
+describe('the sender of a webhook (WH9)', () => {
+  const spreadTo = async (...webhooks: WebhookId[]): Promise<void> => {
+    const notice = await put(newNotice({ webhooks }));
+    const deliveries = webhooks.map((webhook) => newDelivery(webhook, { id: notice.id, nextAt: far + 7 }));
+    expect(await queue().spread(notice, deliveries)).toBe(true);
+  };
+  const isDue = async (webhook: WebhookId, at: number): Promise<boolean> =>
+    (await queue().due(at, 1000)).webhooks.includes(webhook);
+  const taken = async (webhook: WebhookId) => {
+    const lease = await queue().takeLease(webhook, { at: far, until: far + 30 });
+    if (lease === undefined) throw new Error('somebody else holds it');
+    return lease;
+  };
+  const over = { dueAt: undefined, acceptedAt: undefined };
+
+  test('is due with what was spread, whoever took nothing', async () => {
+    const webhook = newId();
+    await spreadTo(webhook);
+    expect(await isDue(webhook, far + 6)).toBe(false);
+    expect(await isDue(webhook, far + 7)).toBe(true);
+    expect(await queue().releaseLease(await taken(webhook), over)).toBe('released');
+    expect(await isDue(webhook, far * 2)).toBe(false);
+  });
+
+  test('that holds the right to send sees what is spread before it lets go, and is due earlier', async () => {
+    const webhook = newId();
+    const lease = await taken(webhook);
+    await spreadTo(webhook);
+    expect(await isDue(webhook, far + 7)).toBe(true);
+    expect(await queue().releaseLease(lease, over)).toBe('kept');
+    const renewed = await queue().renewLease(lease, far + 60);
+    expect(renewed && (await queue().releaseLease(renewed, over))).toBe('released');
+  });
+
+  test('is told of as many webhooks as can hear of one notice', async () => {
+    const webhooks = Array.from({ length: 2 * webhooksPerProjectMax }, newId);
+    await spreadTo(...webhooks);
+    const due = new Set((await queue().due(far + 7, 1000)).webhooks);
+    expect(webhooks.filter((webhook) => !due.has(webhook))).toEqual([]);
+  });
+
+  test('is due when its webhook is enabled, and told when it holds the right to send', async () => {
+    const webhook = await made({ isEnabled: false });
+    const lease = await taken(webhook.id);
+    const disabled = await store().replace(webhook);
+    if (disabled === undefined) throw new Error('somebody else changed it');
+    expect(await isDue(webhook.id, far)).toBe(false);
+    expect(await store().replace({ ...disabled, isEnabled: true, enabledAt: far })).toBeDefined();
+    expect(await isDue(webhook.id, far)).toBe(true);
+    expect(await queue().releaseLease(lease, over)).toBe('kept');
+  });
+
+  test('is not due when its webhook was changed by somebody else', async () => {
+    const webhook = await made({ isEnabled: false });
+    expect(await store().replace({ ...webhook, isEnabled: true, version: 7 })).toBeUndefined();
+    expect(await isDue(webhook.id, far)).toBe(false);
   });
 });
 

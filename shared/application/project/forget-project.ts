@@ -80,7 +80,7 @@ const removeWebhooks = async (
   project: ProjectId,
   correlationId: string,
 ): Promise<void> => {
-  const { webhooks } = await ports.webhooks.list({ isExact: true });
+  const { webhooks } = await ports.webhooks.list();
   for (const { id } of webhooks.filter((webhook) => webhook.project === project)) {
     if (!(await ports.webhooks.remove(id))) continue;
     await audit(ports, janitor, { action: 'webhook.delete', subject: id, project });

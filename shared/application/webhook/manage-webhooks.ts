@@ -49,7 +49,7 @@ export const listWebhooks = async (
   project?: string,
 ): Promise<readonly Webhook[]> => {
   const only = project && (await findProject(projects, { id: project, principal, intent: 'read' })).id;
-  const { webhooks: all } = await webhooks.list({ isExact: true });
+  const { webhooks: all } = await webhooks.list();
   return all.filter(
     (webhook) => mayRead(principal, ownedBy(webhook)) && (only === undefined || webhook.project === only),
   );
@@ -119,7 +119,7 @@ const projectFor = async (
 /** Keeps the limits under concurrent calls: a create over an old version is tried again. */
 const add = async ({ webhooks }: WebhookPorts, webhook: Webhook, secret: string): Promise<void> => {
   for (let attempt = 0; attempt < changeTriesMax; attempt += 1) {
-    const { webhooks: all, version } = await webhooks.list({ isExact: true });
+    const { webhooks: all, version } = await webhooks.list();
     const beside = all.filter(({ project }) => project === webhook.project).length;
     if (beside >= webhooksPerProjectMax || all.length >= webhooksMax) throw tooMany();
     if ((await webhooks.create(webhook, { secret, version })) === 'created') return;
@@ -188,7 +188,7 @@ export const removeWebhook = async (
   await tend(ports, webhook.id, correlationId);
 };
 
-/** If the sender could not be invoked, the sweep does it, or the rest expires. */
+/** If the sender could not be invoked, the sweep does it (WH9), or the rest of a deleted webhook expires. */
 const tend = async (ports: WebhookPorts, id: WebhookId, correlationId: string): Promise<void> => {
   try {
     await ports.webhookTender.tend(id, correlationId);

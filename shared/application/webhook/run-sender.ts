@@ -18,15 +18,16 @@ export type SenderWork = SenderRun & {
   readonly publicUrl: string | undefined;
 };
 
+/** `failed`: notices that were not spread, and webhooks that were not sent to. The sweep finds all of them (WH9). */
 export type SenderReport = { readonly webhooks: number; readonly failed: number };
 
 export const runSender = async (ports: RunPorts, work: SenderWork): Promise<SenderReport> => {
-  const heard = await spreadNotices(ports, work);
+  const { heard, failed } = await spreadNotices(ports, work);
   const all = [...new Set([...heard, ...work.webhooks])];
   const results = await Promise.allSettled(all.map((id) => sendDeliveries(ports, id, work)));
   const failures = results.filter((result) => result.status === 'rejected');
   for (const { reason: error } of failures) ports.telemetry.error('a webhook was not sent to', { error });
-  return { webhooks: all.length, failed: failures.length };
+  return { webhooks: all.length, failed: failed + failures.length };
 };
 
 /** Unsent work: notices whose sender was lost, retries that are due, webhooks whose sender died. */

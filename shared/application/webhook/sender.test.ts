@@ -4,11 +4,13 @@ import { makeDeliveryQueue } from '#shared/adapters/aws/dynamo/deliveries.ts';
 import { noticePut } from '#shared/adapters/aws/dynamo/webhook-items.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
+import { deploymentOwner } from '#shared/domain/principal.ts';
 import { retryForMs, senderLeaseMs, senderRunMs } from '#shared/domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { SignedRequest, WebhookPost } from '#shared/ports/webhook-post.ts';
 import { newNotice, newWebhook } from '../../../tests/conformance/webhook-fixture.ts';
-import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
+import { type Command, openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
+import { changeWebhook } from './manage-webhooks.ts';
 import { type RunPorts, runSender, sendTest, sweepWebhooks } from './run-sender.ts';
 
 type Sent = SignedRequest & { readonly seconds: number };
@@ -20,18 +22,28 @@ let rows: AuditRow[];
 let answer: (request: SignedRequest) => ReturnType<WebhookPost['send']>;
 let ports: RunPorts;
 let table: ReturnType<typeof tableOver>;
+/** Throws instead of what is asked of the table, or after it was done. */
+let before: (command: Command) => void;
+let after: (command: Command) => void;
 
 const start = 1_000_000_000;
 const publicUrl = 'https://sallyport.example';
 const down = async () => ({ error: 'it refused the connection' });
 const up = async () => ({ status: 200 });
+const works = () => undefined;
 
 beforeEach(() => {
   now = start;
   [sent, said, rows] = [[], [], []];
   answer = up;
   const memory = openMemoryTable();
-  table = tableOver(async (command) => memory.execute(command).output);
+  [before, after] = [works, works];
+  table = tableOver(async (command) => {
+    before(command);
+    const { output } = memory.execute(command);
+    after(command);
+    return output;
+  });
   const note = (_: string, fields: Readonly<Record<string, unknown>> = {}) =>
     void said.push(String(fields['event']));
   ports = {
@@ -161,6 +173,87 @@ describe('a delivery', () => {
   });
 });
 
+describe('what was spread is found by the sweep (WH9)', () => {
+  const spreads = ({ constructor: { name }, input }: Command, notice = 'NOTICE#'): boolean =>
+    name === 'TransactWriteCommand' && JSON.stringify(input).includes(notice);
+  const takesLease = ({ constructor: { name }, input }: Command): boolean =>
+    name === 'UpdateCommand' && JSON.stringify(input).includes('ADD leaseFence');
+  const fails = (): never => {
+    throw new Error('the table does not answer');
+  };
+
+  test('when its sender dies right after that', async () => {
+    const webhook = await made();
+    const notice = await told(webhook);
+    after = (command) => {
+      if (!spreads(command)) return;
+      before = fails;
+      fails();
+    };
+    await Promise.allSettled([send(notice)]);
+    [before, after] = [works, works];
+    expect(await ports.deliveries.notice(notice)).toBeUndefined();
+    await send(notice);
+    expect(sent).toEqual([]);
+    await sweep();
+    expect(sent).toMatchObject([{ id: notice }]);
+    expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
+  });
+
+  test('when the right to send could not be taken', async () => {
+    const notice = await told(await made());
+    before = (command) => void (takesLease(command) && fails());
+    expect(await send(notice)).toEqual({ webhooks: 1, failed: 1 });
+    before = works;
+    expect(sent).toEqual([]);
+    await sweep();
+    expect(sent).toMatchObject([{ id: notice }]);
+  });
+
+  test('when the second of three notices fails: the others are sent at once', async () => {
+    const notices = [await told(await made()), await told(await made()), await told(await made())];
+    const [first, second, third] = notices;
+    before = (command) => void (spreads(command, `NOTICE#${second}`) && fails());
+    const [report] = await Promise.allSettled([send(...notices)]);
+    expect(report).toEqual({ status: 'fulfilled', value: { webhooks: 2, failed: 1 } });
+    expect(sent.map(({ id }) => id)).toEqual([first, third]);
+    now += 15_000;
+    await sweep();
+    expect(sent).toHaveLength(2);
+    before = works;
+    await sweep();
+    expect(sent.map(({ id }) => id)).toEqual([first, third, second]);
+  });
+
+  test('when the second of two notices fails and the sender dies', async () => {
+    const [first, second] = [await told(await made()), await told(await made())];
+    before = (command) => {
+      if (!spreads(command, `NOTICE#${second}`)) return;
+      before = fails;
+      fails();
+    };
+    await Promise.allSettled([send(first, second)]);
+    before = works;
+    await sweep();
+    expect(sent).toMatchObject([{ id: first }]);
+    now += 15_000;
+    await sweep();
+    expect(sent).toMatchObject([{ id: first }, { id: second }]);
+  });
+
+  test('and a write that met a transaction is tried again', async () => {
+    let conflicts = 0;
+    before = (command) => {
+      if (!takesLease(command) || conflicts === 2) return;
+      conflicts += 1;
+      throw Object.assign(new Error('a transaction is under way'), { name: 'TransactionConflictException' });
+    };
+    const notice = await told(await made());
+    expect(await send(notice)).toEqual({ webhooks: 1, failed: 0 });
+    expect(sent).toMatchObject([{ id: notice }]);
+  });
+});
+
 describe('one sender at a time', () => {
   test('and it sees what comes while it waits for a retry', async () => {
     const webhook = await made();
@@ -242,6 +335,32 @@ describe('a webhook', () => {
     const { disabledReason: _, disabledAt: __, ...rest } = read;
     await ports.webhooks.replace({ ...rest, isEnabled: true, enabledAt: now });
     await runSender(ports, { ...run(), notices: [], webhooks: [webhook] });
+    expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
+  });
+
+  test('that is enabled again gets what waited from the sweep when nobody could be woken (WH9)', async () => {
+    answer = down;
+    const webhook = await made();
+    const notice = await told(webhook);
+    await send(notice);
+    await aDay();
+    answer = up;
+    await sweep();
+    const count = sent.length;
+    const nobody = () => Promise.reject(new Error('nobody is there'));
+    const administrator = { owner: deploymentOwner, scope: 'admin', tokenHash: 'a hash' } as const;
+    const managing = {
+      ...ports,
+      webhooks: makeWebhookStore(table),
+      webhookTender: { test: nobody, tend: nobody },
+      webhookGuard: { check: async () => undefined },
+      webhookSecrets: { newSecret: () => 'whsec_c2VjcmV0' },
+      projects: { get: async () => undefined },
+    };
+    const request = { principal: administrator, correlationId: 'a test' };
+    await changeWebhook(managing, request, { id: webhook, change: { enabled: true } });
+    expect(sent).toHaveLength(count);
+    await sweep();
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
   });
 

@@ -1,4 +1,7 @@
-/** Makes deliveries of notices: one to each webhook that hears of it, all in one write, once. */
+/**
+ * Makes deliveries of notices: one to each webhook that hears of it, all in one write, once. The same write makes those
+ * webhooks due, so that the sweep sends the deliveries if this process dies (WH9).
+ */
 import { bodyOf } from '../../contracts/webhook-body.ts';
 import type { Delivery } from '../../domain/webhook/delivery.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
@@ -7,7 +10,7 @@ import type { DeliveryQueue } from '../../ports/webhook-store.ts';
 
 export type SpreadPorts = {
   readonly deliveries: Pick<DeliveryQueue, 'notice' | 'spread' | 'publicUrl'>;
-  readonly telemetry: Pick<Telemetry, 'warn'>;
+  readonly telemetry: Pick<Telemetry, 'warn' | 'error'>;
 };
 
 export type Spreading = {
@@ -16,21 +19,36 @@ export type Spreading = {
   readonly publicUrl: string | undefined;
 };
 
-/** The webhooks that have something new. Notices whose address is not known yet stay for the sweep. */
+export type Spread = {
+  /** The webhooks that have something new. */
+  readonly heard: ReadonlySet<WebhookId>;
+  /** Notices that were not spread: the sweep tries them again. */
+  readonly failed: number;
+};
+
+/** One failure stops no other notice. Notices whose address is not known yet stay for the sweep. */
 export const spreadNotices = async (
   ports: SpreadPorts,
   { notices, publicUrl }: Spreading,
-): Promise<ReadonlySet<WebhookId>> => {
+): Promise<Spread> => {
   const { deliveries, telemetry } = ports;
-  if (notices.length === 0) return new Set();
+  const heard = new Set<WebhookId>();
+  let failed = 0;
+  if (notices.length === 0) return { heard, failed };
   const url = publicUrl ?? (await deliveries.publicUrl());
   if (url === undefined) {
     telemetry.warn('notices wait until the address of the deployment is known', { notices });
-    return new Set();
+    return { heard, failed };
   }
-  const heard: WebhookId[] = [];
-  for (const id of notices) heard.push(...(await spread(ports, id, url)));
-  return new Set(heard);
+  for (const notice of notices) {
+    try {
+      for (const webhook of await spread(ports, notice, url)) heard.add(webhook);
+    } catch (error) {
+      failed += 1;
+      telemetry.error('a notice was not spread', { error, notice });
+    }
+  }
+  return { heard, failed };
 };
 
 const spread = async (

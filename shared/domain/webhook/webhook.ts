@@ -2,7 +2,7 @@
  * A webhook: an address outside that is told what happens in sessions, and of which events it is told.
  *
  * One of a project hears of that project, one without a project of all of them. One that a person made hears of that
- * person's sessions alone: no webhook tells its owner of a session that the owner may not read (WH7). Invariants WH1..WH8:
+ * person's sessions alone: no webhook tells its owner of a session that the owner may not read (WH7). Invariants WH1..WH9:
  * docs/spec/webhooks.md.
  */
 import type { Owned } from '../access.ts';

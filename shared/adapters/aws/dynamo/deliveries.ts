@@ -18,7 +18,7 @@ import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { DeliveryQueue } from '#shared/ports/webhook-store.ts';
 import { batchDelete } from './batch.ts';
 import { dueItems } from './due.ts';
-import { releaseLease, renewLease, takeLease } from './sender-lease.ts';
+import { releaseLease, renewLease, senderWoken, takeLease } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 import { deliveryFrom, noticeFrom, rowItem, waitingItem } from './webhook-items.ts';
@@ -57,6 +57,7 @@ type Key = { readonly pk: string; readonly sk: string };
 const read = async ({ client, name: TableName }: Table, Key: Key): Promise<Item | undefined> =>
   (await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item;
 
+/** At most 20 webhooks hear of one notice: 61 actions of the 100 that a transaction may have. */
 const spread =
   (table: Table): DeliveryQueue['spread'] =>
   async ({ id }, deliveries) => {
@@ -68,6 +69,7 @@ const spread =
         (delivery): Actions => [
           { Put: { TableName, Item: waitingItem(delivery) } },
           { Put: { TableName, Item: rowItem(delivery.webhook, rowOf(delivery, 'waiting')) } },
+          senderWoken(TableName, delivery.webhook, delivery.nextAt),
         ],
       ),
     ];

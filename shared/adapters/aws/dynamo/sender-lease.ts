@@ -2,14 +2,36 @@
  * The right to send to one webhook: taken, renewed and let go by one conditional update each.
  *
  * A caller that finds it held leaves word: a holder that lets go proves that it saw all of them, so that nothing that came
- * at the last moment waits for the sweep. A holder that dies is found by the sweep when its lease is over.
+ * at the last moment waits for the sweep. A holder that dies is found by the sweep when its lease is over. A transaction
+ * that brings something to send leaves the same word and makes the sender due (`senderWoken`).
  */
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DeliveryQueue, SenderLease } from '#shared/ports/webhook-store.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { pastConflicts } from './transaction.ts';
 import { senderDue } from './webhook-items.ts';
 
 const triesMax = 5;
+
+type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/**
+ * The action that makes a sender due and tells the holder of its lease, for the transaction that brings something to
+ * send (WH9). `dueAt` is no later than now, so the sweep never comes later than it would have. A sweep that comes while
+ * the lease is held leaves again.
+ */
+export const senderWoken = (
+  TableName: string,
+  webhook: SenderLease['webhook'],
+  dueAt: number,
+): Action & { readonly Update: object } => ({
+  Update: {
+    TableName,
+    Key: keys.sender(webhook),
+    UpdateExpression: 'SET duePk = :duePk, dueAt = :dueAt ADD wakes :one',
+    ExpressionAttributeValues: { ':one': 1, ...senderDue(webhook, dueAt) },
+  },
+});
 
 const leaseFrom = (webhook: SenderLease['webhook'], item: Item): SenderLease => ({
   webhook,
@@ -107,15 +129,14 @@ type Change = {
 /** The item as it is afterwards; undefined when the condition did not hold. */
 const update = async ({ client, name: TableName }: Table, change: Change): Promise<Item | undefined> => {
   try {
-    const { Attributes } = await client.send(
-      new UpdateCommand({
-        TableName,
-        ...change,
-        Key: { ...change.Key },
-        ExpressionAttributeValues: { ...change.ExpressionAttributeValues },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
+    const command = new UpdateCommand({
+      TableName,
+      ...change,
+      Key: { ...change.Key },
+      ExpressionAttributeValues: { ...change.ExpressionAttributeValues },
+      ReturnValues: 'ALL_NEW',
+    });
+    const { Attributes } = await pastConflicts(() => client.send(command));
     return Attributes ?? {};
   } catch (error) {
     if (isConditionFailed(error)) return undefined;

@@ -29,6 +29,21 @@ export const sendWithRetry = async (
   }
 };
 
+/** Sends a single write. DynamoDB refuses it while a transaction holds its item; it is then tried again. */
+export const pastConflicts = async <Output>(write: () => Promise<Output>): Promise<Output> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isConflict(error) || attempt === conflictTriesMax) throw error;
+      await jitter(attempt);
+    }
+  }
+};
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'TransactionConflictException';
+
 const jitter = (attempt: number): Promise<void> => {
   const milliseconds = Math.random() * Math.min(conflictDelayMsMax, 5 * 2 ** attempt);
   return new Promise((resolve) => setTimeout(resolve, milliseconds));

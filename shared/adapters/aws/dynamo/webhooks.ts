@@ -14,7 +14,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { WebhookStore } from '#shared/ports/webhook-store.ts';
-import { type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { senderWoken } from './sender-lease.ts';
+import { type Item, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 import { noticePut, rowFrom, webhookFrom, webhookItem } from './webhook-items.ts';
 
@@ -39,7 +40,7 @@ export const makeWebhookStore = (table: Table): WebhookStore => ({
 
 const list =
   ({ client, name: TableName }: Table): WebhookStore['list'] =>
-  async ({ isExact = false } = {}) => {
+  async () => {
     const items: Item[] = [];
     let start: Record<string, unknown> | undefined;
     do {
@@ -52,7 +53,7 @@ const list =
             ':from': keys.webhook('').sk,
             ':to': keys.webhooks().sk,
           },
-          ConsistentRead: isExact,
+          ConsistentRead: true,
           ...(start === undefined ? {} : { ExclusiveStartKey: start }),
         }),
       );
@@ -102,23 +103,24 @@ const create =
   };
 
 const replace =
-  ({ client, name: TableName }: Table): WebhookStore['replace'] =>
+  (table: Table): WebhookStore['replace'] =>
   async (webhook) => {
-    const next = { ...webhook, version: webhook.version + 1 };
-    try {
-      await client.send(
-        new PutCommand({
+    const { name: TableName } = table;
+    const { id, version, isEnabled, enabledAt } = webhook;
+    const next = { ...webhook, version: version + 1 };
+    const TransactItems: Actions = [
+      {
+        Put: {
           TableName,
           Item: webhookItem(next),
           ConditionExpression: 'version = :version',
-          ExpressionAttributeValues: { ':version': webhook.version },
-        }),
-      );
-      return next;
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
+          ExpressionAttributeValues: { ':version': version },
+        },
+      },
+      ...(isEnabled ? [senderWoken(TableName, id, enabledAt)] : []),
+    ];
+    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+    return result === 'done' ? next : undefined;
   };
 
 const remove =
