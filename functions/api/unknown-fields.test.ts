@@ -18,6 +18,7 @@ const token = `sp_${'1'.repeat(64)}`;
 const project = crypto.randomUUID() as ProjectId;
 const session = newSession({ owner: deploymentOwner, project });
 const schedule = newSchedule({ targets: [{ project }] });
+const webhook = newWebhook({ project });
 
 const absent = new Proxy(
   {},
@@ -33,7 +34,7 @@ const platform = () => {
     sessions: { getWithTurn: async () => ({ session, turn: noTurn }) },
     projects: { get: async () => ({ ...theDefaultProject, id: project }) },
     schedules: { find: async () => ({ schedule, pins: [] }) },
-    webhooks: { get: async () => newWebhook({ project }) },
+    webhooks: { get: async () => webhook },
     rateLimiter: { take: async () => true },
     auditLog: { append: async () => undefined },
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
@@ -77,6 +78,7 @@ const filled = (path: string): string =>
     .replace('/api/projects/{id}', `/api/projects/${project}`)
     .replace('/api/sessions/{id}', `/api/sessions/${session.id}`)
     .replace('/api/schedules/{id}', `/api/schedules/${schedule.id}`)
+    .replace('/api/webhooks/{id}', `/api/webhooks/${webhook.id}`)
     .replaceAll(/\{\w+\}/g, 'x');
 
 const withBody = declaredRoutes().filter(

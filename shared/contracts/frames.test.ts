@@ -115,3 +115,14 @@ describe('a call that waits (AP5)', () => {
     expect(isCutForSocket(event)).toBe(false);
   });
 });
+
+test('a decision with long changed arguments keeps its ids, its digests and the person', () => {
+  const data = {
+    ...{ turnId: 't'.repeat(36) as TurnId, callId: 'c' as CallId, name: 'n', approved: true },
+    ...{ by: { kind: 'person', id: 'ada' } as const, digest: 'd'.repeat(64), editedDigest: 'e'.repeat(64) },
+  };
+  const editedArgs = { list: Array.from({ length: 2500 }, () => 'x'.repeat(20)) };
+  const frame = eventFrame(sessionId, { type: 'tool:decided', seq: 1, at, data: { ...data, editedArgs } });
+  expect(frame.data).toMatchObject({ ...data, truncated: true });
+  expect(Buffer.byteLength(JSON.stringify(frame.data))).toBeLessThanOrEqual(30_720);
+});

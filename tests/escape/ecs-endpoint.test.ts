@@ -1,7 +1,10 @@
 /** The ECS endpoint with real sandboxes, through the real SDK: how tasks start, stop, die and share a folder. */
+
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -340,12 +343,12 @@ test('a task of another deployment is told apart by who started it', async () =>
 });
 
 test('an unsigned request is refused', async () => {
-  const answer = await fetch(ecs.url, {
-    method: 'POST',
-    headers: { 'x-amz-target': 'AmazonEC2ContainerServiceV20141113.ListTasks' },
-    body: '{}',
-  });
-  expect([answer.status, answer.headers.get('x-amzn-errortype')]).toEqual([
+  const headers = { 'x-amz-target': 'AmazonEC2ContainerServiceV20141113.ListTasks' };
+  // `fetch` says of itself that it is a browser's.
+  const asked = httpRequest(ecs.url, { method: 'POST', headers }).end('{}');
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  expect([answer.statusCode, answer.headers['x-amzn-errortype']]).toEqual([
     403,
     'MissingAuthenticationTokenException',
   ]);

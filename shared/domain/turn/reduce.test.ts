@@ -441,6 +441,24 @@ describe('approvals', () => {
     expect(later.log.at(-1)).toMatchObject({ type: 'tool:approval_required', data: { callId: 'c2' } });
   });
 
+  test('a grant that is withdrawn while a sandbox starts takes its calls back; beside running ones they fail', () => {
+    const policy = { mode: 'ask' as const, grants: [allTools] };
+    const byGrant = (callId: string): ToolCall => ({
+      ...{ ...call(callId, 'approved'), askedHuman: false, grant: 'grant-1' },
+    });
+    const withdrawn = { type: 'grant-withdrawn', at: 4, grantId: 'grant-1' } as const;
+    const starting = after({ ...acting(byGrant('c1'), call('c2', 'approved')), policy }, withdrawn);
+    expect(starting.state).toMatchObject({ kind: 'deciding', policy: { grants: [] } });
+    expect(statuses(starting.state)).toEqual(['pending', 'approved']);
+    expect(starting.log.at(-1)).toMatchObject({ type: 'tool:approval_required', data: { callId: 'c1' } });
+    const beside = after({ ...acting(byGrant('c1'), call('c2', 'executing')), policy }, withdrawn);
+    expect(statuses(beside.state)).toEqual(['failed', 'executing']);
+    expect(beside.history).toMatchObject([{ callId: 'c1', outcome: 'failed' }]);
+    expect(pendingWork(beside.state).map(({ key }) => key)).toEqual(['tool:turn-1:1:c2']);
+    const last = after({ ...acting(byGrant('c1'), call('c2', 'completed')), policy }, withdrawn);
+    expect(last.state.kind).toBe('thinking');
+  });
+
   test('in auto mode nobody is asked', () => {
     const auto: Thinking = { ...thinking, policy: { mode: 'auto', grants: [] } };
     const step = after(auto, answered({ calls: asksPlaced('shell', 'write') }));
