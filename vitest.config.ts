@@ -49,12 +49,15 @@ export default defineConfig({
           'local/**/*.test.ts',
           'cli/**/*.test.ts',
         ],
-        { seconds: 30 },
+        { seconds: 30, globalSetup: ['tests/setup.ts'] },
       ),
       { plugins: [vue()], ...project('web', ['web/**/*.test.ts'], { seconds: 30 }) },
       project('synth', ['infra/**/*.test.ts'], { seconds: 120, isolate: false }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
-      project('conformance', ['tests/conformance/**/*.test.ts'], { seconds: 60 }),
+      project('conformance', ['tests/conformance/**/*.test.ts'], {
+        seconds: 60,
+        globalSetup: ['tests/setup.ts'],
+      }),
       // The stores of the simulation keep the same promises as the engine's: the same suites.
       project('simulation', ['tests/simulation/**/*.test.ts', 'tests/conformance/{[!s]*,s[!w]*}.test.ts'], {
         seconds: 60,
