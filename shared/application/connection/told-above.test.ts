@@ -16,12 +16,16 @@ test('what a person must decide is told as it is, without its number', () => {
   expect(toldAbove(asked)).toEqual({ ...asked, seq: null });
 });
 
-test.each(['tool:rejected', 'tool:output', 'agent:error'])('%s settles its call', (type) => {
-  const { sessionId, at } = frame(type);
-  expect(toldAbove(frame(type, { callId: 'c', text: 'x' }))).toEqual({
+test.each(['token', 'person'])('a decision of a %s settles its call', (kind) => {
+  const { sessionId, at } = frame('tool:decided');
+  expect(toldAbove(frame('tool:decided', { callId: 'c', by: { kind, id: 'x' } }))).toEqual({
     ...{ type: 'system', sessionId, at, seq: null },
     data: { kind: 'child_settled', callId: 'c' },
   });
+});
+
+test.each(['grant', 'policy'])('a call that a %s allowed never waited', (kind) => {
+  expect(toldAbove(frame('tool:decided', { callId: 'c', by: { kind, id: 'x' } }))).toBeUndefined();
 });
 
 test('a completion settles whatever still waits', () => {
@@ -30,9 +34,9 @@ test('a completion settles whatever still waits', () => {
   expect(told?.data).not.toHaveProperty('callId');
 });
 
-test.each(['message', 'delta', 'tool:call', 'tool:progress', 'system', 'agent:error', 'caller_tool:request'])(
-  '%s of a session below is not told',
-  (type) => {
-    expect(toldAbove(frame(type))).toBeUndefined();
-  },
-);
+test.each([
+  ...['message', 'delta', 'tool:call', 'tool:progress', 'tool:rejected', 'tool:output', 'system'],
+  ...['agent:error', 'caller_tool:request'],
+])('%s of a session below is not told', (type) => {
+  expect(toldAbove(frame(type, { callId: 'c' }))).toBeUndefined();
+});

@@ -3,29 +3,18 @@
  * settled. Nothing else: a client that waits for an answer of its own session never takes another's for it.
  */
 import type { Frame } from '../../contracts/frames.ts';
-import type { LogEntry } from '../../domain/event-log.ts';
-
-/** Each ends a call that may have waited; a completion ends all of its turn's. */
-const settling: readonly string[] = [
-  'tool:decided',
-  'tool:rejected',
-  'tool:output',
-  'agent:error',
-  'completion',
-] satisfies readonly LogEntry['type'][];
 
 /** Without a number: that log is another's. Undefined for what is not told. */
 export const toldAbove = (frame: Frame): Frame | undefined => {
   if (frame.type === 'tool:approval_required') return { ...frame, seq: null };
-  if (frame.type === 'tool:decided' && !isByHand(frame.data)) return undefined;
   const { callId } = frame.data;
-  const isCall = typeof callId === 'string';
-  if (!settling.includes(frame.type) || !(isCall || frame.type === 'completion')) return undefined;
+  const isDecided = frame.type === 'tool:decided' && typeof callId === 'string' && isByHand(frame.data);
+  if (!isDecided && frame.type !== 'completion') return undefined;
   return {
     ...frame,
     type: 'system',
     seq: null,
-    data: { kind: 'child_settled', ...(isCall ? { callId } : {}) },
+    data: { kind: 'child_settled', ...(isDecided ? { callId } : {}) },
   };
 };
 
