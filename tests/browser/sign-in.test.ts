@@ -59,9 +59,8 @@ test('a token is asked for, and a wrong one is refused with the reason', async (
 /** The requests to the API that carried a token, as method and path. */
 const sentWith = (page: Page, token: string): readonly string[] => {
   const sent: string[] = [];
-  page.on('request', async (request) => {
-    const headers = await request.allHeaders();
-    if (headers['authorization'] === `Bearer ${token}`)
+  page.on('request', (request) => {
+    if (request.headers()['authorization'] === `Bearer ${token}`)
       sent.push(`${request.method()} ${new URL(request.url()).pathname}`);
   });
   return sent;

@@ -28,7 +28,7 @@ type Fields = {
   readonly Select?: string;
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
   readonly ExpressionAttributeValues?: Readonly<Record<string, unknown>>;
-  readonly ReturnValues?: string;
+  readonly ReturnValues?: 'ALL_NEW' | 'ALL_OLD';
   readonly ReturnValuesOnConditionCheckFailure?: string;
   readonly IndexName?: string;
   readonly Limit?: number;
@@ -168,7 +168,7 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
     if (change === undefined) throw conditionFailed(get(keyOf(fields).pk, keyOf(fields).sk), fields);
     write(change);
     const { before, after } = change;
-    const Attributes = fields.ReturnValues === 'ALL_NEW' ? after : fields.ReturnValues ? before : undefined;
+    const Attributes = { ALL_NEW: after, ALL_OLD: before, NONE: undefined }[fields.ReturnValues ?? 'NONE'];
     return { output: Attributes === undefined ? {} : { Attributes }, changes: [change] };
   };
 

@@ -57,13 +57,20 @@ export const listedSessions = async (url: string, token: string): Promise<readon
 };
 
 /** What functions called an error in their log, and whether a secret is in it. */
-export const loggedFaults = async (home: string, secrets: readonly string[]): Promise<readonly string[]> => {
-  const folder = join(home, 'logs');
-  const names = await readdir(folder);
-  const lines = (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8'))))
-    .join('\n')
-    .split('\n');
-  return lines.filter(
+export const loggedFaults = async (home: string, secrets: readonly string[]): Promise<readonly string[]> =>
+  (await loggedLines(home)).filter(
     (line) => /"level":"ERROR"/.test(line) || secrets.some((secret) => line.includes(secret)),
   );
+
+/** The ended sessions of which nothing is left, as `POST /api/cleanup` does: their ids. */
+export const forgottenSessions = async (home: string): Promise<readonly string[]> =>
+  (await loggedLines(home))
+    .filter((line) => line.includes('"event":"session_forgotten"'))
+    .flatMap((line) => /"sessionId":"([^"]+)"/.exec(line)?.[1] ?? []);
+
+const loggedLines = async (home: string): Promise<readonly string[]> => {
+  const folder = join(home, 'logs');
+  const names = await readdir(folder);
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  return texts.join('\n').split('\n');
 };

@@ -76,7 +76,7 @@ export const makeFrameBucket = ({ client, name }: Table): FrameBucket => {
           UpdateExpression: `SET fullAt = ${set}, #ttl = :ttl`,
           ExpressionAttributeNames: { '#ttl': 'ttl' },
           ExpressionAttributeValues: values,
-          ReturnValues: 'UPDATED_NEW',
+          ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       );
