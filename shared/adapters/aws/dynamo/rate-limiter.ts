@@ -14,99 +14,66 @@ const slack = 0.5;
 /** A bucket nobody asked for is forgotten after this long, in seconds. */
 const forgottenSeconds = 3600;
 
-export const makeRateLimiter = ({ client, name }: Table, { perSecond, burst }: Rate): RateLimiter => {
-  const intervalMs = 1000 / perSecond;
-  const change = async (
-    key: string,
-    { when, set, values }: { when: string; set: string; values: Readonly<Record<string, number>> },
-  ): Promise<boolean> => {
-    try {
-      await client.send(
-        new UpdateCommand({
-          TableName: name,
-          Key: keys.rate(key),
-          ConditionExpression: when,
-          UpdateExpression: `SET fullAt = ${set}, #ttl = :ttl`,
-          ExpressionAttributeNames: { '#ttl': 'ttl' },
-          ExpressionAttributeValues: values,
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
-  };
+export const makeRateLimiter = (table: Table, { perSecond, burst }: Rate): RateLimiter => {
+  const takenMs = 1000 / perSecond;
+  const bucketMs = (burst + 1 - slack) * takenMs;
   return {
-    take: async (key, now) => {
-      const ttl = { ':ttl': Math.ceil(now / 1000) + forgottenSeconds };
-      const isFull = {
-        when: 'attribute_not_exists(fullAt) OR fullAt <= :now',
-        set: ':next',
-        values: { ':now': now, ':next': now + intervalMs, ...ttl },
-      };
-      const hasRoom = {
-        when: 'fullAt > :now AND fullAt <= :latest',
-        set: 'fullAt + :interval',
-        values: {
-          ':now': now,
-          ':latest': now + (burst - slack) * intervalMs,
-          ':interval': intervalMs,
-          ...ttl,
-        },
-      };
-      return (await change(key, isFull)) || (await change(key, hasRoom));
-    },
+    take: async (key, now) => (await takeFrom(table, keys.rate(key), { takenMs, bucketMs, now })).isTaken,
   };
 };
+
+export const makeFrameBucket = (table: Table): FrameBucket => ({
+  take: (key, wish) => takeFrom(table, keys.frames(key), wish),
+});
 
 /** Each lost race is a bucket that ran full, or began to be used, between two requests. */
 const racesMax = 10;
 
-export const makeFrameBucket = ({ client, name }: Table): FrameBucket => {
-  type Change = { readonly when: string; readonly set: string; readonly values: Record<string, number> };
-  /** When it is full again, or what it was where the condition did not hold. */
-  const change = async (key: string, { when, set, values }: Change): Promise<Taken> => {
-    try {
-      const { Attributes } = await client.send(
-        new UpdateCommand({
-          TableName: name,
-          Key: keys.frames(key),
-          ConditionExpression: when,
-          UpdateExpression: `SET fullAt = ${set}, #ttl = :ttl`,
-          ExpressionAttributeNames: { '#ttl': 'ttl' },
-          ExpressionAttributeValues: values,
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
-      return { isTaken: true, fullAt: Number(Attributes?.['fullAt']) };
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-      return { isTaken: false, fullAt: Number(itemOfFailure(error)?.['fullAt'] ?? 0) };
-    }
+type Key = { readonly pk: string; readonly sk: string };
+type Wish = Parameters<FrameBucket['take']>[1];
+
+const takeFrom = async (table: Table, key: Key, { takenMs, bucketMs, now }: Wish): Promise<Taken> => {
+  const latest = now + bucketMs - takenMs;
+  const always = { ':now': now, ':ttl': Math.ceil(now / 1000) + forgottenSeconds };
+  const full = {
+    when: 'attribute_not_exists(fullAt) OR fullAt <= :now',
+    set: ':next',
+    values: { ...always, ':next': now + takenMs },
   };
-  return {
-    take: async (key, { takenMs, bucketMs, now }) => {
-      const latest = now + bucketMs - takenMs;
-      const always = { ':now': now, ':ttl': Math.ceil(now / 1000) + forgottenSeconds };
-      const full = {
-        when: 'attribute_not_exists(fullAt) OR fullAt <= :now',
-        set: ':next',
-        values: { ...always, ':next': now + takenMs },
-      };
-      const inUse = {
-        when: 'fullAt > :now AND fullAt <= :latest',
-        set: 'fullAt + :taken',
-        values: { ...always, ':latest': latest, ':taken': takenMs },
-      };
-      for (let race = 0; race < racesMax; race += 1) {
-        const first = await change(key, full);
-        if (first.isTaken || first.fullAt > latest) return first;
-        const second = await change(key, inUse);
-        if (second.isTaken || second.fullAt > latest) return second;
-      }
-      throw new Error(`the frames of a connection were not counted in ${racesMax} tries`);
-    },
+  const inUse = {
+    when: 'fullAt > :now AND fullAt <= :latest',
+    set: 'fullAt + :taken',
+    values: { ...always, ':latest': latest, ':taken': takenMs },
   };
+  for (let race = 0; race < racesMax; race += 1) {
+    const first = await change(table, key, full);
+    if (first.isTaken || first.fullAt > latest) return first;
+    const second = await change(table, key, inUse);
+    if (second.isTaken || second.fullAt > latest) return second;
+  }
+  throw new Error(`a bucket was not counted in ${racesMax} tries`);
+};
+
+type Change = { readonly when: string; readonly set: string; readonly values: Record<string, number> };
+
+/** When it is full again, or what it was where the condition did not hold. */
+const change = async ({ client, name }: Table, key: Key, { when, set, values }: Change): Promise<Taken> => {
+  try {
+    const { Attributes } = await client.send(
+      new UpdateCommand({
+        TableName: name,
+        Key: key,
+        ConditionExpression: when,
+        UpdateExpression: `SET fullAt = ${set}, #ttl = :ttl`,
+        ExpressionAttributeNames: { '#ttl': 'ttl' },
+        ExpressionAttributeValues: values,
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+    );
+    return { isTaken: true, fullAt: Number(Attributes?.['fullAt']) };
+  } catch (error) {
+    if (!isConditionFailed(error)) throw error;
+    return { isTaken: false, fullAt: Number(itemOfFailure(error)?.['fullAt'] ?? 0) };
+  }
 };
