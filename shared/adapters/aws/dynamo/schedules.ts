@@ -8,17 +8,18 @@ import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts'
 import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
+import { newestKept, partitionItems } from './partition.ts';
 import { type Actions, enter, isNew, placeChange, projectsOf, promptChange } from './schedule-changes.ts';
 import {
   isLongPrompt,
   listedFrom,
   promptItem,
+  runFrom,
   runItem,
   scheduleItem,
   schedulesPartition,
   stateFrom,
 } from './schedule-items.ts';
-import { history, partitionItems } from './schedule-reads.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 import { noticePut } from './webhook-items.ts';
@@ -41,7 +42,11 @@ export const makeScheduleStore = (table: Table): ScheduleStore => ({
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
   },
   saveRun: saveRun(table),
-  history: history(table),
+  history: async (id, page) => {
+    const { pk, sk: prefix } = keys.endedRun(id, '');
+    const { items, ...next } = await newestKept(table, { ...page, pk, prefix });
+    return { runs: items.map(runFrom), ...next };
+  },
   due: async (now, itemsMax) => {
     const items = await dueItems(table, { kind: 'schedule', now, itemsMax });
     const ids = items.map(({ pk }) => String(pk).slice(keys.schedule('').pk.length));

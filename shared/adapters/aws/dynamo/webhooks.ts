@@ -8,12 +8,12 @@
 import {
   GetCommand,
   PutCommand,
-  QueryCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { WebhookStore } from '#shared/ports/webhook-store.ts';
+import { newestKept, partitionItems } from './partition.ts';
 import { senderWoken } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
@@ -39,28 +39,11 @@ export const makeWebhookStore = (table: Table): WebhookStore => ({
 });
 
 const list =
-  ({ client, name: TableName }: Table): WebhookStore['list'] =>
+  (table: Table): WebhookStore['list'] =>
   async () => {
-    const items: Item[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName,
-          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-          ExpressionAttributeValues: {
-            ':pk': keys.webhooks().pk,
-            ':from': keys.webhook('').sk,
-            ':to': keys.webhooks().sk,
-          },
-          ConsistentRead: true,
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      items.push(...Items);
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
-    const isCounter = ({ sk }: Item): boolean => sk === keys.webhooks().sk;
+    const { pk, sk: to } = keys.webhooks();
+    const items = await partitionItems(table, { pk, from: keys.webhook('').sk, to });
+    const isCounter = ({ sk }: Item): boolean => sk === to;
     const webhooks = items
       .filter((item) => !isCounter(item))
       .map(webhookFrom)
@@ -141,32 +124,11 @@ const remove =
     return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   };
 
-/** After every delivery there can be. */
-const lastDelivery = '~';
-
 const deliveries =
-  ({ client, name: TableName }: Table): WebhookStore['deliveries'] =>
-  async (id: WebhookId, { after = lastDelivery, itemsMax, now }) => {
+  (table: Table): WebhookStore['deliveries'] =>
+  async (id: WebhookId, page) => {
     const { pk, sk } = keys.delivery(id, 0, '');
     const prefix = sk.slice(0, sk.indexOf('#') + 1);
-    const { Items = [] } = await client.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':pk': pk, ':from': prefix, ':to': `${prefix}${after}` },
-        ConsistentRead: true,
-        ScanIndexForward: false,
-        // `after` itself may be among them.
-        Limit: itemsMax + 2,
-      }),
-    );
-    const later = Items.filter(({ sk }) => sk !== `${prefix}${after}`);
-    // Expired rows are read until the table removes them (A24).
-    const kept = later.filter(({ ttl }) => Number(ttl) * 1000 > now);
-    const shown = kept.slice(0, itemsMax);
-    const last = shown.at(-1)?.['sk'];
-    return {
-      rows: shown.map(rowFrom),
-      ...(kept.length > itemsMax && last !== undefined ? { next: String(last).slice(prefix.length) } : {}),
-    };
+    const { items, ...next } = await newestKept(table, { ...page, pk, prefix });
+    return { rows: items.map(rowFrom), ...next };
   };

@@ -1,0 +1,67 @@
+/** Reading a partition: whole ranges, and what is kept for a while page by page, newest first. */
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Item, Table } from './table.ts';
+
+type Range = { readonly pk: string; readonly from: string; readonly to: string };
+
+/** Items whose sort key is not below `from`, nor above `to`. */
+export const partitionItems = async (
+  { client, name: TableName }: Table,
+  { pk, from, to }: Range,
+): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName,
+        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+        ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+        ConsistentRead: true,
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      }),
+    );
+    items.push(...Items);
+    start = LastEvaluatedKey;
+  } while (start !== undefined);
+  return items;
+};
+
+type Page = {
+  readonly pk: string;
+  /** What the sort key of each begins with; the rest names it, and sorts by time. */
+  readonly prefix: string;
+  /** The name that the page before ended with. */
+  readonly after?: string | undefined;
+  readonly itemsMax: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+};
+
+/** After every name there can be. */
+const lastName = '~';
+
+/** `next` names the last of the page, where more are kept. */
+export const newestKept = async (
+  { client, name: TableName }: Table,
+  { pk, prefix, after = lastName, itemsMax, now }: Page,
+): Promise<{ readonly items: readonly Item[]; readonly next?: string }> => {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName,
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':pk': pk, ':from': prefix, ':to': `${prefix}${after}` },
+      ConsistentRead: true,
+      ScanIndexForward: false,
+      // `after` itself may be among them.
+      Limit: itemsMax + 2,
+    }),
+  );
+  const later = Items.filter(({ sk }) => sk !== `${prefix}${after}`);
+  // What has expired is read until the table removes it (A24).
+  const kept = later.filter(({ ttl }) => Number(ttl) * 1000 > now);
+  const items = kept.slice(0, itemsMax);
+  const last = items.at(-1)?.['sk'];
+  const hasMore = kept.length > itemsMax && last !== undefined;
+  return { items, ...(hasMore ? { next: String(last).slice(prefix.length) } : {}) };
+};
