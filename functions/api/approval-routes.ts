@@ -1,7 +1,8 @@
 /** `/approvals`, `/sessions/{id}/approvals` and `/grants`: waiting calls listed and decided, grants listed and withdrawn. */
+
+import { findSession } from '#shared/application/access/find-session.ts';
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
 import { decideCall } from '#shared/application/turn/decide-call.ts';
 import {
   approvalAnswer,

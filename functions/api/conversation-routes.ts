@@ -1,10 +1,10 @@
 /** The conversation of a session: messages in, events out. */
 
-import { cancelTree } from '#shared/application/family/cancel-tree.ts';
-import { readFamily } from '#shared/application/family/read-family.ts';
+import { readEvents } from '#shared/application/events/read-events.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { readEvents } from '#shared/application/session/read-events.ts';
+import { readFamily } from '#shared/application/session/read-family.ts';
 import { acceptMessage } from '#shared/application/turn/accept-message.ts';
+import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
 import { eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,

@@ -1,8 +1,8 @@
 /** The way into a found session's sandbox for a REST request: started when needed. */
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
 import { type OpenSandboxPorts, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import type { SavePorts } from '#shared/application/sandbox/save-workspace.ts';
 import type { FilePorts } from '#shared/application/session/session-files.ts';
-import type { SavePorts } from '#shared/application/workspace/save-workspace.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-lifetime.ts';

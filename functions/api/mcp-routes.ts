@@ -1,4 +1,6 @@
 /** `/mcp`: the MCP servers of a project, registered, changed, switched, tested, and how they are. */
+
+import { type TestPorts, testMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { changeMcpServer, switchMcpServer } from '#shared/application/registry/change-mcp-server.ts';
 import {
   addMcpServer,
@@ -6,7 +8,6 @@ import {
   removeMcpServer,
 } from '#shared/application/registry/manage-mcp-servers.ts';
 import type { RegistryPorts, RegistryRequest } from '#shared/application/registry/registry-change.ts';
-import { type TestPorts, testMcpServer } from '#shared/application/registry/test-mcp-server.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import {
   addServerBody,

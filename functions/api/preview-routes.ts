@@ -7,6 +7,7 @@
  * Neither that cookie nor the bearer goes inside, and no cookie comes out (L14).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import { findSession } from '#shared/application/access/find-session.ts';
 import {
   openPreview,
   type PreviewPorts,
@@ -16,7 +17,6 @@ import { throttle } from '#shared/application/access/throttle.ts';
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
 import { bearerToken, header } from '#shared/contracts/bearer.ts';
 import { refusalHeader } from '#shared/contracts/link.ts';
 import { intentOf } from '#shared/domain/access.ts';

@@ -1,7 +1,8 @@
 /** `/projects` and `/stats`: what an owner has, and what of it is in use. */
+
+import { findProject } from '#shared/application/access/find-project.ts';
 import { type HistoryPorts, readHistory } from '#shared/application/history/read-history.ts';
 import { type DeleteProjectPorts, deleteProject } from '#shared/application/project/delete-project.ts';
-import { findProject } from '#shared/application/project/find-project.ts';
 import {
   createProject,
   listProjects,

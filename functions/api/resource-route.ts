@@ -3,10 +3,10 @@
  * looked at, and asked for what the route needs, so that a stranger's is answered exactly as none (AC2).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import { findProject } from '#shared/application/access/find-project.ts';
+import { findSchedule } from '#shared/application/access/find-schedule.ts';
+import { type FoundSession, findSession } from '#shared/application/access/find-session.ts';
 import { requireNeed } from '#shared/application/access/require-need.ts';
-import { findProject } from '#shared/application/project/find-project.ts';
-import { findSchedule } from '#shared/application/schedule/find-schedule.ts';
-import { type FoundSession, findSession } from '#shared/application/session/find-session.ts';
 import { findWebhook } from '#shared/application/webhook/manage-webhooks.ts';
 import { intentOf, mayUse, type Need } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';

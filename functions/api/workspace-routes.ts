@@ -5,8 +5,8 @@ import {
   findWorkspace,
   listWorkspaces,
   makeWorkspace,
-} from '#shared/application/workspace/manage-workspaces.ts';
-import type { WorkspacePorts } from '#shared/application/workspace/resolve-workspace.ts';
+} from '#shared/application/project/manage-workspaces.ts';
+import type { WorkspacePorts } from '#shared/application/session/resolve-workspace.ts';
 import { createWorkspaceBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
 import { deletedAnswer } from '#shared/contracts/rest/project-view.ts';
 import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contracts/rest/workspace-view.ts';

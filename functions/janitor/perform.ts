@@ -1,15 +1,16 @@
 /** Which use case a task of the janitor is. What it marks itself it saves and stops at once, without waking another. */
+
+import { type TryPorts, tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { type AuditPorts, auditPlaces } from '#shared/application/janitor/audit-places.ts';
 import { type SweepPorts, sweep } from '#shared/application/janitor/sweep.ts';
 import { type OrphanPorts, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
 import { checkServer } from '#shared/application/registry/check-mcp-server.ts';
 import { type McpSweepPorts, sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.ts';
-import { type TryPorts, tryMcpServer } from '#shared/application/registry/test-mcp-server.ts';
 import { drainPool, type FillPoolPorts, fillPool } from '#shared/application/sandbox/fill-pool.ts';
+import { forgetWorkspace } from '#shared/application/sandbox/forget-workspace.ts';
 import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { forgetWorkspace } from '#shared/application/workspace/forget-workspace.ts';
 import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';

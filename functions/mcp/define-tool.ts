@@ -7,11 +7,11 @@
  */
 import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
-import type { ConfigLimits, LimitsPorts } from '#shared/application/access/config-limits.ts';
 import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
 import { requireNeed } from '#shared/application/access/require-need.ts';
 import type { ExecutePorts } from '#shared/application/execution/execute.ts';
 import type { RunningCallPorts } from '#shared/application/execution/running-calls.ts';
+import type { ConfigLimits, LimitsPorts } from '#shared/application/project/config-limits.ts';
 import type { DeleteProjectPorts } from '#shared/application/project/delete-project.ts';
 import type { ProjectPorts } from '#shared/application/project/manage-projects.ts';
 import type { ManagePorts } from '#shared/application/schedule/manage-schedules.ts';

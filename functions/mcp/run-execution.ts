@@ -1,6 +1,7 @@
 /** Runs a program for one of the two execution tools: their common arguments become the use case's wish. */
+
+import { findSession } from '#shared/application/access/find-session.ts';
 import { type Execution, execute } from '#shared/application/execution/execute.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
 import type { ExecutionArguments, ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ToolContext } from './define-tool.ts';

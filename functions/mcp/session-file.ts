@@ -1,5 +1,5 @@
 /** The session and the path that a file tool was given, as the use cases take them. */
-import { findSession } from '#shared/application/session/find-session.ts';
+import { findSession } from '#shared/application/access/find-session.ts';
 import type { FileWish } from '#shared/application/session/session-files.ts';
 import type { ToolContext } from './define-tool.ts';
 

@@ -1,16 +1,16 @@
 /** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
 
 import { stillHolds, unauthenticated } from '#shared/application/access/authenticate.ts';
+import { type EnterPorts, enterSession } from '#shared/application/access/enter-session.ts';
+import { type FoundSession, findSession, sessionNotFound } from '#shared/application/access/find-session.ts';
 import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
 import { noteRefusal } from '#shared/application/access/note-refusal.ts';
-import { cancelTree } from '#shared/application/family/cancel-tree.ts';
-import { type EndPorts, endSession } from '#shared/application/session/end-session.ts';
-import { type EnterPorts, enterSession } from '#shared/application/session/enter-session.ts';
-import { type FoundSession, findSession, sessionNotFound } from '#shared/application/session/find-session.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { type AcceptPorts, acceptMessage } from '#shared/application/turn/accept-message.ts';
 import { answerCall, type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
+import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
 import { type DecidePorts, decideCall } from '#shared/application/turn/decide-call.ts';
+import { type EndPorts, endSession } from '#shared/application/turn/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';

@@ -8,7 +8,7 @@ import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { cancelTree } from '#shared/application/family/cancel-tree.ts';
+import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
 import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
 import { runTurn } from '#shared/application/turn/run-turn.ts';
 import type { TurnPorts, TurnSettings } from '#shared/application/turn/turn-invocation.ts';

@@ -1,9 +1,10 @@
 /** A person who cancels, forgets, puts a file, stops, and says something to an agent that another agent started. */
-import { cancelTree } from '#shared/application/family/cancel-tree.ts';
+
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
-import { endSession } from '#shared/application/session/end-session.ts';
+import { saveWorkspace } from '#shared/application/sandbox/save-workspace.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
-import { saveWorkspace } from '#shared/application/workspace/save-workspace.ts';
+import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
+import { endSession } from '#shared/application/turn/end-session.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { childrenOf } from './stored.ts';
 import { correlationId, found, sayOnce, type Users } from './users.ts';

@@ -1,7 +1,8 @@
 /** What all users of a run have in common: who they are, when they stop, how they connect and say something. */
+
+import { findSession } from '#shared/application/access/find-session.ts';
 import { openConnection } from '#shared/application/connection/open-connection.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
 import { acceptMessage } from '#shared/application/turn/accept-message.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';

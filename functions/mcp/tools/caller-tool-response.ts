@@ -1,6 +1,6 @@
 /** `caller_tool_response`: answers a call of a tool that this client offered to a session's agent. */
 
-import { findSession } from '#shared/application/session/find-session.ts';
+import { findSession } from '#shared/application/access/find-session.ts';
 import { answerCall } from '#shared/application/turn/caller-tools.ts';
 import {
   callerResponseArguments,

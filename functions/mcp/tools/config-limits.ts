@@ -1,5 +1,5 @@
 /** `config_limits`: the limits that hold for a project or a session, and how deep and how costly the session is. */
-import { limitsInForce } from '#shared/application/access/config-limits.ts';
+import { limitsInForce } from '#shared/application/project/config-limits.ts';
 import { configLimitsArguments, configLimitsResult } from '#shared/contracts/tools/config-limits-tool.ts';
 import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';
 import { timeoutSecondsDefault } from '#shared/contracts/tools/mcp-tools.ts';

@@ -1,7 +1,7 @@
 /** `get_sessions`: the execution sessions that are not stopped, oldest first, or one of them. */
 
+import { findSession } from '#shared/application/access/find-session.ts';
 import { listExecutions } from '#shared/application/execution/list-executions.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
 import { getSessionsArguments, getSessionsResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import { defineTool } from '../define-tool.ts';

@@ -1,5 +1,5 @@
 /** `get_volume_path`: where the folder that all sandboxes share is, and whether there is one. */
-import { findSession } from '#shared/application/session/find-session.ts';
+import { findSession } from '#shared/application/access/find-session.ts';
 import { getVolumePathArguments, getVolumePathResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 

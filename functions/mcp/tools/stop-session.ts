@@ -1,6 +1,7 @@
 /** `stop_session`: ends a session; when it answers, the session's place is free. */
-import { endSession } from '#shared/application/session/end-session.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
+
+import { findSession } from '#shared/application/access/find-session.ts';
+import { endSession } from '#shared/application/turn/end-session.ts';
 import { stopSessionArguments, stopSessionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 

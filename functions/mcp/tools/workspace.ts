@@ -1,8 +1,8 @@
 /** `workspace`: the named workspaces of a project, listed and deleted. They are made by the tool `session`. */
 
-import { findProject } from '#shared/application/project/find-project.ts';
+import { findProject } from '#shared/application/access/find-project.ts';
+import { deleteWorkspace, listWorkspaces } from '#shared/application/project/manage-workspaces.ts';
 import { workingProject } from '#shared/application/session/create-session.ts';
-import { deleteWorkspace, listWorkspaces } from '#shared/application/workspace/manage-workspaces.ts';
 import { workspaceView } from '#shared/contracts/rest/workspace-view.ts';
 import { deletedResult } from '#shared/contracts/tools/tool-fields.ts';
 import {

@@ -17,7 +17,7 @@ import { AppError } from '../../errors.ts';
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { findProject } from '../project/find-project.ts';
+import { findProject } from '../access/find-project.ts';
 
 export type ListApprovalsPorts = {
   readonly approvals: Pick<ApprovalStore, 'list'>;

@@ -16,9 +16,9 @@ import type { Connection, ConnectionStore } from '../../ports/connection-store.t
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Sockets } from '../../ports/sockets.ts';
 import type { World } from '../../ports/world.ts';
-import { descendantsOf } from '../family/read-family.ts';
+import { type WaitingPorts, waitingFrameFor } from '../events/publish-waiting.ts';
+import { descendantsOf } from '../session/read-family.ts';
 import { type OfferPorts, offerTools } from '../turn/offer-tools.ts';
-import { type WaitingPorts, waitingFrameFor } from './publish-waiting.ts';
 
 export type GreetPorts = OfferPorts &
   WaitingPorts & {

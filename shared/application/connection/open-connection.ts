@@ -4,13 +4,13 @@ import { mayRead, mayWrite } from '../../domain/access.ts';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Connection, ConnectionStore } from '../../ports/connection-store.ts';
+import { sessionNotFound } from '../access/find-session.ts';
 import {
   type CreatePorts,
   createSession,
   type SessionDefaults,
   type SessionWish,
 } from '../session/create-session.ts';
-import { sessionNotFound } from '../session/find-session.ts';
 
 export type OpenPorts = CreatePorts & { readonly connections: ConnectionStore };
 

@@ -9,9 +9,9 @@ import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit } from '../../domain/session-lifetime.ts';
 import { AppError } from '../../errors.ts';
+import { findSession } from '../access/find-session.ts';
 import type { SessionDefaults, SessionWish } from '../session/create-session.ts';
 import { createWithPlace, type Patience, type PlacePorts } from '../session/create-with-place.ts';
-import { findSession } from '../session/find-session.ts';
 
 export type ExecutionWish = {
   readonly principal: Principal;

@@ -15,11 +15,11 @@ import { idleLimit } from '../../domain/session-lifetime.ts';
 import { AppError, type AppErrorDetails, errorBody, isAppError, isErrorCode } from '../../errors.ts';
 import type { SandboxTools, ToolOutcome, ToolProgress } from '../../ports/sandbox-tools.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
+import { callUntilKnown } from '../sandbox/call-until-known.ts';
 import { type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
+import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
 import type { PlacePorts } from '../session/create-with-place.ts';
-import { endSession } from '../session/end-session.ts';
-import { callUntilKnown } from '../turn/call-until-known.ts';
-import { keepSaving, saveWorkspace } from '../workspace/save-workspace.ts';
+import { endSession } from '../turn/end-session.ts';
 import { type Entered, type ExecutionWish, enterExecution } from './enter-execution.ts';
 
 export type ExecutePorts = PlacePorts & OpenSandboxPorts & { readonly tools: SandboxTools };

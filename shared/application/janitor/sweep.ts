@@ -18,8 +18,8 @@ import { pendingWork } from '../../domain/turn/pending-work.ts';
 import { noteStartFailed } from '../sandbox/note-start-failed.ts';
 import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { type FailurePorts, tellSandboxFailed } from '../sandbox/tell-sandbox-failed.ts';
-import { type EndPorts, endSession, leaveBehind } from '../session/end-session.ts';
 import { forgetSession } from '../session/forget-session.ts';
+import { type EndPorts, endSession, leaveBehind } from '../turn/end-session.ts';
 
 export type SweepPorts = FinishStopPorts & EndPorts & FailurePorts;
 

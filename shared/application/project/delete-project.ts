@@ -11,7 +11,7 @@ import type { Forgetter } from '../../ports/invoker.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
-import { projectNotFound } from './find-project.ts';
+import { projectNotFound } from '../access/find-project.ts';
 
 export type DeleteProjectPorts = AuditPorts & {
   readonly projects: ProjectStore;

@@ -15,9 +15,9 @@ import type { TokenStore } from '../../ports/token-store.ts';
 import type { WebhookTender } from '../../ports/webhook-post.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
+import { type ForgetWorkspacePorts, forgetWorkspace } from '../sandbox/forget-workspace.ts';
 import { type LeavePorts, leaveProject } from '../schedule/leave-project.ts';
-import { type ForgetWorkspacePorts, forgetWorkspace } from '../workspace/forget-workspace.ts';
-import { type ClosePorts, closeWorkspace } from '../workspace/manage-workspaces.ts';
+import { type ClosePorts, closeWorkspace } from './manage-workspaces.ts';
 
 export type ForgetProjectPorts = ForgetWorkspacePorts &
   AuditPorts &

@@ -6,7 +6,7 @@ import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { type Project, theDefaultProject } from '../../domain/project.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
-import { findProject, projectNotFound } from './find-project.ts';
+import { findProject, projectNotFound } from '../access/find-project.ts';
 import { type ProjectWish, projectFields } from './project-fields.ts';
 
 export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };

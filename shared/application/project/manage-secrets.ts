@@ -10,7 +10,7 @@ import { AppError } from '../../errors.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
-import { findProject } from './find-project.ts';
+import { findProject } from '../access/find-project.ts';
 import { getProject } from './manage-projects.ts';
 
 export type SecretPorts = AuditPorts & { readonly projects: ProjectStore; readonly secrets: ProjectSecrets };

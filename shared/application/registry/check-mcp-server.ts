@@ -21,7 +21,7 @@ import { AppError, isAppError } from '../../errors.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { RemoteMcp } from '../../ports/remote-mcp.ts';
-import { type TellPorts, tellMcpStatus } from '../connection/tell-mcp-status.ts';
+import { type TellPorts, tellMcpStatus } from '../events/tell-mcp-status.ts';
 import { targetOf } from './mcp-target.ts';
 
 export type NotePorts = TellPorts & { readonly mcpServers: Pick<McpServerStore, 'get' | 'replace'> };

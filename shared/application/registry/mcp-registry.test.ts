@@ -21,13 +21,13 @@ import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 import type { RemoteTarget } from '../../ports/remote-mcp.ts';
+import { type TestPorts, testMcpServer } from '../execution/test-mcp-server.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
 import { changeMcpServer, switchMcpServer } from './change-mcp-server.ts';
 import { checkServer, noteUse } from './check-mcp-server.ts';
 import { addMcpServer, listMcpServers, removeMcpServer } from './manage-mcp-servers.ts';
 import type { RegistryPorts } from './registry-change.ts';
 import { type McpSweepPorts, sweepMcpServers } from './sweep-mcp-servers.ts';
-import { type TestPorts, testMcpServer } from './test-mcp-server.ts';
 
 const projectId = '11111111-2222-4333-8444-555555555555' as ProjectId;
 const otherId = '99999999-2222-4333-8444-555555555555' as ProjectId;

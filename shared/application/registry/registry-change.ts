@@ -14,8 +14,8 @@ import type { Invoker } from '../../ports/invoker.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
-import { type TellPorts, type ToldStatus, tellMcpStatus } from '../connection/tell-mcp-status.ts';
-import { findProject } from '../project/find-project.ts';
+import { findProject } from '../access/find-project.ts';
+import { type TellPorts, type ToldStatus, tellMcpStatus } from '../events/tell-mcp-status.ts';
 
 export type RegistryPorts = AuditPorts &
   TellPorts & {

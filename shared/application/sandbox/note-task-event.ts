@@ -12,7 +12,7 @@ import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import type { SandboxLog } from '../../ports/sandbox-log.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName, WorkspaceStore } from '../../ports/workspace-store.ts';
-import { type SayPorts, say } from '../connection/say.ts';
+import { type SayPorts, say } from '../events/say.ts';
 import { noteStartFailed } from './note-start-failed.ts';
 import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
 import { type FailurePorts, tellSandboxFailed } from './tell-sandbox-failed.ts';

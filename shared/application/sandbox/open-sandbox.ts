@@ -8,8 +8,8 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-lifetime.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import type { AudiencePorts } from '../connection/audience.ts';
-import { say } from '../connection/say.ts';
+import type { AudiencePorts } from '../events/audience.ts';
+import { say } from '../events/say.ts';
 import { type AcquiredSandbox, type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
 
 export type OpenSandboxPorts = AcquirePorts & AudiencePorts & { readonly sessions: SessionStore };

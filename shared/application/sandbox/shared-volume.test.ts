@@ -5,8 +5,8 @@ import type { OwnerId, ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
 import type { RestoreOutcome, SaveOutcome, WorkspaceArchive } from '../../ports/workspace-archive.ts';
-import { type SavePorts, saveWorkspace } from '../workspace/save-workspace.ts';
 import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
+import { type SavePorts, saveWorkspace } from './save-workspace.ts';
 
 const id = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
 const owner = 'an owner' as OwnerId;

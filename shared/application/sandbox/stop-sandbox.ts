@@ -11,7 +11,7 @@ import type { Invoker } from '../../ports/invoker.ts';
 import type { SandboxHost } from '../../ports/sandbox-host.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 import type { World } from '../../ports/world.ts';
-import { type SavePorts, saveWorkspace } from '../workspace/save-workspace.ts';
+import { type SavePorts, saveWorkspace } from './save-workspace.ts';
 
 export type RequestStopPorts = {
   readonly workspaces: WorkspaceStore;

@@ -10,7 +10,7 @@ import { AppError } from '../../errors.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import type { ScheduleTender } from '../../ports/scheduler.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
-import { findSchedule } from './find-schedule.ts';
+import { findSchedule } from '../access/find-schedule.ts';
 
 export type SchedulePorts = AuditPorts & {
   readonly schedules: ScheduleStore;

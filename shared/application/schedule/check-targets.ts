@@ -3,8 +3,8 @@ import type { ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Schedule, ScheduleTarget } from '../../domain/schedule/schedule.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
-import { findProject, projectNotFound } from '../project/find-project.ts';
-import { resolveWorkspace, type WorkspacePorts } from '../workspace/resolve-workspace.ts';
+import { findProject, projectNotFound } from '../access/find-project.ts';
+import { resolveWorkspace, type WorkspacePorts } from '../session/resolve-workspace.ts';
 import { type LeavePorts, leaveProject } from './leave-project.ts';
 
 export type TargetPorts = WorkspacePorts & { readonly projects: Pick<ProjectStore, 'get'> };

@@ -14,7 +14,7 @@ import type { ProjectStore } from '../../ports/project-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import { stillHolds } from '../access/authenticate.ts';
-import { noticesOf, sendNotices, type TellPorts } from '../webhook/tell-webhooks.ts';
+import { noticesOf, sendNotices, type TellPorts } from '../events/tell-webhooks.ts';
 import { end, type LookPorts, lookAtRun } from './look-at-run.ts';
 import { type StartPorts, startRun } from './start-run.ts';
 

@@ -17,6 +17,7 @@ import {
   validateWish,
 } from '../../domain/schedule/validate.ts';
 import { AppError } from '../../errors.ts';
+import { findSchedule } from '../access/find-schedule.ts';
 import {
   announce,
   changeSchedule,
@@ -25,7 +26,6 @@ import {
   tooManySchedules,
 } from './change-schedule.ts';
 import { checkTargets, refuseIfGone, type TargetPorts } from './check-targets.ts';
-import { findSchedule } from './find-schedule.ts';
 import { newRuns } from './run-schedule.ts';
 
 export type ManagePorts = SchedulePorts & TargetPorts;

@@ -5,8 +5,8 @@ import { type Run, runName } from '../../domain/schedule/run.ts';
 import type { ListedSchedule, ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
-import { findProject } from '../project/find-project.ts';
-import { findSchedule, isReadable } from './find-schedule.ts';
+import { findProject } from '../access/find-project.ts';
+import { findSchedule, isReadable } from '../access/find-schedule.ts';
 import { type LookPorts, lookAtRun } from './look-at-run.ts';
 
 type ListPorts = {

@@ -8,10 +8,10 @@ import type { MessageId, ProjectId, SessionId, WorkspaceId } from '../../domain/
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
+import { findSession } from '../access/find-session.ts';
 import { type CreatePorts, createSession, type SessionDefaults } from '../session/create-session.ts';
-import { type EndPorts, endSession } from '../session/end-session.ts';
-import { findSession } from '../session/find-session.ts';
 import { type AcceptPorts, acceptMessage } from '../turn/accept-message.ts';
+import { type EndPorts, endSession } from '../turn/end-session.ts';
 
 export type Spoken = {
   readonly principal: Principal;

@@ -12,13 +12,9 @@ import type { Project } from '../../domain/project.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import { type AcceptPorts, type NewMessage, offerMessage } from '../turn/accept-message.ts';
-import {
-  type ResolvedWorkspace,
-  resolveWorkspace,
-  type WorkspacePlace,
-} from '../workspace/resolve-workspace.ts';
 import { type CreatePorts, createIn, workingProject } from './create-session.ts';
 import type { SessionDefaults, SessionWish } from './new-session.ts';
+import { type ResolvedWorkspace, resolveWorkspace, type WorkspacePlace } from './resolve-workspace.ts';
 
 export type ConversePorts = CreatePorts & AcceptPorts;
 

@@ -10,19 +10,16 @@ import { defaultProject, type Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import { placesMax } from '../../domain/quota.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
-import { endedStatus, type Session, type SessionKind } from '../../domain/session.ts';
+import { endedStatus, type Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { World } from '../../ports/world.ts';
 import { auditRow } from '../access/audit.ts';
-import { findProject, projectNotFound } from '../project/find-project.ts';
-import {
-  type ResolvedWorkspace,
-  resolveWorkspace,
-  type WorkspacePorts,
-} from '../workspace/resolve-workspace.ts';
+import { findProject, projectNotFound } from '../access/find-project.ts';
+import { noPlace } from '../access/find-session.ts';
 import { newSession, type SessionDefaults, type SessionWish } from './new-session.ts';
+import { type ResolvedWorkspace, resolveWorkspace, type WorkspacePorts } from './resolve-workspace.ts';
 
 export type { SessionDefaults, SessionWish } from './new-session.ts';
 
@@ -128,20 +125,6 @@ const refuseIfDeleted = async (
   await sessions.end(session, { status: endedStatus(session.kind), at, dueAt: at + redriveAfterMs });
   throw projectNotFound();
 };
-
-export const noPlace = (kind: SessionKind, max: number): AppError =>
-  new AppError(
-    'resource_limit_exceeded',
-    `all ${max} ${kind} sessions ${kind === 'execution' ? 'of this owner' : 'of this project'} are in use`,
-    {
-      facts: { maxSessions: max },
-      suggestions: [
-        'Stop a session that is no longer needed.',
-        'Try again later, or wait with wait_seconds.',
-      ],
-      recoveryActions: ['stop_session', 'wait_and_retry'],
-    },
-  );
 
 /** The project a principal may work in: the one it names, its own, or the default. */
 export const workingProject = (

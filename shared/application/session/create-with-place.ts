@@ -6,8 +6,8 @@ import { executionPlaces } from '../../domain/quota.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
 import type { PlaceStore } from '../../ports/place-store.ts';
+import { type EndPorts, endSession } from '../turn/end-session.ts';
 import { type CreatePorts, type CreateRequest, createSession } from './create-session.ts';
-import { type EndPorts, endSession } from './end-session.ts';
 
 export type PlacePorts = CreatePorts & EndPorts & { readonly places: PlaceStore };
 

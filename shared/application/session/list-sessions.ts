@@ -11,7 +11,7 @@ import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session, type SessionStatus } from '../../domain/session.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { findProject } from '../project/find-project.ts';
+import { findProject } from '../access/find-project.ts';
 
 export type ListPorts = {
   readonly sessions: Pick<SessionStore, 'list' | 'listOfProject'>;

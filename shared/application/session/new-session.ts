@@ -22,7 +22,7 @@ import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '
 import { idleLimit, type Lifetimes } from '../../domain/session-lifetime.ts';
 import { noUsage } from '../../domain/turn/calls.ts';
 import { AppError } from '../../errors.ts';
-import type { WorkspacePlace } from '../workspace/resolve-workspace.ts';
+import type { WorkspacePlace } from './resolve-workspace.ts';
 
 export type SessionDefaults = {
   readonly provider: ProviderName;

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
+import { endSession } from '../turn/end-session.ts';
 import { createSession } from './create-session.ts';
-import { endSession } from './end-session.ts';
 import { resetHistory } from './reset-history.ts';
 
 test('that of an ended session, which is told so', async () => {

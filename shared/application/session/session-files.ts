@@ -13,7 +13,7 @@ import { AppError } from '../../errors.ts';
 import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
 import { type Opening, type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
-import { type SavePorts, saveWorkspace } from '../workspace/save-workspace.ts';
+import { type SavePorts, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { type LookPorts, lookAtFiles } from './look-at-files.ts';
 
 export type FilePorts = OpenSandboxPorts & SavePorts & LookPorts & { readonly link: SandboxLink };

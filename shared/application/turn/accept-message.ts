@@ -13,7 +13,7 @@ import type { Invoker } from '../../ports/invoker.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { World } from '../../ports/world.ts';
-import { noPlace } from '../session/create-session.ts';
+import { noPlace } from '../access/find-session.ts';
 
 export type AcceptPorts = {
   readonly sessions: SessionStore;

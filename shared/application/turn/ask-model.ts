@@ -13,7 +13,7 @@ import { utf8Bytes } from '../../domain/text.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { ModelProvider, ModelProviders } from '../../ports/model-provider.ts';
 import type { World } from '../../ports/world.ts';
-import { openTextRelay } from '../connection/text-relay.ts';
+import { openTextRelay } from '../events/text-relay.ts';
 import type { Desk } from './desk.ts';
 import { modelRetryMs } from './model-retry.ts';
 

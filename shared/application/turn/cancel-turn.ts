@@ -11,8 +11,8 @@ import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { Invoker } from '../../ports/invoker.ts';
 import type { InboxMessage, SessionStore } from '../../ports/session-store.ts';
-import { wakeParent } from '../family/wake-parent.ts';
 import { type CommitPorts, commitUnleased } from './commit-unleased.ts';
+import { wakeParent } from './wake-parent.ts';
 
 export type CancelPorts = CommitPorts;
 export type CancelTurnPorts = CancelPorts & { readonly invoker: Invoker };

@@ -10,8 +10,8 @@ import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
 import { waitingChange } from '../../domain/turn/waiting.ts';
 import { occurrencesOf } from '../../domain/webhook/notice.ts';
 import type { InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
-import { type AudiencePorts, openAudience } from '../connection/audience.ts';
-import { noticesOf, sendNotices, type TellPorts } from '../webhook/tell-webhooks.ts';
+import { type AudiencePorts, openAudience } from '../events/audience.ts';
+import { noticesOf, sendNotices, type TellPorts } from '../events/tell-webhooks.ts';
 import { noteStep } from './note-step.ts';
 
 export type UnleasedStep = {

@@ -23,8 +23,8 @@ import { waitingChange } from '../../domain/turn/waiting.ts';
 import { occurrencesOf } from '../../domain/webhook/notice.ts';
 import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
-import type { Audience } from '../connection/audience.ts';
-import { noticesOf, sendNotices, type TellPorts } from '../webhook/tell-webhooks.ts';
+import type { Audience } from '../events/audience.ts';
+import { noticesOf, sendNotices, type TellPorts } from '../events/tell-webhooks.ts';
 import { noteStep } from './note-step.ts';
 import { spentBy } from './tree-budget.ts';
 

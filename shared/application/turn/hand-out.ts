@@ -11,11 +11,11 @@ import { isOffered } from '../../domain/session.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
 import type { TurnEvent } from '../../domain/turn/turn.ts';
 import type { World } from '../../ports/world.ts';
-import { cancelChildren } from '../family/cancel-tree.ts';
-import { runSessionCall, type SessionCallPorts } from '../family/run-session-call.ts';
+import { cancelChildren } from './cancel-tree.ts';
 import { readAgain, type ToolWork } from './collect-ends.ts';
 import { advance, type Desk, isHeld } from './desk.ts';
 import type { ToolEffect } from './run-call.ts';
+import { runSessionCall, type SessionCallPorts } from './run-session-call.ts';
 
 export type HandPorts = SessionCallPorts;
 

@@ -10,8 +10,8 @@ import { pendingWork } from '../../domain/turn/pending-work.ts';
 import { reduce } from '../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../domain/turn/turn.ts';
 import type { Invoker } from '../../ports/invoker.ts';
-import { wakeParent } from '../family/wake-parent.ts';
 import { type CommitPorts, commitUnleased } from './commit-unleased.ts';
+import { wakeParent } from './wake-parent.ts';
 
 export type MovePorts = CommitPorts & { readonly invoker: Invoker };
 

@@ -8,9 +8,9 @@ import type { JsonObject } from '../../domain/json.ts';
 import { isSandboxTool } from '../../domain/tools.ts';
 import type { TurnEffect, TurnEvent } from '../../domain/turn/turn.ts';
 import type { ToolOutcome, ToolProgress } from '../../ports/sandbox-tools.ts';
+import { type CallPorts, callUntilKnown } from '../sandbox/call-until-known.ts';
 import { type BoundPorts, boundResult } from './bound-result.ts';
 import { callRemote, callStdio, type RegisteredPorts } from './call-registered.ts';
-import { type CallPorts, callUntilKnown } from './call-until-known.ts';
 import type { SandboxEntry } from './sandbox-entry.ts';
 
 export type RunCallPorts = CallPorts & BoundPorts & RegisteredPorts;

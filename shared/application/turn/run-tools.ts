@@ -14,7 +14,7 @@ import { utf8Bytes } from '../../domain/text.ts';
 import { outsideSandbox } from '../../domain/turn/turn.ts';
 import { isAppError } from '../../errors.ts';
 import type { ToolProgress } from '../../ports/sandbox-tools.ts';
-import { openTextRelay, type TextRelay } from '../connection/text-relay.ts';
+import { openTextRelay, type TextRelay } from '../events/text-relay.ts';
 import type { AcquirePorts } from '../sandbox/acquire-sandbox.ts';
 import { type CollectPorts, collectEnds, type ToolWork } from './collect-ends.ts';
 import { advance, type Desk, isHeld } from './desk.ts';

@@ -8,14 +8,14 @@
  */
 import type { Session } from '../../domain/session.ts';
 import { firstDeadline } from '../../domain/turn/pending-work.ts';
-import { openAudience } from '../connection/audience.ts';
-import { holdLease } from '../execution/hold-lease.ts';
-import { wakeParent } from '../family/wake-parent.ts';
+import { openAudience } from '../events/audience.ts';
 import type { Desk } from './desk.ts';
+import { holdLease } from './hold-lease.ts';
 import { handOver, leave, reload } from './leave-turn.ts';
 import { step } from './step-turn.ts';
 import type { Run, TurnInvocation, TurnPorts } from './turn-invocation.ts';
 import { watchTurn } from './turn-watch.ts';
+import { wakeParent } from './wake-parent.ts';
 
 /** What a function needs to hand over, in milliseconds. */
 const handoverMs = 20_000;

@@ -7,8 +7,8 @@
 import { startEntries, startNotice } from '../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import { type AcquirePorts, acquireSandbox } from '../sandbox/acquire-sandbox.ts';
+import { keepSaving, type SavePorts } from '../sandbox/save-workspace.ts';
 import type { WantedSandbox } from '../sandbox/start-sandbox.ts';
-import { keepSaving, type SavePorts } from '../workspace/save-workspace.ts';
 import type { UsedSandbox } from './desk.ts';
 
 export type SandboxEntry = {

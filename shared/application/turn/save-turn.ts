@@ -9,12 +9,7 @@ import { notSavedEntry, sharedNotSavedEntry } from '../../contracts/sandbox-star
 import type { LogEntry } from '../../domain/event-log.ts';
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { CheckpointNote } from '../../ports/session-store.ts';
-import {
-  type SavePorts,
-  type SaveReport,
-  saveWorkspace,
-  takeCheckpoint,
-} from '../workspace/save-workspace.ts';
+import { type SavePorts, type SaveReport, saveWorkspace, takeCheckpoint } from '../sandbox/save-workspace.ts';
 import type { Desk, UsedSandbox } from './desk.ts';
 
 export type TurnSave = {

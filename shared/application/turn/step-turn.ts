@@ -2,11 +2,11 @@
 import type { TurnId } from '../../domain/ids.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
 import type { Thinking, TurnEvent } from '../../domain/turn/turn.ts';
-import { lookAtChildren } from '../family/look-at-children.ts';
 import { callModel } from './call-model.ts';
 import { type Advance, advance, currentMessage, type Desk, isBetweenTurns } from './desk.ts';
 import { expireWaits } from './expire-waits.ts';
 import { reload } from './leave-turn.ts';
+import { lookAtChildren } from './look-at-children.ts';
 import { runTools } from './run-tools.ts';
 import { saveTurn, saveTurnAgain } from './save-turn.ts';
 import { giveBack } from './tree-budget.ts';

@@ -1,7 +1,7 @@
 /** What an invocation of the turn function works with. */
 import type { SessionId } from '../../domain/ids.ts';
 import type { Invoker } from '../../ports/invoker.ts';
-import type { AudiencePorts } from '../connection/audience.ts';
+import type { AudiencePorts } from '../events/audience.ts';
 import type { ModelPorts } from './call-model.ts';
 import type { DeskLimits } from './desk.ts';
 import type { ToolPorts } from './run-tools.ts';

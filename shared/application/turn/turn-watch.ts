@@ -9,7 +9,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { World } from '../../ports/world.ts';
-import type { Audience } from '../connection/audience.ts';
+import type { Audience } from '../events/audience.ts';
 import type { Desk } from './desk.ts';
 
 export type WatchPorts = {

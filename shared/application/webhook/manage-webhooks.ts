@@ -13,8 +13,8 @@ import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SecretMaker, WebhookTender } from '../../ports/webhook-post.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
 import { type AuditEntry, type AuditPorts, audit } from '../access/audit.ts';
+import { findProject } from '../access/find-project.ts';
 import { requireNeed, requireReach } from '../access/require-need.ts';
-import { findProject } from '../project/find-project.ts';
 
 export type WebhookPorts = AuditPorts & {
   readonly webhooks: WebhookStore;

@@ -1,10 +1,10 @@
 /** `session approve`, `cancel`, `end` and `cleanup`: what a person decides of a session. */
 
-import { cancelTree } from '#shared/application/family/cancel-tree.ts';
+import { findSession } from '#shared/application/access/find-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
-import { endSession } from '#shared/application/session/end-session.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
+import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
 import { decideCall } from '#shared/application/turn/decide-call.ts';
+import { endSession } from '#shared/application/turn/end-session.ts';
 import {
   approveArguments,
   cleanupArguments,

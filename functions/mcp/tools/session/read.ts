@@ -1,9 +1,9 @@
 /** `session get`, `list` and `events`: what there is, what was done and what it cost. */
 
-import { readFamily } from '#shared/application/family/read-family.ts';
-import { findSession } from '#shared/application/session/find-session.ts';
+import { findSession } from '#shared/application/access/find-session.ts';
+import { readEvents } from '#shared/application/events/read-events.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
-import { readEvents } from '#shared/application/session/read-events.ts';
+import { readFamily } from '#shared/application/session/read-family.ts';
 import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
 import {
   eventsArguments,

@@ -9,7 +9,7 @@ import {
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { Session } from '../../domain/session.ts';
-import { cancelTurn } from '../turn/cancel-turn.ts';
+import { cancelTurn } from './cancel-turn.ts';
 import { endSession } from './end-session.ts';
 
 const open = async (change: Partial<Session> = {}) => {

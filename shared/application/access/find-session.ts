@@ -2,11 +2,11 @@
 import type { Intent } from '../../domain/access.ts';
 import { isUuid, type SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { Session } from '../../domain/session.ts';
+import type { Session, SessionKind } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { requireReach } from '../access/require-need.ts';
+import { requireReach } from './require-need.ts';
 
 export type { Intent } from '../../domain/access.ts';
 
@@ -15,6 +15,20 @@ export const sessionNotFound = (): AppError =>
     suggestions: ['Check the session id, or make a new session.'],
     recoveryActions: ['create_new_session'],
   });
+
+export const noPlace = (kind: SessionKind, max: number): AppError =>
+  new AppError(
+    'resource_limit_exceeded',
+    `all ${max} ${kind} sessions ${kind === 'execution' ? 'of this owner' : 'of this project'} are in use`,
+    {
+      facts: { maxSessions: max },
+      suggestions: [
+        'Stop a session that is no longer needed.',
+        'Try again later, or wait with wait_seconds.',
+      ],
+      recoveryActions: ['stop_session', 'wait_and_retry'],
+    },
+  );
 
 export type FoundSession = { readonly session: Session; readonly turn: TurnRecord };
 

@@ -9,12 +9,12 @@ import { redriveAfterMs } from '../../domain/limits.ts';
 import { endedStatus, type Session } from '../../domain/session.ts';
 import { isAsRead } from '../../domain/session-lifetime.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { openAudience } from '../connection/audience.ts';
-import { endChildren } from '../family/end-children.ts';
-import { type WakePorts, wakeParent } from '../family/wake-parent.ts';
+import { openAudience } from '../events/audience.ts';
 import { type RequestStopPorts, requestStop } from '../sandbox/stop-sandbox.ts';
-import { type Cancelable, type Cancelled, cancelNext, readCancelable } from '../turn/cancel-turn.ts';
-import type { CommitPorts } from '../turn/commit-unleased.ts';
+import { type Cancelable, type Cancelled, cancelNext, readCancelable } from './cancel-turn.ts';
+import type { CommitPorts } from './commit-unleased.ts';
+import { endChildren } from './end-children.ts';
+import { type WakePorts, wakeParent } from './wake-parent.ts';
 
 export type EndPorts = CommitPorts & RequestStopPorts & WakePorts;
 

@@ -8,7 +8,6 @@ import type { Forgetter } from '../../ports/invoker.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 import { type RequestStopPorts, requestStop } from '../sandbox/stop-sandbox.ts';
-import { letGo } from '../session/end-session.ts';
 import {
   defaultWorkspaceId,
   isUsable,
@@ -19,7 +18,8 @@ import {
   type WorkspacePlace,
   type WorkspacePorts,
   workspaceNotFound,
-} from './resolve-workspace.ts';
+} from '../session/resolve-workspace.ts';
+import { letGo } from '../turn/end-session.ts';
 
 export type ClosePorts = RequestStopPorts & {
   readonly sessions: Pick<SessionStore, 'getMany'>;

@@ -10,9 +10,9 @@ import type { PlaceStore } from '../../ports/place-store.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { TreeStore } from '../../ports/tree-store.ts';
+import { findProject } from '../access/find-project.ts';
+import { findSession } from '../access/find-session.ts';
 import { listExecutions } from '../execution/list-executions.ts';
-import { findProject } from '../project/find-project.ts';
-import { findSession } from '../session/find-session.ts';
 
 /** What the operator set, besides the defaults of sessions. */
 export type ConfigLimits = {

@@ -3,15 +3,15 @@ import type { CheckTimes } from '../../domain/mcp/health.ts';
 import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { isElsewhere } from '../../domain/mcp/validate.ts';
-import { type CheckPorts, type McpOutcome, noteOutcome, probe } from './check-mcp-server.ts';
-import { type InsideProbe, type InsideProbePorts, probeInside } from './probe-inside.ts';
+import { type CheckPorts, type McpOutcome, noteOutcome, probe } from '../registry/check-mcp-server.ts';
 import {
   mcpServerNotFound,
   projectOfRequest,
   type RegistryPorts,
   type RegistryRequest,
   requireName,
-} from './registry-change.ts';
+} from '../registry/registry-change.ts';
+import { type InsideProbe, type InsideProbePorts, probeInside } from './probe-inside.ts';
 
 export type TryPorts = CheckPorts & InsideProbePorts;
 export type TestPorts = TryPorts & Pick<RegistryPorts, 'projects'>;

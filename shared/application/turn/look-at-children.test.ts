@@ -6,8 +6,8 @@ import type { LogEntry } from '../../domain/event-log.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import type { Session } from '../../domain/session.ts';
 import type { Acting, ToolCall } from '../../domain/turn/turn.ts';
-import { openAudience } from '../connection/audience.ts';
-import type { Desk } from '../turn/desk.ts';
+import { openAudience } from '../events/audience.ts';
+import type { Desk } from './desk.ts';
 import { lookAtChildren } from './look-at-children.ts';
 
 const limits = {

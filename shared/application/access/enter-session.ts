@@ -12,7 +12,7 @@ import type { TurnRecord } from '../../domain/turn/turn.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import type { World } from '../../ports/world.ts';
-import { unauthenticated } from '../access/authenticate.ts';
+import { unauthenticated } from './authenticate.ts';
 import { allowed, sessionNotFound } from './find-session.ts';
 
 export type EnterPorts = {

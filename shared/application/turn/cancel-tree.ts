@@ -2,7 +2,7 @@
 import { generationsOf } from '../../domain/family.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { isEnded, type Session, treeOf } from '../../domain/session.ts';
-import { type CancelTurnPorts, cancelTurn } from '../turn/cancel-turn.ts';
+import { type CancelTurnPorts, cancelTurn } from './cancel-turn.ts';
 
 export const cancelTree = async (
   ports: CancelTurnPorts,

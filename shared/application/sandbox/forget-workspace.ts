@@ -4,8 +4,8 @@
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { deletionWaitMsMax, logLookMsMax } from '../../domain/limits.ts';
-import type { RequestStopPorts } from '../sandbox/stop-sandbox.ts';
-import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
+import type { RequestStopPorts } from './stop-sandbox.ts';
+import { type FinishStopPorts, finishStop, requestStop } from './stop-sandbox.ts';
 
 export type ForgetWorkspacePorts = FinishStopPorts & RequestStopPorts;
 

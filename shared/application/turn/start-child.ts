@@ -10,7 +10,7 @@ import type { Session } from '../../domain/session.ts';
 import type { TreeLimits } from '../../domain/tree-limits.ts';
 import type { ApprovalPolicy } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
-import { type AcceptPorts, offerMessage } from '../turn/accept-message.ts';
+import { type AcceptPorts, offerMessage } from './accept-message.ts';
 import { newChild } from './new-child.ts';
 
 export type StartPorts = AcceptPorts;

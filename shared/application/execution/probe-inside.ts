@@ -11,12 +11,12 @@ import type { Texts } from '../../domain/mcp/template.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isAppError } from '../../errors.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';
-import { type ExecutePorts, execute } from '../execution/execute.ts';
+import type { McpOutcome } from '../registry/check-mcp-server.ts';
+import { programOf } from '../registry/mcp-target.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
 import { createWithPlace } from '../session/create-with-place.ts';
-import { endSession } from '../session/end-session.ts';
-import type { McpOutcome } from './check-mcp-server.ts';
-import { programOf } from './mcp-target.ts';
+import { endSession } from '../turn/end-session.ts';
+import { type ExecutePorts, execute } from './execute.ts';
 
 export type InsideProbePorts = ExecutePorts & { readonly secrets: Pick<ProjectSecrets, 'read'> };
 

@@ -13,12 +13,12 @@ import { cutMiddle } from '../../domain/text.ts';
 import { limitsInForceFor, type TreeLimits } from '../../domain/tree-limits.ts';
 import type { TurnEvent } from '../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import { type EndPorts, endSession } from '../session/end-session.ts';
-import { sessionNotFound } from '../session/find-session.ts';
-import { readEvents } from '../session/read-events.ts';
-import { offerMessage } from '../turn/accept-message.ts';
-import type { Desk } from '../turn/desk.ts';
-import type { ToolEffect } from '../turn/run-call.ts';
+import { sessionNotFound } from '../access/find-session.ts';
+import { readEvents } from '../events/read-events.ts';
+import { offerMessage } from './accept-message.ts';
+import type { Desk } from './desk.ts';
+import { type EndPorts, endSession } from './end-session.ts';
+import type { ToolEffect } from './run-call.ts';
 import { type Started, type StartPorts, startChild } from './start-child.ts';
 
 export type SessionCallPorts = StartPorts & EndPorts;

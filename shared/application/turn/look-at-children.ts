@@ -10,8 +10,8 @@ import { callsWithChildren } from '../../domain/turn/pending-work.ts';
 import type { TurnEvent } from '../../domain/turn/turn.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { World } from '../../ports/world.ts';
-import { advance, type Desk, type DeskLimits, type DeskPorts, isHeld } from '../turn/desk.ts';
-import type { TurnWatch } from '../turn/turn-watch.ts';
+import { advance, type Desk, type DeskLimits, type DeskPorts, isHeld } from './desk.ts';
+import type { TurnWatch } from './turn-watch.ts';
 
 export type LookPorts = DeskPorts & { readonly world: World };
 

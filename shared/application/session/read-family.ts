@@ -10,7 +10,7 @@ import { subtreeOf } from '../../domain/family.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { readEvents } from '../session/read-events.ts';
+import { readEvents } from '../events/read-events.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
 
