@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
-import { claimableSlots, isPoolSlot, poolSlot, poolSlots, slotFlavor } from './pool.ts';
+import { claimableEntries, entryFlavor, isPoolEntry, poolEntries, poolEntryId } from './pool.ts';
 import type { SandboxRecord, Workspace } from './sandbox.ts';
 
-const slot = (index: number, sandbox?: Partial<SandboxRecord>): Workspace => ({
-  id: poolSlot(index),
+const entry = (index: number, sandbox?: Partial<SandboxRecord>): Workspace => ({
+  id: poolEntryId(index),
   owner: 'deployment' as OwnerId,
   project: 'p' as ProjectId,
   createdAt: 0,
@@ -24,46 +24,46 @@ const slot = (index: number, sandbox?: Partial<SandboxRecord>): Workspace => ({
       }),
 });
 
-describe('slots', () => {
+describe('pool entries', () => {
   test('are numbered from 0, as many as the pool holds', () => {
-    expect(poolSlots(3)).toEqual(['pool-0', 'pool-1', 'pool-2']);
-    expect(poolSlots(0)).toEqual([]);
+    expect(poolEntries(3)).toEqual(['pool-0', 'pool-1', 'pool-2']);
+    expect(poolEntries(0)).toEqual([]);
   });
 
   test('are told from the workspaces of sessions', () => {
-    expect(isPoolSlot(poolSlot(100))).toBe(true);
-    expect(isPoolSlot('0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d' as WorkspaceId)).toBe(false);
+    expect(isPoolEntry(poolEntryId(100))).toBe(true);
+    expect(isPoolEntry('0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d' as WorkspaceId)).toBe(false);
   });
 
   test('hold the flavors of executions and of agents in turn', () => {
     const flavors = { execution: 'large', agent: 'micro' } as const;
-    expect(poolSlots(12).map((id) => slotFlavor(id, flavors))).toEqual(
+    expect(poolEntries(12).map((id) => entryFlavor(id, flavors))).toEqual(
       Array.from({ length: 6 }, () => ['large', 'micro']).flat(),
     );
   });
 });
 
-describe('of the slots of a pool', () => {
-  const indexes = (slots: readonly Workspace[]) => slots.map(({ id }) => id);
+describe('of the entries of a pool', () => {
+  const indexes = (entries: readonly Workspace[]) => entries.map(({ id }) => id);
 
   test('those are claimed that are ready and of the size', () => {
-    const slots = [
-      slot(0),
-      slot(1, { state: 'starting' }),
-      slot(2),
-      slot(3, { state: 'ready' }),
-      slot(4, { state: 'stopping' }),
-      slot(5, { state: 'stopped' }),
-      slot(6, { state: 'ready', flavor: 'micro' }),
+    const entries = [
+      entry(0),
+      entry(1, { state: 'starting' }),
+      entry(2),
+      entry(3, { state: 'ready' }),
+      entry(4, { state: 'stopping' }),
+      entry(5, { state: 'stopped' }),
+      entry(6, { state: 'ready', flavor: 'micro' }),
     ];
-    expect(indexes(claimableSlots(slots, 'small', 0))).toEqual(['pool-3']);
-    expect(indexes(claimableSlots(slots, 'micro', 7))).toEqual(['pool-6']);
-    expect(claimableSlots(slots, 'large', 7)).toEqual([]);
+    expect(indexes(claimableEntries(entries, 'small', 0))).toEqual(['pool-3']);
+    expect(indexes(claimableEntries(entries, 'micro', 7))).toEqual(['pool-6']);
+    expect(claimableEntries(entries, 'large', 7)).toEqual([]);
   });
 
   test('those that cannot be claimed do not count in the order', () => {
-    const slots = [slot(0, {}), slot(1), slot(2, {})];
-    expect(indexes(claimableSlots(slots, 'small', 3))).toEqual(['pool-2', 'pool-0']);
+    const entries = [entry(0, {}), entry(1), entry(2, {})];
+    expect(indexes(claimableEntries(entries, 'small', 3))).toEqual(['pool-2', 'pool-0']);
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe('of the slots of a pool', () => {
     [3, ['pool-0', 'pool-1', 'pool-2']],
     [1_700_000_000_001, ['pool-0', 'pool-1', 'pool-2']],
   ])('who claims from %d tries them in the order %j', (from, expected) => {
-    const slots = [slot(0, {}), slot(1, {}), slot(2, {})];
-    expect(indexes(claimableSlots(slots, 'small', from))).toEqual(expected);
+    const entries = [entry(0, {}), entry(1, {}), entry(2, {})];
+    expect(indexes(claimableEntries(entries, 'small', from))).toEqual(expected);
   });
 });

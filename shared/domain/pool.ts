@@ -1,9 +1,9 @@
 /**
- * The warm pool: slots that hold a started sandbox each until a workspace claims it.
+ * The warm pool: pool entries that hold a started sandbox each until a workspace claims it.
  *
- * A slot is a workspace without files or users, so that it is started, noted, swept and stopped like any
- * other. Which flavor a slot holds follows from its number, so that a pool of any size serves agents and
- * executions alike; a claimed slot is empty until the janitor fills it again.
+ * A pool entry is a workspace without files or users, so that it is started, noted, swept and stopped like any
+ * other. Which flavor a pool entry holds follows from its number, so that a pool of any size serves agents and
+ * executions alike; a claimed pool entry is empty until the janitor fills it again.
  */
 import type { Flavor } from './flavor.ts';
 import type { WorkspaceId } from './ids.ts';
@@ -11,28 +11,28 @@ import type { Workspace } from './sandbox.ts';
 
 const prefix = 'pool-';
 
-export const poolSlot = (index: number): WorkspaceId => `${prefix}${index}` as WorkspaceId;
+export const poolEntryId = (index: number): WorkspaceId => `${prefix}${index}` as WorkspaceId;
 
-export const isPoolSlot = (id: WorkspaceId): boolean => id.startsWith(prefix);
+export const isPoolEntry = (id: WorkspaceId): boolean => id.startsWith(prefix);
 
-const slotIndex = (id: WorkspaceId): number => Number(id.slice(prefix.length));
+const entryIndex = (id: WorkspaceId): number => Number(id.slice(prefix.length));
 
-/** Even slots hold the flavor of executions, odd ones that of agents. */
-export const slotFlavor = (
+/** Even pool entries hold the flavor of executions, odd ones that of agents. */
+export const entryFlavor = (
   id: WorkspaceId,
   flavors: { readonly execution: Flavor; readonly agent: Flavor },
-): Flavor => (slotIndex(id) % 2 === 0 ? flavors.execution : flavors.agent);
+): Flavor => (entryIndex(id) % 2 === 0 ? flavors.execution : flavors.agent);
 
-export const poolSlots = (size: number): readonly WorkspaceId[] =>
-  Array.from({ length: size }, (_, index) => poolSlot(index));
+export const poolEntries = (size: number): readonly WorkspaceId[] =>
+  Array.from({ length: size }, (_, index) => poolEntryId(index));
 
-/** The slots a claim may try, in the order in which to try them: `from` spreads those who claim at once. */
-export const claimableSlots = (
-  slots: readonly Workspace[],
+/** The pool entries a claim may try, in the order in which to try them: `from` spreads those who claim at once. */
+export const claimableEntries = (
+  entries: readonly Workspace[],
   flavor: Flavor,
   from: number,
 ): readonly Workspace[] => {
-  const ready = slots.filter(({ sandbox }) => sandbox?.state === 'ready' && sandbox.flavor === flavor);
+  const ready = entries.filter(({ sandbox }) => sandbox?.state === 'ready' && sandbox.flavor === flavor);
   const first = ready.length === 0 ? 0 : from % ready.length;
   return [...ready.slice(first), ...ready.slice(0, first)];
 };

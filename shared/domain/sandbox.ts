@@ -28,8 +28,8 @@ export type SandboxRecord = {
   /** Epoch milliseconds, as every time here. */
   readonly requestedAt: number;
   readonly source: SandboxSource;
-  /** Of a warm sandbox: the pool slot and generation under which it was started. */
-  readonly warm?: { readonly slot: WorkspaceId; readonly generation: number };
+  /** Of a warm sandbox: the pool entry and generation under which it was started. */
+  readonly warm?: { readonly entry: WorkspaceId; readonly generation: number };
   readonly taskArn?: string;
   /** `http://<private address>:<port>`, written by the task's state event. */
   readonly address?: string;

@@ -6,7 +6,7 @@ export interface Invoker {
   runTurn(sessionId: SessionId, correlationId: string, hops?: number): Promise<void>;
   /** Has a sandbox that is marked as stopping saved and stopped. */
   stopSandbox(workspace: WorkspaceId, correlationId: string): Promise<void>;
-  /** Has empty slots of the warm pool filled. */
+  /** Has empty pool entries filled. */
   fillPool(correlationId: string): Promise<void>;
   /** Has a registered MCP server checked now. */
   checkMcpServer(project: ProjectId, name: string, correlationId: string): Promise<void>;

@@ -31,13 +31,13 @@ export interface WorkspaceStore {
   remove(id: WorkspaceId): Promise<boolean>;
   /** True for exactly one caller per generation, the one who asks ECS for the task; false where no session uses it. */
   claimStart(id: WorkspaceId, sandbox: SandboxRecord): Promise<boolean>;
-  /** Moves the ready sandbox of a pool slot to the workspace, as its `generation`; false when either has moved on. */
+  /** Moves the ready sandbox of a pool entry to the workspace, as its `generation`; false when either has moved on. */
   claimWarm(
     id: WorkspaceId,
-    slot: Workspace,
+    entry: Workspace,
     claim: { readonly generation: number; readonly at: number; readonly sandbox: SandboxRecord },
   ): Promise<boolean>;
-  /** Who claimed a pool slot's generation. */
+  /** Who claimed a pool entry's generation. */
   claimantOf(warm: SandboxName): Promise<SandboxName | undefined>;
   /** False when it has another task, or is over. */
   noteTask(id: WorkspaceId, generation: number, taskArn: string): Promise<boolean>;

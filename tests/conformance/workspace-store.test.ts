@@ -1,7 +1,7 @@
 /** The sandbox of a workspace against a real DynamoDB engine: each step is taken by one caller, of this generation only. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
-import { poolSlot } from '#shared/domain/pool.ts';
+import { poolEntryId } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import { atOnce, farAway, newSandbox, onTable, tally } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
@@ -131,34 +131,36 @@ describe('a start', () => {
 });
 
 describe('a warm sandbox', () => {
-  const warmSlot = () => inState('ready', { id: `pool-${crypto.randomUUID()}` as WorkspaceId, users: [] });
-  const claimOf = (slot: Workspace, generation = 1) => ({
+  const warmEntry = () => inState('ready', { id: `pool-${crypto.randomUUID()}` as WorkspaceId, users: [] });
+  const claimOf = (entry: Workspace, generation = 1) => ({
     generation,
     at: 9000,
     sandbox: newSandbox({
       generation,
       requestedAt: 9000,
       source: 'pool',
-      warm: { slot: slot.id, generation: 1 },
+      warm: { entry: entry.id, generation: 1 },
       taskArn: 'task-1',
       address,
     }),
   });
 
-  test('L12: goes to one of twenty workspaces, and its slot is empty', async () => {
+  test('L12: goes to one of twenty workspaces, and its pool entry is empty', async () => {
     const { workspaces, readWorkspace, isWorkspaceDue, liveIds } = stores();
-    const slot = await warmSlot();
+    const entry = await warmEntry();
     const wanting = await atOnce(20, () => made());
-    const claims = await Promise.all(wanting.map(({ id }) => workspaces.claimWarm(id, slot, claimOf(slot))));
+    const claims = await Promise.all(
+      wanting.map(({ id }) => workspaces.claimWarm(id, entry, claimOf(entry))),
+    );
     expect(tally(claims)).toEqual({ true: 1, false: 19 });
-    const winner = wanting[claims.indexOf(true)] ?? slot;
-    expect(await readWorkspace(winner.id)).toEqual({ ...winner, sandbox: claimOf(slot).sandbox });
-    expect((await readWorkspace(slot.id)).sandbox).toEqual({
-      ...slot.sandbox,
+    const winner = wanting[claims.indexOf(true)] ?? entry;
+    expect(await readWorkspace(winner.id)).toEqual({ ...winner, sandbox: claimOf(entry).sandbox });
+    expect((await readWorkspace(entry.id)).sandbox).toEqual({
+      ...entry.sandbox,
       state: 'stopped',
       stoppedReason: 'a workspace claimed it',
     });
-    expect(await workspaces.claimantOf({ workspaceId: slot.id, generation: 1 })).toEqual({
+    expect(await workspaces.claimantOf({ workspaceId: entry.id, generation: 1 })).toEqual({
       workspaceId: winner.id,
       generation: 1,
     });
@@ -166,49 +168,49 @@ describe('a warm sandbox', () => {
     const after = await workspaces.getMany(losers.map(({ id }) => id));
     expect(after.every(({ sandbox }) => sandbox === undefined)).toBe(true);
     const live = await liveIds();
-    expect([live.includes(winner.id), live.includes(slot.id)]).toEqual([true, false]);
+    expect([live.includes(winner.id), live.includes(entry.id)]).toEqual([true, false]);
     expect(await isWorkspaceDue(winner.id, 189_000)).toBe(true);
   });
 
   test('is claimed once by callers of one workspace', async () => {
     const { workspaces } = stores();
-    const [slot, { id }] = [await warmSlot(), await made()];
-    const claims = await atOnce(20, () => workspaces.claimWarm(id, slot, claimOf(slot)));
+    const [entry, { id }] = [await warmEntry(), await made()];
+    const claims = await atOnce(20, () => workspaces.claimWarm(id, entry, claimOf(entry)));
     expect(tally(claims)).toEqual({ true: 1, false: 19 });
   });
 
-  test('stays in its slot when the workspace has moved on', async () => {
+  test('stays in its pool entry when the workspace has moved on', async () => {
     const { workspaces, readWorkspace } = stores();
-    const [slot, { id }] = [await warmSlot(), await inState('starting')];
-    expect(await workspaces.claimWarm(id, slot, claimOf(slot))).toBe(false);
-    expect(await readWorkspace(slot.id)).toEqual(slot);
-    expect(await workspaces.claimantOf({ workspaceId: slot.id, generation: 1 })).toBeUndefined();
+    const [entry, { id }] = [await warmEntry(), await inState('starting')];
+    expect(await workspaces.claimWarm(id, entry, claimOf(entry))).toBe(false);
+    expect(await readWorkspace(entry.id)).toEqual(entry);
+    expect(await workspaces.claimantOf({ workspaceId: entry.id, generation: 1 })).toBeUndefined();
   });
 
-  test('is not claimed in a slot that is filled anew', async () => {
+  test('is not claimed in a pool entry that is filled anew', async () => {
     const { workspaces } = stores();
-    const [slot, one, other] = [await warmSlot(), await made(), await made()];
-    expect(await workspaces.claimWarm(one.id, slot, claimOf(slot))).toBe(true);
-    expect(await workspaces.claimStart(slot.id, newSandbox({ generation: 2 }))).toBe(true);
-    await workspaces.markReady(slot.id, 2, 9500);
-    expect(await workspaces.claimWarm(other.id, slot, claimOf(slot))).toBe(false);
-    expect(await workspaces.claimantOf({ workspaceId: slot.id, generation: 2 })).toBeUndefined();
+    const [entry, one, other] = [await warmEntry(), await made(), await made()];
+    expect(await workspaces.claimWarm(one.id, entry, claimOf(entry))).toBe(true);
+    expect(await workspaces.claimStart(entry.id, newSandbox({ generation: 2 }))).toBe(true);
+    await workspaces.markReady(entry.id, 2, 9500);
+    expect(await workspaces.claimWarm(other.id, entry, claimOf(entry))).toBe(false);
+    expect(await workspaces.claimantOf({ workspaceId: entry.id, generation: 2 })).toBeUndefined();
   });
 
-  test('is not claimed from a slot that starts or stops', async () => {
+  test('is not claimed from a pool entry that starts or stops', async () => {
     const { workspaces } = stores();
     const { id } = await made();
     for (const state of ['starting', 'stopping', 'stopped'] as const) {
-      const slot = await inState(state, { users: [] });
-      expect(await workspaces.claimWarm(id, slot, claimOf(slot))).toBe(false);
+      const entry = await inState(state, { users: [] });
+      expect(await workspaces.claimWarm(id, entry, claimOf(entry))).toBe(false);
     }
   });
 
   test('is the next generation of a workspace whose last one stopped', async () => {
     const { workspaces, readWorkspace } = stores();
-    const [slot, { id }] = [await warmSlot(), await inState('stopped')];
-    expect(await workspaces.claimWarm(id, slot, claimOf(slot, 2))).toBe(true);
-    expect((await readWorkspace(id)).sandbox).toEqual(claimOf(slot, 2).sandbox);
+    const [entry, { id }] = [await warmEntry(), await inState('stopped')];
+    expect(await workspaces.claimWarm(id, entry, claimOf(entry, 2))).toBe(true);
+    expect((await readWorkspace(id)).sandbox).toEqual(claimOf(entry, 2).sandbox);
   });
 });
 
@@ -397,13 +399,13 @@ describe('the living', () => {
     for (const id of all) await workspaces.markStopped(id, 1, { reason: 'over', at: 1 });
   });
 
-  test('hold every slot of the pool, and each is due in its time', async () => {
+  test('hold every pool entry of the pool, and each is due in its time', async () => {
     const { liveIds, isWorkspaceDue } = stores();
-    const slots = Array.from({ length: 20 }, (_, index) => poolSlot(index));
-    for (const id of slots) await inState('ready', { id, users: [] });
+    const entries = Array.from({ length: 20 }, (_, index) => poolEntryId(index));
+    for (const id of entries) await inState('ready', { id, users: [] });
     const live = await liveIds();
-    expect(slots.filter((id) => !live.includes(id))).toEqual([]);
-    const due = await Promise.all(slots.map((id) => isWorkspaceDue(id, 3_606_000)));
+    expect(entries.filter((id) => !live.includes(id))).toEqual([]);
+    const due = await Promise.all(entries.map((id) => isWorkspaceDue(id, 3_606_000)));
     expect(tally(due)).toEqual({ true: 20 });
   });
 });

@@ -6,7 +6,7 @@ import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.
 import { bearerOf } from '#shared/adapters/aws/sandbox-bearer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { drainPool } from '#shared/application/sandbox/fill-pool.ts';
-import { poolSlots } from '#shared/domain/pool.ts';
+import { poolEntries } from '#shared/domain/pool.ts';
 import {
   endSession,
   makeSession,
@@ -27,7 +27,7 @@ const slowMs = 20_000;
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
   cloud = await openEmbeddedCloud({
-    // Agents are micro by default: so every slot fits every session.
+    // Agents are micro by default: so every pool entry fits every session.
     variables: { POOL_SIZE: '2', MSB_DEFAULT_FLAVOR: 'micro', MSB_MAX_SESSIONS: '60' },
     faults: { provisioningMs },
   });
@@ -95,7 +95,7 @@ test('first commands are five times sooner from the pool, which is filled again'
 });
 
 test('of ten sessions at once on a pool of two exactly two are warm, and all ten work apart', async () => {
-  // The slots that the first two leave are not filled again before the tenth has come.
+  // The pool entries that the first two leave are not filled again before the tenth has come.
   await cloud.setFaults({ provisioningMs: slowMs });
   const sessions = await Promise.all(Array.from({ length: 10 }, () => make()));
   const put = (id: string) => cloud.request(`/api/sessions/${id}/files/mine`, { method: 'PUT', body: id });
@@ -113,15 +113,15 @@ test('of ten sessions at once on a pool of two exactly two are warm, and all ten
   await Promise.all(sessions.map(({ id }) => endSession(cloud, id)));
 });
 
-test('a claimed sandbox opens to its new bearer and no longer to that of its slot', async () => {
-  const [slotRecord] = await Promise.all(poolSlots(1).map((slot) => sandboxRecord(cloud, slot)));
+test('a claimed sandbox opens to its new bearer and no longer to that of its pool entry', async () => {
+  const [entryRecord] = await Promise.all(poolEntries(1).map((entry) => sandboxRecord(cloud, entry)));
   const status = async (address: string, bearer: string): Promise<number> => {
     const response = await fetch(`${address}/health`, { headers: { authorization: `Bearer ${bearer}` } });
     await response.body?.cancel();
     return response.status;
   };
-  const slotBearer = bearerOf(secret, 'pool-0', slotRecord?.generation ?? 0);
-  expect(await status(slotRecord?.address ?? '', slotBearer)).toBe(200);
+  const entryBearer = bearerOf(secret, 'pool-0', entryRecord?.generation ?? 0);
+  expect(await status(entryRecord?.address ?? '', entryBearer)).toBe(200);
 
   const sessions = await Promise.all([make(), make()]);
   await Promise.all(sessions.map(({ id }) => listFiles(id)));
@@ -129,7 +129,7 @@ test('a claimed sandbox opens to its new bearer and no longer to that of its slo
   for (const { workspace } of sessions) {
     const { address = '', generation, warm } = await sandboxRecord(cloud, workspace);
     expect(generation).toBe(1);
-    const old = bearerOf(secret, warm?.slot ?? '', warm?.generation ?? 0);
+    const old = bearerOf(secret, warm?.entry ?? '', warm?.generation ?? 0);
     expect(await status(address, old)).toBe(401);
     expect(await status(address, bearerOf(secret, workspace, generation))).toBe(200);
     const claim = { method: 'POST', headers: { authorization: `Bearer ${old}` }, body: '{}' };
@@ -138,7 +138,7 @@ test('a claimed sandbox opens to its new bearer and no longer to that of its slo
   await Promise.all(sessions.map(({ id }) => endSession(cloud, id)));
 });
 
-test('a claimed sandbox that is killed is told to its session, and a killed slot is filled again', async () => {
+test('a claimed sandbox that is killed is told to its session, and a killed pool entry is filled again', async () => {
   const { id, workspace } = await make();
   await listFiles(id);
   expect(await sourcesOf([id])).toEqual(['pool']);
@@ -163,7 +163,7 @@ test('a claimed sandbox that is killed is told to its session, and a killed slot
   await eventually(pool, ({ ready }) => ready === 2, 30_000);
 });
 
-test('a pool that becomes smaller gives up its last slot', async () => {
+test('a pool that becomes smaller gives up its last pool entry', async () => {
   const before = await sandboxRecord(cloud, 'pool-1');
   const ports = {
     workspaces: makeWorkspaceStore(cloud.table),

@@ -1,5 +1,5 @@
 /** What must hold when nothing fails any more and all has come to rest: nothing is owed, nothing runs for nobody. */
-import { isPoolSlot } from '#shared/domain/pool.ts';
+import { isPoolEntry } from '#shared/domain/pool.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { holdsPlace, isEnded } from '#shared/domain/session.ts';
 import { checkFamily, checkTree } from './family-at-rest.ts';
@@ -26,7 +26,7 @@ export const checkRest = (platform: Platform): void => {
   for (const id of idsOf(table, 'WORKSPACE#')) {
     const { sandbox } = workspaceOf(table, id);
     const isOver = sandbox === undefined || sandbox.state === 'stopped';
-    if (!isOver && !isPoolSlot(id as never))
+    if (!isOver && !isPoolEntry(id as never))
       sim.violate('no sandbox is recorded that nobody uses', `${id}: ${sandbox.generation} ${sandbox.state}`);
   }
 };
@@ -62,8 +62,8 @@ const checkSandboxes = ({ sim, ecs, table, settings }: Platform): void => {
   for (const { taskArn, group, status } of ecs.tasks.filter((task) => task.status !== 'STOPPED')) {
     const id = decodeTaskGroup(group)?.workspaceId ?? ('' as never);
     const { sandbox } = workspaceOf(table, id);
-    const isSlot = isPoolSlot(id) && sandbox?.taskArn === taskArn && settings.poolSize > 0;
-    if (!isSlot) sim.violate('no sandbox runs for nobody', `${taskArn} of ${group} is ${status}`);
+    const isEntry = isPoolEntry(id) && sandbox?.taskArn === taskArn && settings.poolSize > 0;
+    if (!isEntry) sim.violate('no sandbox runs for nobody', `${taskArn} of ${group} is ${status}`);
   }
 };
 
@@ -72,7 +72,7 @@ export const checkForgotten = (platform: Platform): void => {
   const { sim, bucket, table } = platform;
   for (const id of idsOf(table, 'SESSION#')) sim.violate('a session is forgotten in the end', id);
   for (const id of idsOf(table, 'WORKSPACE#'))
-    if (!isPoolSlot(id as never) && table.get(`WORKSPACE#${id}`, 'META') !== undefined)
+    if (!isPoolEntry(id as never) && table.get(`WORKSPACE#${id}`, 'META') !== undefined)
       sim.violate('a workspace is forgotten in the end', id);
   for (const { id } of bucket.values()) sim.violate('files are forgotten in the end', id);
 };

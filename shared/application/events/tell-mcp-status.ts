@@ -1,7 +1,7 @@
 /**
  * Tells the active agent sessions of a project how one of its MCP servers is: in their log, and at once to who watches.
  *
- * Those are the holders of the project's places (docs/adr/0008-places-and-slots.md), few and read in one query. The
+ * Those are the holders of the project's places (docs/adr/0008-places-and-pool entries.md), few and read in one query. The
  * change itself has been made: what cannot be told is logged, and never undoes it.
  */
 import type { ProjectId } from '../../domain/ids.ts';

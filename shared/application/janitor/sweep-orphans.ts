@@ -8,7 +8,7 @@
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { orphanAgeMs, taskUnseenMsMax } from '../../domain/limits.ts';
-import { isPoolSlot, poolSlots } from '../../domain/pool.ts';
+import { isPoolEntry, poolEntries } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import { isEnded } from '../../domain/session.ts';
 import type { HostTask, SandboxHost } from '../../ports/sandbox-host.ts';
@@ -64,7 +64,7 @@ const sweepTasks = async (
 /** A claimed warm sandbox's task goes by its claimant. */
 const nameOf = async ({ workspaces }: OrphanPorts, { group }: HostTask): Promise<SandboxName | undefined> => {
   const name = decodeTaskGroup(group);
-  if (name === undefined || !isPoolSlot(name.workspaceId)) return name;
+  if (name === undefined || !isPoolEntry(name.workspaceId)) return name;
   return (await workspaces.claimantOf(name)) ?? name;
 };
 
@@ -82,7 +82,7 @@ const isBacked = (
   const { workspaceId, generation } = name;
   const sandbox = records.get(workspaceId)?.sandbox;
   if (sandbox === undefined || sandbox.generation !== generation || sandbox.state === 'stopped') return false;
-  if (isPoolSlot(workspaceId) && !poolSlots(poolSize).includes(workspaceId)) return false;
+  if (isPoolEntry(workspaceId) && !poolEntries(poolSize).includes(workspaceId)) return false;
   return sandbox.taskArn === undefined || sandbox.taskArn === task.taskArn;
 };
 
@@ -106,7 +106,7 @@ const sweepUserless = async (
   const now = ports.world.now();
   const old = workspaces.filter(
     ({ id, sandbox }) =>
-      !isPoolSlot(id) && sandbox?.state === 'ready' && now - sandbox.requestedAt > orphanAgeMs,
+      !isPoolEntry(id) && sandbox?.state === 'ready' && now - sandbox.requestedAt > orphanAgeMs,
   );
   const sessions = await ports.sessions.getMany(old.flatMap(({ users }) => users));
   const alive = new Set(sessions.filter(({ status }) => !isEnded(status)).map(({ id }) => id));

@@ -1,15 +1,15 @@
 /**
- * Keeps the warm pool at its size: empty slots are started, slots beyond the size are stopped.
+ * Keeps the warm pool at its size: empty pool entries are started, pool entries beyond the size are stopped.
  *
- * Any number may run at once: a slot's generation is claimed by one. A start that finds no capacity leaves
- * its slot empty until the next sweep.
+ * Any number may run at once: a pool entry's generation is claimed by one. A start that finds no capacity leaves
+ * its pool entry empty until the next sweep.
  */
 import type { Flavor } from '../../domain/flavor.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import { isPoolSlot, poolSlots, slotFlavor } from '../../domain/pool.ts';
+import { entryFlavor, isPoolEntry, poolEntries } from '../../domain/pool.ts';
 import { defaultProject, deploymentOwner } from '../../domain/principal.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
-import { startSlot, type TaskStartPorts } from './start-sandbox.ts';
+import { startEntry, type TaskStartPorts } from './start-sandbox.ts';
 import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
 
 export type FillPoolPorts = TaskStartPorts & RequestStopPorts;
@@ -23,49 +23,49 @@ export type PoolPlan = {
 export type PoolReport = { readonly started: number; readonly ready: number };
 
 export const fillPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<PoolReport> => {
-  const wanted = poolSlots(plan.size);
-  const found = new Map((await ports.workspaces.getMany(wanted)).map((slot) => [slot.id, slot]));
-  const results = await Promise.allSettled(wanted.map((id) => fillSlot(ports, plan, found.get(id) ?? id)));
+  const wanted = poolEntries(plan.size);
+  const found = new Map((await ports.workspaces.getMany(wanted)).map((entry) => [entry.id, entry]));
+  const results = await Promise.allSettled(wanted.map((id) => fillEntry(ports, plan, found.get(id) ?? id)));
   for (const result of results)
     if (result.status === 'rejected')
-      ports.telemetry.warn('a slot of the pool was not filled', { error: result.reason });
+      ports.telemetry.warn('a pool entry was not filled', { error: result.reason });
   const started = results.filter((result) => result.status === 'fulfilled' && result.value).length;
   const ready = [...found.values()].filter(({ sandbox }) => sandbox?.state === 'ready').length;
   if (plan.size > 0) ports.telemetry.count('PoolReady', ready);
   return { started, ready };
 };
 
-const fillSlot = async (
+const fillEntry = async (
   ports: FillPoolPorts,
   { flavors }: PoolPlan,
-  slot: Workspace | WorkspaceId,
+  entry: Workspace | WorkspaceId,
 ): Promise<boolean> => {
-  const known = typeof slot === 'string' ? await makeSlot(ports, slot) : slot;
+  const known = typeof entry === 'string' ? await makeEntry(ports, entry) : entry;
   if (known.sandbox !== undefined && known.sandbox.state !== 'stopped') return false;
-  return startSlot(ports, known, slotFlavor(known.id, flavors));
+  return startEntry(ports, known, entryFlavor(known.id, flavors));
 };
 
-const makeSlot = async ({ workspaces, world }: FillPoolPorts, id: WorkspaceId): Promise<Workspace> => {
-  const slot: Workspace = {
+const makeEntry = async ({ workspaces, world }: FillPoolPorts, id: WorkspaceId): Promise<Workspace> => {
+  const entry: Workspace = {
     id,
     owner: deploymentOwner,
     project: defaultProject,
     createdAt: world.now(),
     users: [],
   };
-  await workspaces.create(slot);
-  return (await workspaces.get(id)) ?? slot;
+  await workspaces.create(entry);
+  return (await workspaces.get(id)) ?? entry;
 };
 
-/** Slots of a pool that has become smaller. */
+/** Pool entries of a pool that has become smaller. */
 export const drainPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<number> => {
-  const wanted = new Set(poolSlots(plan.size));
+  const wanted = new Set(poolEntries(plan.size));
   let drained = 0;
   for await (const workspaces of ports.workspaces.live()) {
-    for (const slot of workspaces) {
-      if (!isPoolSlot(slot.id) || wanted.has(slot.id)) continue;
+    for (const entry of workspaces) {
+      if (!isPoolEntry(entry.id) || wanted.has(entry.id)) continue;
       const stop = { reason: 'the pool became smaller', correlationId: plan.correlationId };
-      if (await requestStop(ports, slot, stop)) drained += 1;
+      if (await requestStop(ports, entry, stop)) drained += 1;
     }
   }
   return drained;

@@ -3,11 +3,11 @@
  * with the reason.
  *
  * Events come at least once and in any order; each transition is conditional on the generation, so that a
- * late or repeated one changes nothing. A warm sandbox's task keeps its slot's name: who claimed it is
+ * late or repeated one changes nothing. A warm sandbox's task keeps its pool entry's name: who claimed it is
  * looked up.
  */
 import { stoppedEntry } from '../../contracts/sandbox-start.ts';
-import { isPoolSlot } from '../../domain/pool.ts';
+import { isPoolEntry } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import type { SandboxLog } from '../../ports/sandbox-log.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
@@ -38,8 +38,8 @@ export const noteTaskEvent = async (
 ): Promise<void> => {
   const named = decodeTaskGroup(event.group);
   if (named === undefined) return;
-  const isSlot = isPoolSlot(named.workspaceId);
-  const task = (isSlot ? await ports.workspaces.claimantOf(named) : undefined) ?? named;
+  const isEntry = isPoolEntry(named.workspaceId);
+  const task = (isEntry ? await ports.workspaces.claimantOf(named) : undefined) ?? named;
   if (event.lastStatus !== 'STOPPED' && event.desiredStatus !== 'STOPPED')
     return event.lastStatus === 'RUNNING' ? noteRunning(ports, task, event) : undefined;
   const workspace = await ports.workspaces.get(task.workspaceId);
@@ -64,8 +64,8 @@ const noteRunning = async (
     await workspaces.noteTask(workspaceId, generation, taskArn);
     return;
   }
-  // Nobody waits for a slot: who claims it sees whether it answers.
-  if (isPoolSlot(workspaceId)) await workspaces.markReady(workspaceId, generation, world.now());
+  // Nobody waits for a pool entry: who claims it sees whether it answers.
+  if (isPoolEntry(workspaceId)) await workspaces.markReady(workspaceId, generation, world.now());
 };
 
 type StoppingTask = {
@@ -92,13 +92,13 @@ export const noteStopped = async (
   { workspaceId, generation }: SandboxName,
   why: string,
 ): Promise<void> => {
-  if (!isPoolSlot(workspaceId)) await tellSandboxFailed(ports, { workspaceId, generation });
+  if (!isPoolEntry(workspaceId)) await tellSandboxFailed(ports, { workspaceId, generation });
   const at = ports.world.now();
   const stopped = await ports.workspaces.markStopped(workspaceId, generation, { reason: why, at });
   if (stopped === undefined) return;
   const end = endOf(stopped, why);
   countEnd(ports.telemetry, stopped, end);
-  if (isPoolSlot(workspaceId)) return;
+  if (isPoolEntry(workspaceId)) return;
   const { reason } = end;
   const text = `sandbox ${generation} stopped: ${reason}`;
   await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);

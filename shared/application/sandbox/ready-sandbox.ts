@@ -82,10 +82,10 @@ const opens = async (ports: ReadyPorts, record: SandboxRecord, sandbox: LiveSand
   const status = await statusOf(ports.link, sandbox, { method: 'GET', path: '/health' });
   if (status === 200) return true;
   if (status !== 401 || record.warm === undefined) return false;
-  const { slot, generation } = record.warm;
+  const { entry, generation } = record.warm;
   const body = JSON.stringify({ bearerSha256: ports.bearerHash(sandbox.workspaceId, sandbox.generation) });
-  const asSlot = { ...sandbox, workspaceId: slot, generation };
-  const claimed = await statusOf(ports.link, asSlot, { method: 'POST', path: '/claim', body });
+  const asEntry = { ...sandbox, workspaceId: entry, generation };
+  const claimed = await statusOf(ports.link, asEntry, { method: 'POST', path: '/claim', body });
   return claimed === 204;
 };
 

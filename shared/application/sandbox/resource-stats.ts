@@ -1,7 +1,7 @@
 /** What an owner's execution sessions use of what they may, and what the warm pool holds. */
 import { flavors } from '../../domain/flavor.ts';
 import { previewPortCount } from '../../domain/limits.ts';
-import { poolSlots } from '../../domain/pool.ts';
+import { poolEntries } from '../../domain/pool.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { executionPlaces } from '../../domain/quota.ts';
 import { holdsPlace } from '../../domain/session.ts';
@@ -44,12 +44,14 @@ export const resourceStats = async (
   const { taken } = await ports.places.read(executionPlaces(principal.owner));
   const found = await ports.sessions.getMany(taken.map(({ session }) => session));
   const active = found.filter(holdsPlace);
-  const slots = poolSlots(poolSize);
-  const records = await ports.workspaces.getMany([...active.map(({ workspace }) => workspace), ...slots]);
+  const entries = poolEntries(poolSize);
+  const records = await ports.workspaces.getMany([...active.map(({ workspace }) => workspace), ...entries]);
   const flavorCounts: Record<string, number> = {};
   for (const { flavor } of active) flavorCounts[flavor] = (flavorCounts[flavor] ?? 0) + 1;
   const allocatedPorts = records.reduce((sum, { sandbox }) => sum + (sandbox?.ports?.length ?? 0), 0);
-  const ready = records.filter(({ id, sandbox }) => slots.includes(id) && sandbox?.state === 'ready').length;
+  const ready = records.filter(
+    ({ id, sandbox }) => entries.includes(id) && sandbox?.state === 'ready',
+  ).length;
   return {
     activeSessions: active.length,
     maxSessions: executionMax,

@@ -7,7 +7,7 @@
 import { type Flavor, smallerFlavor, type Template } from '../../domain/flavor.ts';
 import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
-import { claimableSlots, poolSlots } from '../../domain/pool.ts';
+import { claimableEntries, poolEntries } from '../../domain/pool.ts';
 import { lossOf, type SandboxRecord, startToken, taskGroup, type Workspace } from '../../domain/sandbox.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { Invoker } from '../../ports/invoker.ts';
@@ -42,7 +42,7 @@ export type TaskStartPorts = FailurePorts & {
 
 export type StartPorts = TaskStartPorts & {
   readonly invoker: Invoker;
-  /** Slots of the warm pool. */
+  /** pool entries. */
   readonly poolSize: number;
 };
 
@@ -90,27 +90,27 @@ const newRecord = (
   fields: Next & Pick<SandboxRecord, 'flavor' | 'template'>,
 ): SandboxRecord => ({ state: 'starting', source: 'cold', requestedAt: world.now(), ...fields });
 
-/** A claim that loses takes the next slot; true when one was won. */
+/** A claim that loses takes the next pool entry; true when one was won. */
 const claimWarm = async (
   ports: StartPorts,
   { workspaceId, flavor, template, correlationId }: WantedSandbox,
   next: Next,
 ): Promise<boolean> => {
   if (ports.poolSize === 0) return false;
-  const slots = await ports.workspaces.getMany(poolSlots(ports.poolSize));
+  const entries = await ports.workspaces.getMany(poolEntries(ports.poolSize));
   const at = ports.world.now();
-  for (const slot of claimableSlots(slots, flavor, at)) {
-    const { taskArn, address, generation } = slot.sandbox ?? { generation: 0 };
+  for (const entry of claimableEntries(entries, flavor, at)) {
+    const { taskArn, address, generation } = entry.sandbox ?? { generation: 0 };
     if (taskArn === undefined || address === undefined) continue;
     const sandbox: SandboxRecord = {
       ...newRecord(ports, { flavor, template, ...next }),
       source: 'pool',
-      warm: { slot: slot.id, generation },
+      warm: { entry: entry.id, generation },
       taskArn,
       address,
     };
     const claim = { generation: next.generation, at, sandbox };
-    if (await ports.workspaces.claimWarm(workspaceId, slot, claim)) {
+    if (await ports.workspaces.claimWarm(workspaceId, entry, claim)) {
       await ports.invoker.fillPool(correlationId);
       return true;
     }
@@ -163,16 +163,20 @@ export const reissueStart = async (ports: TaskStartPorts, named: Named): Promise
   if ((await askWithPatience(ports, named)) === 'no-capacity') throw noCapacity.error();
 };
 
-/** Starts a sandbox nobody has claimed yet: one slot of the pool. */
-export const startSlot = async (ports: TaskStartPorts, slot: Workspace, flavor: Flavor): Promise<boolean> => {
-  const generation = (slot.sandbox?.generation ?? 0) + 1;
+/** Starts a sandbox nobody has claimed yet: one pool entry of the pool. */
+export const startEntry = async (
+  ports: TaskStartPorts,
+  entry: Workspace,
+  flavor: Flavor,
+): Promise<boolean> => {
+  const generation = (entry.sandbox?.generation ?? 0) + 1;
   const sandbox = newRecord(ports, { flavor, template: 'python', generation });
-  if (!(await ports.workspaces.claimStart(slot.id, sandbox))) return false;
+  if (!(await ports.workspaces.claimStart(entry.id, sandbox))) return false;
   try {
-    await startTask(ports, { workspaceId: slot.id, sandbox });
+    await startTask(ports, { workspaceId: entry.id, sandbox });
     return true;
   } catch (error) {
-    await giveUp(ports, { workspaceId: slot.id, sandbox }, 'the start was refused');
+    await giveUp(ports, { workspaceId: entry.id, sandbox }, 'the start was refused');
     throw error;
   }
 };

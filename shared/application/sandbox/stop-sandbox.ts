@@ -5,7 +5,7 @@
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../../domain/limits.ts';
-import { isPoolSlot } from '../../domain/pool.ts';
+import { isPoolEntry } from '../../domain/pool.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import type { Invoker } from '../../ports/invoker.ts';
 import type { SandboxHost } from '../../ports/sandbox-host.ts';
@@ -64,7 +64,7 @@ export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): 
 /** A save that fails is told with `savedAt`, and the sandbox stopped all the same. False while somebody else saves it. */
 const saveLast = async (ports: FinishStopPorts, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
   const { generation, address, readyAt, stopAskedAt, flavor } = record;
-  if (address === undefined || readyAt === undefined || stopAskedAt !== undefined || isPoolSlot(id))
+  if (address === undefined || readyAt === undefined || stopAskedAt !== undefined || isPoolEntry(id))
     return true;
   const at = ports.world.now();
   const claim = { at, until: at + lastSaveMsMax };

@@ -10,7 +10,7 @@ export const sandboxRecord = z.object({
   template,
   requestedAt: epochMs,
   source: z.enum(['cold', 'pool']),
-  warm: z.object({ slot: id<WorkspaceId>(), generation: count }).exactOptional(),
+  warm: z.object({ entry: id<WorkspaceId>(), generation: count }).exactOptional(),
   taskArn: z.string().exactOptional(),
   address: z.string().exactOptional(),
   readyAt: epochMs.exactOptional(),

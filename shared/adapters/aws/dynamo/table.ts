@@ -44,7 +44,7 @@ export const keys = {
   connection: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'META' }),
   openMessages: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'OPEN' }),
   workspace: (id: string) => ({ pk: `WORKSPACE#${id}`, sk: 'META' }),
-  claim: (slot: string, generation: number) => ({ pk: `WORKSPACE#${slot}`, sk: `CLAIM#${generation}` }),
+  claim: (entry: string, generation: number) => ({ pk: `WORKSPACE#${entry}`, sk: `CLAIM#${generation}` }),
   sandboxLog: (id: string, at: number, part: string) => ({
     pk: `WORKSPACE#${id}`,
     sk: `LOG#${digits(at, 13)}#${part}`,

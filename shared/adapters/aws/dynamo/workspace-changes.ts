@@ -5,7 +5,7 @@
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { sandboxLookMs } from '#shared/domain/limits.ts';
-import { isPoolSlot } from '#shared/domain/pool.ts';
+import { isPoolEntry } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { keys, namesIn } from './table.ts';
@@ -42,7 +42,7 @@ const isOver =
 
 /** The next generation begins, unless the one before it lives or somebody was quicker (L1), or nobody uses it any more. */
 export const canStart = (id: WorkspaceId, sandbox: SandboxRecord, dueAt: number) => ({
-  when: isPoolSlot(id) ? isOver : `(${isOver}) AND attribute_exists(#users)`,
+  when: isPoolEntry(id) ? isOver : `(${isOver}) AND attribute_exists(#users)`,
   set: 'SET #sandbox = :sandbox, duePk = :duePk, dueAt = :dueAt',
   values: {
     ':stopped': 'stopped',

@@ -1,5 +1,5 @@
 /**
- * Claims that span items: a warm sandbox moves from its slot to one workspace (L12), and an idle one is taken from
+ * Claims that span items: a warm sandbox moves from its pool entry to one workspace (L12), and an idle one is taken from
  * its sessions, each in one transaction that fails when anybody moved meanwhile.
  */
 import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
@@ -17,11 +17,11 @@ const claimSecondsMax = 14 * 86_400;
 
 export const claimWarm =
   (table: Table): WorkspaceStore['claimWarm'] =>
-  async (id, slot, { generation, at, sandbox }) => {
+  async (id, entry, { generation, at, sandbox }) => {
     const { name: TableName } = table;
-    const slotGeneration = slot.sandbox?.generation ?? 0;
+    const entryGeneration = entry.sandbox?.generation ?? 0;
     const claim = {
-      ...keys.claim(slot.id, slotGeneration),
+      ...keys.claim(entry.id, entryGeneration),
       workspaceId: id,
       generation,
       ttl: Math.ceil(at / 1000) + claimSecondsMax,
@@ -30,14 +30,14 @@ export const claimWarm =
       when: '#sandbox.generation = :generation AND #sandbox.#state = :ready',
       set: 'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = :claimed REMOVE duePk, dueAt',
       values: {
-        ':generation': slotGeneration,
+        ':generation': entryGeneration,
         ':ready': 'ready',
         ':stopped': 'stopped',
         ':claimed': 'a workspace claimed it',
       },
     };
     const actions: Actions = [
-      workspaceUpdate(TableName, slot.id, emptied),
+      workspaceUpdate(TableName, entry.id, emptied),
       workspaceUpdate(TableName, id, canStart(id, sandbox, at + sandboxStartMsMax)),
       { Put: { TableName, Item: claim } },
     ];
@@ -46,9 +46,9 @@ export const claimWarm =
 
 export const claimantOf =
   ({ client, name }: Table): WorkspaceStore['claimantOf'] =>
-  async ({ workspaceId: slot, generation }) => {
+  async ({ workspaceId: entry, generation }) => {
     const { Item } = await client.send(
-      new GetCommand({ TableName: name, Key: keys.claim(slot, generation), ConsistentRead: true }),
+      new GetCommand({ TableName: name, Key: keys.claim(entry, generation), ConsistentRead: true }),
     );
     return (
       Item && {
