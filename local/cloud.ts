@@ -96,7 +96,7 @@ type Sweep = {
 /** Orphans are looked for as often as the rest: here a List costs nothing. */
 const sweepsOf = (sweepMs: number): readonly Sweep[] => [
   { everyMs: sweepMs, input: { sweep: 'due' } },
-  { everyMs: 5 * sweepMs, input: { sweep: 'places' } },
+  { everyMs: 5 * sweepMs, input: { sweep: 'slots' } },
   { everyMs: sweepMs, input: { sweep: 'orphans' } },
   { everyMs: sweepMs, of: 'schedules', input: { sweep: 'schedules' } },
   { everyMs: sweepMs, input: { sweep: 'mcp', forSeconds: stayingSeconds(sweepMs) } },

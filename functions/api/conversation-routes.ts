@@ -38,9 +38,13 @@ export const conversationRoutes = ({
     },
     handler: async (event, { session }) => {
       const message = bodyOf(event, userMessage);
-      const placesMax = settings.places.agentMax;
+      const slotsMax = settings.slots.agentMax;
       const correlationId = event.requestContext.requestId;
-      const messageId = await acceptMessage(ports, session, { ...message, correlationId, placesMax });
+      const messageId = await acceptMessage(ports, session, {
+        ...message,
+        correlationId,
+        slotsMax: slotsMax,
+      });
       return json(202, { messageId, lastSeq: session.lastSeq });
     },
   }),

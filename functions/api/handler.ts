@@ -6,11 +6,11 @@ import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
@@ -50,7 +50,7 @@ const lambda = openLambda();
 const settings = {
   ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+  slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
 const stats = {
@@ -78,7 +78,7 @@ const ports = {
   sessions: makeSessionStore(table),
   callers: makeCallerStore(table),
   connections: makeConnectionStore(table),
-  places: makePlaceStore(table),
+  slots: makeSlotStore(table),
   projects: makeProjectStore(table),
   mcpServers: makeMcpServerStore(table),
   addressGuard: makeAddressGuard(egress),

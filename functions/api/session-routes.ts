@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { createWithPlace, type PlacePorts } from '#shared/application/session/create-with-place.ts';
+import {
+  createSessionWhenFree,
+  type WaitForSlotPorts,
+} from '#shared/application/session/create-session-when-free.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
 import type { DecidePorts } from '#shared/application/turn/decide-call.ts';
@@ -22,7 +25,7 @@ import { refuseOffer } from './caller-tool-routes.ts';
 import { type CleanupPorts, cleanupRoute } from './cleanup-route.ts';
 import { onSession } from './resource-route.ts';
 
-export type SessionPorts = PlacePorts & EndPorts & DecidePorts & CallerPorts & CleanupPorts;
+export type SessionPorts = WaitForSlotPorts & EndPorts & DecidePorts & CallerPorts & CleanupPorts;
 
 export const sessionRoutes = ({
   ports,
@@ -132,7 +135,7 @@ const makeSession = async (
   if (callerTools !== undefined) refuseOffer(callerTools, wish.kind);
   const request = { id: randomUUID() as SessionId, principal: principalOf(event), wish, defaults };
   const correlationId = event.requestContext.requestId;
-  const session = await createWithPlace(ports, request, { waitSeconds, evictIdle, correlationId });
+  const session = await createSessionWhenFree(ports, request, { waitSeconds, evictIdle, correlationId });
   if (session === undefined) throw new AppError('conflict', 'this session exists');
   if (callerTools !== undefined) await declareTools(ports, session, callerTools);
   return session;

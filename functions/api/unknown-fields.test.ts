@@ -45,7 +45,7 @@ const platform = () => {
   const all = new Proxy(ports, {
     get: (known, name) => (Reflect.has(known, name) ? Reflect.get(known, name) : absent),
   });
-  const settings = { provider: 'demo', flavor: 'small', template: 'python', lifetimes: {}, places: {} };
+  const settings = { provider: 'demo', flavor: 'small', template: 'python', lifetimes: {}, slots: {} };
   return { ports: all, settings, limits: {}, stats: {} } as unknown as Api & {
     readonly ports: Parameters<typeof answerWith>[0];
   };

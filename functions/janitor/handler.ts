@@ -1,5 +1,5 @@
 /**
- * The janitor: sweeps what is due every minute, audits places, looks for orphans, fills the warm pool,
+ * The janitor: sweeps what is due every minute, audits slots, looks for orphans, fills the warm pool,
  * checks registered MCP servers, and saves and stops the sandboxes that others have marked.
  */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
@@ -8,10 +8,10 @@ import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
@@ -43,14 +43,14 @@ const settings = {
   defaults: {
     ...sessionDefaultsOf(environment),
     provider: 'demo' as const,
-    places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+    slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
   },
   flavors: { execution: environment.MSB_DEFAULT_FLAVOR, agent: 'micro' as const },
 };
 
 const ports = {
   sessions: makeSessionStore(table),
-  places: makePlaceStore(table),
+  slots: makeSlotStore(table),
   projects: makeProjectStore(table),
   tokens: makeTokenStore(table),
   schedules: makeScheduleStore(table),

@@ -1,7 +1,7 @@
 /** Which use case a task of the janitor is. What it marks itself it saves and stops at once, without waking another. */
 
 import { type TryPorts, tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
-import { type AuditPorts, auditPlaces } from '#shared/application/janitor/audit-places.ts';
+import { type AuditPorts, auditSlots } from '#shared/application/janitor/audit-slots.ts';
 import { type SweepPorts, sweep } from '#shared/application/janitor/sweep.ts';
 import { type OrphanPorts, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
@@ -48,8 +48,8 @@ export const perform = async (
   switch (task.sweep) {
     case 'due':
       return { ...(await sweep(ports, { lifetimes, correlationId })), pool: await fillPool(ports, pool) };
-    case 'places':
-      return auditPlaces(ports);
+    case 'slots':
+      return auditSlots(ports);
     case 'orphans':
       return {
         ...(await sweepOrphans(ports, { correlationId, poolSize })),

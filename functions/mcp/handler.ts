@@ -6,13 +6,13 @@ import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSecretPointers } from '#shared/adapters/aws/dynamo/secret-pointer.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
@@ -44,7 +44,7 @@ const settings = {
   defaults: {
     ...sessionDefaultsOf(environment),
     provider: chooseProvider(environment),
-    places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+    slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
   },
   limits: {
     recursionDepthMax: environment.MAX_RECURSION_DEPTH,
@@ -66,7 +66,7 @@ const invoker = makeInvoker(lambda, {
 
 const ports = {
   sessions: makeSessionStore(table),
-  places: makePlaceStore(table),
+  slots: makeSlotStore(table),
   trees: makeTreeStore(table),
   projects: makeProjectStore(table),
   schedules: makeScheduleStore(table),

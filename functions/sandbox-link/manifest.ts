@@ -71,11 +71,11 @@ export const readManifest = async (
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Short enough for an answer; what is not named is counted in a last line. */
-export const nameSome = (places: readonly LeftOut[]): LeftOut[] => {
-  const named = places.slice(0, namedPathsMax).map(({ path: at, reason }) => ({
+export const nameSome = (slots: readonly LeftOut[]): LeftOut[] => {
+  const named = slots.slice(0, namedPathsMax).map(({ path: at, reason }) => ({
     path: at.slice(0, namedPathCharactersMax),
     reason: reason.slice(0, namedPathCharactersMax),
   }));
-  const more = places.length - named.length;
+  const more = slots.length - named.length;
   return more === 0 ? named : [...named, { path: '', reason: `and ${more} more` }];
 };

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
 import type { SavedCall } from '#shared/contracts/link.ts';
-import { type ListedEntry, type SavedFile, savedPlace } from '#shared/domain/saved-tree.ts';
+import { type ListedEntry, type SavedFile, savedEntryAt } from '#shared/domain/saved-tree.ts';
 import { AppError, type ErrorCode, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { packKey, readManifest } from './manifest.ts';
@@ -25,12 +25,12 @@ export const readSaved = async (
     telemetry.error('a manifest is not the one that was saved', { workspace, manifest: ref.id });
     return refused('internal_error', 'what was saved of the workspace cannot be read');
   }
-  const place = savedPlace(manifest.entries, path);
-  if (place.kind === 'refused') return refused(place.code, place.message);
-  if (place.kind !== want) return refused('invalid_request', `${JSON.stringify(path)} is a ${place.kind}`);
-  if (place.kind === 'folder')
-    return json(200, { files: place.entries.map((entry) => listedView(entry, savedAt)) });
-  const body = Readable.toWeb(Readable.from(contentOf(bucket, workspace, place.file))) as ReadableStream;
+  const found = savedEntryAt(manifest.entries, path);
+  if (found.kind === 'refused') return refused(found.code, found.message);
+  if (found.kind !== want) return refused('invalid_request', `${JSON.stringify(path)} is a ${found.kind}`);
+  if (found.kind === 'folder')
+    return json(200, { files: found.entries.map((entry) => listedView(entry, savedAt)) });
+  const body = Readable.toWeb(Readable.from(contentOf(bucket, workspace, found.file))) as ReadableStream;
   return { statusCode: 200, headers: { 'content-type': 'application/octet-stream' }, body };
 };
 

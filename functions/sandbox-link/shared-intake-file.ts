@@ -83,12 +83,12 @@ const closeSmall = async (intake: Intake, { file, sha256, isWhole }: Closing): P
   const { path, mode, mtimeMs } = file.header;
   if (!isWhole) return leaveOut(intake, path, changed);
   const entry = { type: 'file', mode, mtimeMs, sha256 } as const;
-  const place = placeOf(intake, path, entry);
-  if (place === undefined) return;
+  const found = placeOf(intake, path, entry);
+  if (found === undefined) return;
   const bytes = Buffer.concat(file.chunks);
   await intake.work.begin(async () => {
-    if (!(await isNews(intake, place.key, entry))) return;
-    await intake.bucket.put(place.key, { words: place.words, bytes });
+    if (!(await isNews(intake, found.key, entry))) return;
+    await intake.bucket.put(found.key, { words: found.words, bytes });
     countWritten(intake, bytes.length);
   });
 };

@@ -92,10 +92,10 @@ const addRemoved = (intake: Intake, path: string): void => {
 };
 
 const putEmpty = (intake: Intake, path: string, entry: SharedEntry): Promise<void> | undefined => {
-  const place = placeOf(intake, path, entry);
-  if (place === undefined) return undefined;
+  const found = placeOf(intake, path, entry);
+  if (found === undefined) return undefined;
   return intake.work.begin(async () => {
-    if (await isNews(intake, place.key, entry))
-      await intake.bucket.put(place.key, { words: place.words, bytes: new Uint8Array(0) });
+    if (await isNews(intake, found.key, entry))
+      await intake.bucket.put(found.key, { words: found.words, bytes: new Uint8Array(0) });
   });
 };

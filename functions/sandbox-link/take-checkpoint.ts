@@ -190,7 +190,7 @@ const closeFile = (intake: Intake, { size, isWhole }: FileEnd): void => {
   intake.entries.push({ type: 'file', path, mode, mtimeMs, size, sha256, ...where });
 };
 
-const leaveOut = (intake: Intake, place: LeftOut): void => {
-  count(intake, place.path, place.reason);
-  intake.leftOut.push(place);
+const leaveOut = (intake: Intake, found: LeftOut): void => {
+  count(intake, found.path, found.reason);
+  intake.leftOut.push(found);
 };

@@ -34,7 +34,7 @@ const lambda = openLambda();
 const defaults = {
   ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+  slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
 const talking = {

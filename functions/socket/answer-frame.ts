@@ -31,7 +31,7 @@ export type FramePorts = AcceptPorts &
 export type FrameSettings = {
   readonly limits: TurnLimits;
   /** Active agent sessions of one project. */
-  readonly placesMax: number;
+  readonly slotsMax: number;
 };
 
 export const answerFrame = async (
@@ -84,8 +84,8 @@ const act = async (
   switch (action.action) {
     case 'message': {
       const { text, messageId, model } = action;
-      const { placesMax } = settings;
-      const message = { text, messageId, model, connectionId, acceptedAt, correlationId, placesMax };
+      const { slotsMax } = settings;
+      const message = { text, messageId, model, connectionId, acceptedAt, correlationId, slotsMax };
       await acceptMessage(ports, found.session, message);
       break;
     }

@@ -69,12 +69,12 @@ const ports = {
 const defaults = {
   ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  places: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
+  slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
 const frameSettings = {
   limits: { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax },
-  placesMax: agentSessionsMax,
+  slotsMax: agentSessionsMax,
 };
 
 type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketContext>;

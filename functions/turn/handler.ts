@@ -4,8 +4,8 @@ import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
@@ -52,7 +52,7 @@ const prices = pricesOf(environment.MODEL_PRICES);
 const ports = {
   sessions: makeSessionStore(table, { compressesHistory: environment.ENABLE_CONVERSATION_COMPRESSION }),
   connections: makeConnectionStore(table),
-  places: makePlaceStore(table),
+  slots: makeSlotStore(table),
   trees: makeTreeStore(table),
   mcpServers: makeMcpServerStore(table),
   recursionDepthMax: environment.MAX_RECURSION_DEPTH,

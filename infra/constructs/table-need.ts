@@ -19,7 +19,7 @@ const partitions = {
     'APPROVERS',
     'CONNECTION#*',
     'HISTORY#*',
-    'PLACES#*',
+    'SLOTS#*',
     'PROJECT#*',
     'SESSION#*',
     'WAITING',

@@ -29,7 +29,7 @@ type Sweep = {
 /** What the janitor looks at, and how often (`shared/contracts/janitor-task.ts`). */
 const janitorSweeps: readonly Sweep[] = [
   { sweep: 'due', minutes: 1 },
-  { sweep: 'places', minutes: 5 },
+  { sweep: 'slots', minutes: 5 },
   { sweep: 'orphans', minutes: 10 },
   { sweep: 'mcp', minutes: 1, forSeconds: 50 },
 ];

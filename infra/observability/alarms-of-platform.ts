@@ -100,10 +100,10 @@ const addJanitor = (alarms: Alarms, own: OwnMetrics): void => {
     runbook: 'orphans-stopped',
     threshold: 1,
   });
-  alarms.alarm('PlacesCorrected', {
-    metric: own('PlacesCorrected'),
-    says: 'A counter of places was not what it counts.',
-    runbook: 'places-corrected',
+  alarms.alarm('SlotsCorrected', {
+    metric: own('SlotsCorrected'),
+    says: 'A counter of slots was not what it counts.',
+    runbook: 'slots-corrected',
     threshold: 1,
   });
   alarms.alarm('McpServersLost', {

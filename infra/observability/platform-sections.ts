@@ -19,7 +19,7 @@ export const upkeepRows = (watched: Watched, own: OwnMetrics): readonly Row[] =>
       own('SweepDue', { statistic: Stats.SAMPLE_COUNT, label: 'sweeps' }),
       own('SweepDue', { label: 'due' }),
     ]),
-    counts(own, 'Put right', 'OrphansStopped', 'PlacesCorrected'),
+    counts(own, 'Put right', 'OrphansStopped', 'SlotsCorrected'),
   ],
   [
     counts(own, 'Scheduled runs', 'ScheduleRuns', 'ScheduleRunsFailed'),

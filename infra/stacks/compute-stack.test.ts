@@ -47,10 +47,10 @@ describe('what wakes functions', () => {
     Targets[0].Input === '{"sweep":"schedules"}';
   const sweeps = timed.filter((rule) => !isOfSchedules(rule as never));
 
-  test('the janitor sweeps what is due every minute, places every five, orphans every ten, and stays for lost MCP servers', () => {
+  test('the janitor sweeps what is due every minute, slots every five, orphans every ten, and stays for lost MCP servers', () => {
     expect(sweeps.map(({ ScheduleExpression, Targets }) => [ScheduleExpression, Targets[0].Input])).toEqual([
       ['rate(1 minute)', '{"sweep":"due"}'],
-      ['rate(5 minutes)', '{"sweep":"places"}'],
+      ['rate(5 minutes)', '{"sweep":"slots"}'],
       ['rate(10 minutes)', '{"sweep":"orphans"}'],
       ['rate(1 minute)', '{"sweep":"mcp","forSeconds":50}'],
     ]);

@@ -6,7 +6,7 @@ const project = '11111111-2222-4333-8444-555555555555';
 
 test.each([
   { sweep: 'due' },
-  { sweep: 'places' },
+  { sweep: 'slots' },
   { sweep: 'orphans' },
   { sweep: 'pool' },
   { sweep: 'pool', correlationId: 'c' },

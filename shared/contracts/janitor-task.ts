@@ -7,7 +7,7 @@ const correlationId = z.string().exactOptional();
 
 export const janitorTask = z.discriminatedUnion('sweep', [
   z.object({ sweep: z.literal('due'), correlationId }),
-  z.object({ sweep: z.literal('places'), correlationId }),
+  z.object({ sweep: z.literal('slots'), correlationId }),
   z.object({ sweep: z.literal('orphans'), correlationId }),
   z.object({ sweep: z.literal('pool'), correlationId }),
   z.object({

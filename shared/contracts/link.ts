@@ -73,7 +73,7 @@ export type SaveCall = z.output<typeof saveCall>;
 export type RestoreCall = z.output<typeof restoreCall>;
 export type SavedCall = z.output<typeof savedCall>;
 
-const place = z.object({ path: z.string(), reason: z.string() });
+const ref = z.object({ path: z.string(), reason: z.string() });
 
 export const sandboxLogLine = z.object({
   number: z.number().int().min(0),
@@ -88,8 +88,8 @@ export const sandboxLogPage = z.object({ lines: z.array(sandboxLogLine) });
 
 const count = z.number().int().min(0);
 /** What the save wrote and deleted, not what the volume holds. */
-const sharedSaved = z.object({ files: count, bytes: count, removed: count, leftOut: z.array(place) });
-const sharedRestored = z.object({ files: count, bytes: count, missing: z.array(place) });
+const sharedSaved = z.object({ files: count, bytes: count, removed: count, leftOut: z.array(ref) });
+const sharedRestored = z.object({ files: count, bytes: count, missing: z.array(ref) });
 /** What became of the shared volume, whatever became of the workspace; nothing where there is none. */
 const ofSave = { shared: sharedSaved.exactOptional(), sharedFailed: z.string().exactOptional() };
 const ofRestore = { shared: sharedRestored.exactOptional(), sharedFailed: z.string().exactOptional() };
@@ -101,7 +101,7 @@ export const saveAnswer = z.discriminatedUnion('status', [
     manifest,
     files: count,
     bytes: count,
-    leftOut: z.array(place),
+    leftOut: z.array(ref),
     logs: z.array(sandboxLogLine),
     ...ofSave,
   }),
@@ -112,7 +112,7 @@ export const saveAnswer = z.discriminatedUnion('status', [
 
 /** The body of the answer to a restore that reached the sandbox. `refused`: nothing of the workspace was restored. */
 export const restoreAnswer = z.discriminatedUnion('status', [
-  z.object({ status: z.literal('restored'), files: count, missing: z.array(place), ...ofRestore }),
+  z.object({ status: z.literal('restored'), files: count, missing: z.array(ref), ...ofRestore }),
   z.object({ status: z.literal('refused'), reason: z.string(), ...ofRestore }),
 ]);
 

@@ -48,7 +48,7 @@ export const noteOfEvent = (fields: EventFields): HistoryNote | undefined => {
     case 'request_refused':
       if (Number(status) < faultFrom && code !== 'resource_limit_exceeded') return undefined;
       return { add: `error|${String(code)}` };
-    case 'places_counted':
+    case 'slots_counted':
       return { project, set: `active|${String(fields['holder'])}`, to: Number(fields['taken']) };
     default:
       return undefined;

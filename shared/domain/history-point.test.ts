@@ -32,7 +32,7 @@ test('what operators are told of is counted, and nothing else', () => {
   expect(noteOfEvent({ event: 'turn_ended', code: 'context_too_long' })).toEqual({
     add: 'error|context_too_long',
   });
-  expect(noteOfEvent({ event: 'places_counted', holder: 'agent#p', taken: 3 })).toEqual({
+  expect(noteOfEvent({ event: 'slots_counted', holder: 'agent#p', taken: 3 })).toEqual({
     set: 'active|agent#p',
     to: 3,
   });

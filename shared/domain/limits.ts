@@ -83,8 +83,8 @@ export const approvalsPageItemsMax = 50;
 export const reasonCharactersMax = 2000;
 /** The age of ended sessions that a clean-up may name, in hours. */
 export const cleanupHoursMax = 24 * 365;
-/** The seconds a request may wait for a place. */
-export const placeWaitSecondsMax = 60;
+/** The seconds a request may wait for a slot. */
+export const slotWaitSecondsMax = 60;
 /** A found session's heartbeat is written at most this often, in milliseconds. */
 export const heartbeatMs = 5000;
 /** Capacity refused by ECS is asked for again this often before the start fails, or a smaller size is tried. */
@@ -116,8 +116,8 @@ export const previewSecondsMax = 3600;
 export const sandboxLogSecondsMax = 86_400;
 /** Lines in one answer of `/logs`. */
 export const logLinesMax = 2000;
-/** How often the counted places are compared with those taken, after a change, in milliseconds. */
-export const placeAuditMs = 300_000;
+/** How often the counted slots are compared with those taken, after a change, in milliseconds. */
+export const slotAuditMs = 300_000;
 /** Timeout of one execution, in seconds: what may be asked for. */
 export const executionSecondsMax = 300;
 

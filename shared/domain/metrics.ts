@@ -32,7 +32,7 @@ export const metricNames = [
   'LeasesContended',
   'SweepDue',
   'OrphansStopped',
-  'PlacesCorrected',
+  'SlotsCorrected',
   'McpChecksFailed',
   'McpServersLost',
   'SocketsGone',

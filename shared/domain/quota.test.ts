@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
 import type { OwnerId, ProjectId } from './ids.ts';
-import { agentSessionsMax, placesMax, placesOf } from './quota.ts';
+import { agentSessionsMax, slotHolderOf, slotsMax } from './quota.ts';
 
 const owner = 'o' as OwnerId;
 const project = 'p' as ProjectId;
 
 test('execution sessions count per owner, agent sessions per project', () => {
-  expect(placesOf({ kind: 'execution', owner, project })).toBe('execution#o');
-  expect(placesOf({ kind: 'agent', owner, project })).toBe('agent#p');
+  expect(slotHolderOf({ kind: 'execution', owner, project })).toBe('execution#o');
+  expect(slotHolderOf({ kind: 'agent', owner, project })).toBe('agent#p');
 });
 
-test('an owner and a project of one name do not share places', () => {
+test('an owner and a project of one name do not share slots', () => {
   const same = 'x' as OwnerId & ProjectId;
   const holders = (['execution', 'agent'] as const).map((kind) =>
-    placesOf({ kind, owner: same, project: same }),
+    slotHolderOf({ kind, owner: same, project: same }),
   );
   expect(holders).toEqual(['execution#x', 'agent#x']);
 });
 
-test('each kind has its own number of places', () => {
+test('each kind has its own number of slots', () => {
   const limits = { executionMax: 3, agentMax: 7 };
-  expect([placesMax('execution', limits), placesMax('agent', limits)]).toEqual([3, 7]);
+  expect([slotsMax('execution', limits), slotsMax('agent', limits)]).toEqual([3, 7]);
 });
 
 test('a project has ten agent sessions at once', () => {

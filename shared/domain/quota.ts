@@ -1,4 +1,4 @@
-/** Places: how many sessions an owner or a project may have at once, and who holds one. */
+/** Slots: how many sessions an owner or a project may have at once, and who holds one. */
 import type { Flavor } from './flavor.ts';
 import { isUuid, type OwnerId, type ProjectId, type SessionId } from './ids.ts';
 import type { Session, SessionKind } from './session.ts';
@@ -6,29 +6,29 @@ import type { Session, SessionKind } from './session.ts';
 /** Active agent sessions of one project. */
 export const agentSessionsMax = 10;
 
-/** Whose places they are: execution sessions count per owner, agent sessions per project. */
-export type PlaceHolder = string & { readonly brand: 'PlaceHolder' };
+/** Whose slots they are: execution sessions count per owner, agent sessions per project. */
+export type SlotHolder = string & { readonly brand: 'SlotHolder' };
 
-export const executionPlaces = (owner: OwnerId): PlaceHolder => `execution#${owner}` as PlaceHolder;
-export const agentPlaces = (project: ProjectId): PlaceHolder => `agent#${project}` as PlaceHolder;
+export const executionSlots = (owner: OwnerId): SlotHolder => `execution#${owner}` as SlotHolder;
+export const agentSlots = (project: ProjectId): SlotHolder => `agent#${project}` as SlotHolder;
 
 /** Of whose project they are: a deployment's and a person's own are of none. */
-export const projectOfPlaces = (holder: PlaceHolder): ProjectId | undefined => {
+export const projectOfSlots = (holder: SlotHolder): ProjectId | undefined => {
   const [, id = ''] = holder.split('#');
   return isUuid(id) ? (id as ProjectId) : undefined;
 };
 
-export const placesOf = ({
+export const slotHolderOf = ({
   kind,
   owner,
   project,
-}: Pick<Session, 'kind' | 'owner' | 'project'>): PlaceHolder =>
-  kind === 'execution' ? executionPlaces(owner) : agentPlaces(project);
+}: Pick<Session, 'kind' | 'owner' | 'project'>): SlotHolder =>
+  kind === 'execution' ? executionSlots(owner) : agentSlots(project);
 
-/** A place that is taken. */
-export type Place = { readonly session: SessionId; readonly flavor: Flavor; readonly takenAt: number };
+/** A slot that is taken. */
+export type Slot = { readonly session: SessionId; readonly flavor: Flavor; readonly takenAt: number };
 
-export type PlaceLimits = { readonly executionMax: number; readonly agentMax: number };
+export type SlotLimits = { readonly executionMax: number; readonly agentMax: number };
 
-export const placesMax = (kind: SessionKind, { executionMax, agentMax }: PlaceLimits): number =>
+export const slotsMax = (kind: SessionKind, { executionMax, agentMax }: SlotLimits): number =>
   kind === 'execution' ? executionMax : agentMax;

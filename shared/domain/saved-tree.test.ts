@@ -1,7 +1,7 @@
 /** Where paths lead in a saved workspace: as they would in the sandbox that it is restored into. */
 import { expect, test } from 'vitest';
 import type { ManifestEntry } from './checkpoint.ts';
-import { savedPlace } from './saved-tree.ts';
+import { savedEntryAt } from './saved-tree.ts';
 
 const file = (path: string): ManifestEntry => ({
   ...{ type: 'file', path, mode: 0o644, mtimeMs: 5000, size: 3 },
@@ -31,7 +31,7 @@ test.each([
   ['to-folder/deep/c.txt', 'src/deep/c.txt'],
   ['to-folder/up', 'top.txt'],
 ])('%s is the file %s', (path, expected) => {
-  expect(savedPlace(entries, path)).toMatchObject({ kind: 'file', file: { path: expected } });
+  expect(savedEntryAt(entries, path)).toMatchObject({ kind: 'file', file: { path: expected } });
 });
 
 test.each([
@@ -41,8 +41,8 @@ test.each([
   ['src', ['a.txt', 'b.txt', 'deep', 'up']],
   ['to-folder', ['a.txt', 'b.txt', 'deep', 'up']],
 ])('%j is a folder with its own entries alone', (path, names) => {
-  const place = savedPlace(entries, path);
-  expect(place.kind === 'folder' && place.entries.map(({ name }) => name)).toEqual(names);
+  const found = savedEntryAt(entries, path);
+  expect(found.kind === 'folder' && found.entries.map(({ name }) => name)).toEqual(names);
 });
 
 test.each([
@@ -60,12 +60,12 @@ test.each([
   ['loop', 'invalid_request'],
   ['a\0b', 'invalid_request'],
 ])('%j is refused with %s', (path, code) => {
-  expect(savedPlace(entries, path)).toMatchObject({ kind: 'refused', code });
+  expect(savedEntryAt(entries, path)).toMatchObject({ kind: 'refused', code });
 });
 
 test('an entry is listed with what was saved of it', () => {
-  const place = savedPlace([file('f'), folder('d'), link('l', 'ü')], '.');
-  expect(place).toEqual({
+  const found = savedEntryAt([file('f'), folder('d'), link('l', 'ü')], '.');
+  expect(found).toEqual({
     kind: 'folder',
     entries: [
       { name: 'd', type: 'directory', size: 0 },

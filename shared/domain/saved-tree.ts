@@ -9,7 +9,7 @@ import { utf8Bytes } from './text.ts';
 
 export type SavedFile = Extract<ManifestEntry, { type: 'file' }>;
 
-export type SavedPlace =
+export type SavedEntryLookup =
   | { readonly kind: 'file'; readonly file: SavedFile }
   /** `entries`: what is right in it, by name. */
   | { readonly kind: 'folder'; readonly entries: readonly ListedEntry[] }
@@ -38,7 +38,7 @@ const listedEntriesMax = 10_000;
 
 type Refuse = (code: SavedRefusal['code'], why: string) => SavedRefusal;
 
-export const savedPlace = (entries: readonly ManifestEntry[], path: string): SavedPlace => {
+export const savedEntryAt = (entries: readonly ManifestEntry[], path: string): SavedEntryLookup => {
   const refuse: Refuse = (code, why) => ({
     kind: 'refused',
     code,
@@ -47,13 +47,13 @@ export const savedPlace = (entries: readonly ManifestEntry[], path: string): Sav
   if (path.includes('\0')) return refuse('invalid_request', 'has a NUL character');
   const known = new Map(entries.map((entry) => [entry.path, entry]));
   const start = stepsFrom([], path);
-  const place = start === undefined ? 'outside' : follow(known, start);
-  if (place === 'outside') return refuse('path_outside_workspace', 'is outside the workspace');
-  if (place === 'endless') return refuse('invalid_request', 'leads through too many symbolic links');
-  if (place === 'nowhere') return refuse('file_not_found', 'is no such file');
-  const entry = known.get(place);
+  const found = start === undefined ? 'outside' : follow(known, start);
+  if (found === 'outside') return refuse('path_outside_workspace', 'is outside the workspace');
+  if (found === 'endless') return refuse('invalid_request', 'leads through too many symbolic links');
+  if (found === 'nowhere') return refuse('file_not_found', 'is no such file');
+  const entry = known.get(found);
   if (entry?.type === 'file') return { kind: 'file', file: entry };
-  return { kind: 'folder', entries: within(entries, place) };
+  return { kind: 'folder', entries: within(entries, found) };
 };
 
 /** The steps of a path from the workspace's own folder, `..` taken back by its letters. Undefined: it leaves. */

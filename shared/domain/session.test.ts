@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   canBecome,
   endedStatus,
-  holdsPlace,
+  holdsSlot,
   isEnded,
   isOffered,
   type SessionStatus,
@@ -43,12 +43,12 @@ test('a lease that nobody holds is expired at any time and older than any fence'
   expect(unheldLease).toEqual({ holder: '', fence: 0, until: 0 });
 });
 
-test('an agent session holds a place while it runs or waits for its next message', () => {
-  expect(statuses.filter((status) => holdsPlace({ kind: 'agent', status }))).toEqual(['running', 'idle']);
+test('an agent session holds a slot while it runs or waits for its next message', () => {
+  expect(statuses.filter((status) => holdsSlot({ kind: 'agent', status }))).toEqual(['running', 'idle']);
 });
 
-test('an execution session holds a place from its making to its stop or error', () => {
-  expect(statuses.filter((status) => holdsPlace({ kind: 'execution', status }))).toEqual([
+test('an execution session holds a slot from its making to its stop or error', () => {
+  expect(statuses.filter((status) => holdsSlot({ kind: 'execution', status }))).toEqual([
     'running',
     'creating',
     'ready',

@@ -116,11 +116,11 @@ export const isEnded = (status: SessionStatus): boolean => transitions[status].l
 /** The status a stop gives: an agent session completes, an execution session is stopped. */
 export const endedStatus = (kind: SessionKind): SessionStatus => (kind === 'agent' ? 'completed' : 'stopped');
 
-/** Whether it holds a place among those its owner or project may have at once: a child is bounded by its tree. */
-export const holdsPlace = ({ kind, status, family }: Pick<Session, 'kind' | 'status' | 'family'>): boolean =>
+/** Whether it holds a slot among those its owner or project may have at once: a child is bounded by its tree. */
+export const holdsSlot = ({ kind, status, family }: Pick<Session, 'kind' | 'status' | 'family'>): boolean =>
   kind === 'agent'
     ? family === undefined && (status === 'running' || status === 'idle')
-    : placedExecution.includes(status);
+    : executionHoldsSlot.includes(status);
 
 /** Whether a message to its workspace is for it: a child answers its parent alone. */
 export const answersInWorkspace = ({ kind, family }: Pick<Session, 'kind' | 'family'>): boolean =>
@@ -130,7 +130,7 @@ export const answersInWorkspace = ({ kind, family }: Pick<Session, 'kind' | 'fam
 export const treeOf = ({ id, family, hasChildren }: Pick<Session, 'id' | 'family' | 'hasChildren'>) =>
   family?.root ?? (hasChildren ? id : undefined);
 
-const placedExecution: readonly SessionStatus[] = ['creating', 'ready', 'running'];
+const executionHoldsSlot: readonly SessionStatus[] = ['creating', 'ready', 'running'];
 
 /** Whether its agent is offered a tool of that name. */
 export const isOffered = (

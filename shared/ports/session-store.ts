@@ -108,14 +108,14 @@ export type CommitResult =
       readonly events: readonly LogEvent[];
     };
 
-/** `too-many`: the connection has that many open messages; `ended`: the session takes no more; `full`: no place is left. */
-/** `too-many`: of the connection. `crowded`: in the session. `full`: no place for another active session. */
+/** `too-many`: the connection has that many open messages; `ended`: the session takes no more; `full`: no slot is left. */
+/** `too-many`: of the connection. `crowded`: in the session. `full`: no slot for another active session. */
 export type AcceptResult = 'accepted' | 'duplicate' | 'too-many' | 'crowded' | 'ended' | 'full';
 
 export interface SessionStore {
   /**
-   * The session, its workspace when that is new, and its place when it holds one: all or nothing.
-   * `exists` when the id is taken: by whom, the caller reads. `full` when no place is left, for a child in its tree. `moved` when its
+   * The session, its workspace when that is new, and its slot when it holds one: all or nothing.
+   * `exists` when the id is taken: by whom, the caller reads. `full` when no slot is left, for a child in its tree. `moved` when its
    * workspace was made, deleted, or, where that was asked, entered by somebody meanwhile.
    */
   create(
@@ -128,7 +128,7 @@ export interface SessionStore {
         /** Only while this is its latest agent session; `null`: while it has none. */
         readonly after?: SessionId | null;
       };
-      readonly placesMax: number;
+      readonly slotsMax: number;
       /** A child, and how many agents its tree may have; `orphan` when its parent has ended or moved on. */
       /** Rows of the audit log that are true exactly if it is made. */
       readonly audits?: readonly AuditRow[];
@@ -163,8 +163,8 @@ export interface SessionStore {
   ): Promise<{ readonly sessions: readonly Session[]; readonly next?: string }>;
   /** Whether a message of that id was accepted within a day. */
   wasAccepted(id: SessionId, message: MessageId): Promise<boolean>;
-  /** The first message of a session takes its place. */
-  accept(session: Session, message: InboxMessage, placesMax: number): Promise<AcceptResult>;
+  /** The first message of a session takes its slot. */
+  accept(session: Session, message: InboxMessage, slotsMax: number): Promise<AcceptResult>;
   /** Many with their turns at once; those that do not exist are left out. */
   getManyWithTurn(
     ids: readonly SessionId[],
@@ -206,7 +206,7 @@ export interface SessionStore {
     page: { readonly since: number; readonly eventsMax: number },
   ): Promise<{ readonly events: readonly LogEvent[]; readonly hasMore: boolean }>;
   history(id: SessionId): Promise<readonly HistoryMessage[]>;
-  /** Ends it once, gives its place back and says so in its log; undefined when it had ended or does not exist. */
+  /** Ends it once, gives its slot back and says so in its log; undefined when it had ended or does not exist. */
   end(
     session: Session,
     ending: {

@@ -9,7 +9,7 @@ beforeAll(async () => {
   cloud = await openEmbeddedCloud();
 });
 afterAll(() => cloud.stop());
-/** A project has ten places; each test leaves its own. */
+/** A project has ten slots; each test leaves its own. */
 afterEach(async () => {
   const { sessions } = await cloud.ask<{ readonly sessions: readonly { readonly id: string }[] }>(
     '/api/sessions?status=active',

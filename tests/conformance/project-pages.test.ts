@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const stores = () => onTable(fixture.table);
-const placesMax = 100;
+const slotsMax = 100;
 const uuid = <Id extends string>(): Id => crypto.randomUUID() as string as Id;
 const namedWorkspace = (change: Partial<Workspace> = {}): Workspace => ({
   ...workspaceOf(newSession()),
@@ -100,11 +100,11 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     const first = memberOf(named);
     const made = { ...named, users: [first.id], latestAgent: first.id };
-    expect(await sessions.create(first, { workspace: made, placesMax })).toBe('created');
+    expect(await sessions.create(first, { workspace: made, slotsMax: slotsMax })).toBe('created');
     await create(newSession({ project: named.project }));
     expect(await workspaces.listNamed(named.project, { itemsMax: 5 })).toEqual({ workspaces: [made] });
     const late = memberOf(named);
-    expect(await sessions.create(late, { workspace: made, placesMax })).toBe('moved');
+    expect(await sessions.create(late, { workspace: made, slotsMax: slotsMax })).toBe('moved');
     expect(await sessions.get(late.id)).toBeUndefined();
   });
 
@@ -118,7 +118,7 @@ describe('a named workspace', () => {
       newExecution({ workspace: named.id, project: named.project }),
     ];
     for (const member of members)
-      expect(await sessions.create(member, { enters: {}, placesMax })).toBe('created');
+      expect(await sessions.create(member, { enters: {}, slotsMax: slotsMax })).toBe('created');
     const now = await readWorkspace(named.id);
     expect([...now.users].sort()).toEqual(members.map(({ id }) => id).sort());
     expect(now.latestAgent).toBe(members[1]?.id);
@@ -129,7 +129,7 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
     const enter = (after: SessionId | null) => () =>
-      sessions.create(memberOf(named), { enters: { after }, placesMax });
+      sessions.create(memberOf(named), { enters: { after }, slotsMax: slotsMax });
     expect(tally(await atOnce(10, enter(null)))).toEqual({ created: 1, moved: 9 });
     const latest = (await stores().readWorkspace(named.id)).latestAgent ?? null;
     expect(tally(await atOnce(10, enter(latest)))).toEqual({ created: 1, moved: 9 });
@@ -140,7 +140,7 @@ describe('a named workspace', () => {
     const { workspaces, sessions } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
-    const wish = { enters: {}, placesMax };
+    const wish = { enters: {}, slotsMax };
     expect(await sessions.create(memberOf({ ...named, project: uuid<ProjectId>() }), wish)).toBe('moved');
     expect(await sessions.create(memberOf({ ...named, id: uuid<WorkspaceId>() }), wish)).toBe('moved');
   });
@@ -150,9 +150,9 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
     const owner = uuid<OwnerId>();
-    await sessions.create(newExecution({ owner }), { placesMax: 1 });
+    await sessions.create(newExecution({ owner }), { slotsMax: 1 });
     const member = newExecution({ owner, workspace: named.id, project: named.project });
-    expect(await sessions.create(member, { enters: {}, placesMax: 1 })).toBe('full');
+    expect(await sessions.create(member, { enters: {}, slotsMax: 1 })).toBe('full');
     expect(await readWorkspace(named.id)).toEqual(named);
   });
 
@@ -161,7 +161,7 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
     const member = memberOf(named);
-    await sessions.create(member, { enters: {}, placesMax });
+    await sessions.create(member, { enters: {}, slotsMax: slotsMax });
     expect(await workspaces.remove(named.id)).toBe(false);
     expect(await sessions.removeUnused(member)).toBe(true);
     expect((await readWorkspace(named.id)).users).toEqual([]);
@@ -174,7 +174,7 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
     const member = memberOf(named);
-    await sessions.create(member, { enters: {}, placesMax });
+    await sessions.create(member, { enters: {}, slotsMax: slotsMax });
     expect(await workspaces.markDeleted(named, 5000)).toBeUndefined();
     await workspaces.claimStart(named.id, newSandbox());
     await workspaces.leave(named.id, member.id);
@@ -182,7 +182,7 @@ describe('a named workspace', () => {
     expect(await workspaces.markDeleted(named, 6000)).toBeDefined();
     expect((await readWorkspace(named.id)).deletedAt).toBe(5000);
     expect(await workspaces.listNamed(named.project, { itemsMax: 5 })).toEqual({ workspaces: [] });
-    expect(await sessions.create(memberOf(named), { enters: {}, placesMax })).toBe('moved');
+    expect(await sessions.create(memberOf(named), { enters: {}, slotsMax: slotsMax })).toBe('moved');
     expect(await workspaces.remove(named.id)).toBe(false);
     await workspaces.markStopped(named.id, 1, { reason: 'gone', at: 7000 });
     expect(await workspaces.remove(named.id)).toBe(true);
@@ -200,7 +200,7 @@ test('a workspace that a session has alone, and another has entered since, is le
   const { create, sessions, readWorkspace } = stores();
   const first = await create();
   const second = newSession({ workspace: first.workspace, project: first.project });
-  await sessions.create(second, { enters: {}, placesMax });
+  await sessions.create(second, { enters: {}, slotsMax: slotsMax });
   expect(await sessions.removeUnused(first)).toBe(true);
   expect((await readWorkspace(first.workspace)).users).toEqual([second.id]);
 });
@@ -208,7 +208,7 @@ test('a workspace that a session has alone, and another has entered since, is le
 test('whether a message was accepted is remembered', async () => {
   const { create, sessions } = stores();
   const session = await create();
-  await sessions.accept(session, message('m-1'), placesMax);
+  await sessions.accept(session, message('m-1'), slotsMax);
   const asked = ['m-1', 'm-2'].map((id) => sessions.wasAccepted(session.id, id as MessageId));
   expect(await Promise.all(asked)).toEqual([true, false]);
 });

@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
@@ -105,7 +105,7 @@ const platform = (): Platform => {
     sessions: makeSessionStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
-    places: makePlaceStore(table),
+    slots: makeSlotStore(table),
     projects: makeProjectStore(table),
     schedules: makeScheduleStore(table),
     webhooks: makeWebhookStore(table),
@@ -125,7 +125,7 @@ const platform = (): Platform => {
   };
   const all = new Proxy(ports, { get: (known, name) => Reflect.get(known, name) ?? absent });
   const lifetimes = { idleMs: 1000, executionIdleMs: 1000, historyMs: 1000 };
-  const settings = { provider: 'demo', flavor: 'small', template: 'python', lifetimes, places: {} };
+  const settings = { provider: 'demo', flavor: 'small', template: 'python', lifetimes, slots: {} };
   return { ports: all, settings, limits: {}, stats: {} } as unknown as Platform;
 };
 

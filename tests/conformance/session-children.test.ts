@@ -1,7 +1,7 @@
 /** Children in the table against a real DynamoDB engine: made under a living parent's lease, bounded, found, and woken for. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { agentPlaces } from '#shared/domain/quota.ts';
+import { agentSlots } from '#shared/domain/quota.ts';
 import type { Session } from '#shared/domain/session.ts';
 import {
   atOnce,
@@ -9,7 +9,7 @@ import {
   message,
   newSession,
   onTable,
-  placesMax,
+  slotsMax,
   tally,
   workspaceOf,
 } from './session-fixture.ts';
@@ -28,8 +28,8 @@ const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
 const holdRoot = async (): Promise<Session> => {
   const { sessions } = stores();
   const root = newSession();
-  await sessions.create(root, { workspace: workspaceOf(root), placesMax });
-  await sessions.accept(root, message('m'), placesMax);
+  await sessions.create(root, { workspace: workspaceOf(root), slotsMax: slotsMax });
+  await sessions.accept(root, message('m'), slotsMax);
   const held = await sessions.takeLease(root.id, { holder: 'h', at: 3000, until: farAway });
   if (held === undefined) throw new Error('the lease was not free');
   return held;
@@ -42,10 +42,10 @@ const childOf = (parent: Session, change: Partial<Session> = {}): Session =>
   });
 
 const bear = (parent: Session, child: Session, agentsMax = 50) =>
-  stores().sessions.create(child, { enters: {}, placesMax: 0, child: { parent, agentsMax } });
+  stores().sessions.create(child, { enters: {}, slotsMax: 0, child: { parent, agentsMax } });
 
 test('a child stands under its root, uses its workspace, and takes no place', async () => {
-  const { sessions, workspaces, places } = stores();
+  const { sessions, workspaces, slots } = stores();
   const root = await holdRoot();
   const child = childOf(root);
   expect(await bear(root, child)).toBe('created');
@@ -55,9 +55,7 @@ test('a child stands under its root, uses its workspace, and takes no place', as
   expect([...(workspace?.users ?? [])].sort()).toEqual([root.id, child.id].sort());
   expect(workspace?.latestAgent).toBeUndefined();
   expect(await sessions.accept(child, message('n'), 0)).toBe('accepted');
-  expect((await places.read(agentPlaces(root.project))).taken.map(({ session }) => session)).toEqual([
-    root.id,
-  ]);
+  expect((await slots.read(agentSlots(root.project))).taken.map(({ session }) => session)).toEqual([root.id]);
   expect(await bear(root, child)).toBe('exists');
 });
 

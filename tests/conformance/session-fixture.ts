@@ -1,7 +1,7 @@
 /** Sessions and workspaces as the conformance tests make them: valid, small, each under ids of its own. */
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import type { Item, Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { LogEntry } from '#shared/domain/event-log.ts';
@@ -10,7 +10,7 @@ import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { InboxMessage } from '#shared/ports/session-store.ts';
 
-export const placesMax = 10;
+export const slotsMax = 10;
 
 /** For what is put off: no test looks as late as this. */
 export const farAway = 9_000_000_000_000;
@@ -86,7 +86,7 @@ export const tally = (answers: readonly (string | boolean)[]): Record<string, nu
 export const onTable = (table: Table) => {
   const sessions = makeSessionStore(table);
   const workspaces = makeWorkspaceStore(table);
-  const places = makePlaceStore(table);
+  const slots = makeSlotStore(table);
   const readWorkspace = async (id: WorkspaceId): Promise<Workspace> => {
     const workspace = await workspaces.get(id);
     if (workspace === undefined) throw new Error(`workspace ${id} is not in the table`);
@@ -100,7 +100,7 @@ export const onTable = (table: Table) => {
   return {
     sessions,
     workspaces,
-    places,
+    slots,
     readWorkspace,
     makeWorkspace,
     /** A workspace whose sandbox is in that state, made by the steps that lead there. */
@@ -125,7 +125,7 @@ export const onTable = (table: Table) => {
       return readWorkspace(id);
     },
     create: async (session: Session = newSession()): Promise<Session> => {
-      await sessions.create(session, { workspace: workspaceOf(session), placesMax });
+      await sessions.create(session, { workspace: workspaceOf(session), slotsMax: slotsMax });
       return session;
     },
     /** As it stands in the table now. */

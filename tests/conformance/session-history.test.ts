@@ -8,7 +8,7 @@ import type { CallId, ConnectionId, MessageId, SessionId, TurnId } from '#shared
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { CommitResult, TurnCommit } from '#shared/ports/session-store.ts';
-import { atOnce, message, note, onTable, placesMax } from './session-fixture.ts';
+import { atOnce, message, note, onTable, slotsMax } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -172,7 +172,7 @@ describe('a glance', () => {
     };
     const ids = [await join(session.id), await join(session.id)];
     await join(other.id);
-    await sessions.accept(session, message('m'), placesMax);
+    await sessions.accept(session, message('m'), slotsMax);
     await sessions.commitTurn(commitOf(session, { history: [said('a')], log: [note('one')] }));
     const seen = await sessions.glance(session.id);
     expect([seen.version, [...seen.watchers].sort()]).toEqual([1, ids.sort()]);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { MessageId, OwnerId, ProjectId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
-import { agentPlaces, executionPlaces } from '#shared/domain/quota.ts';
+import { agentSlots, executionSlots } from '#shared/domain/quota.ts';
 import {
   atOnce,
   farAway,
@@ -12,7 +12,7 @@ import {
   newSession,
   note,
   onTable,
-  placesMax,
+  slotsMax,
   tally,
   workspaceOf,
 } from './session-fixture.ts';
@@ -30,14 +30,14 @@ const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
 
 describe('a session is made', () => {
   test('with its workspace and its place, in one write', async () => {
-    const { sessions, workspaces, places } = stores();
+    const { sessions, workspaces, slots } = stores();
     const session = newExecution({ flavor: 'large', createdAt: 4321 });
     const workspace = workspaceOf(session);
-    expect(await sessions.create(session, { workspace, placesMax })).toBe('created');
+    expect(await sessions.create(session, { workspace, slotsMax: slotsMax })).toBe('created');
     expect(await sessions.get(session.id)).toEqual(session);
     expect(await workspaces.get(session.workspace)).toEqual(workspace);
-    expect(await places.read(executionPlaces(session.owner))).toEqual({
-      holder: executionPlaces(session.owner),
+    expect(await slots.read(executionSlots(session.owner))).toEqual({
+      holder: executionSlots(session.owner),
       counted: 1,
       version: 1,
       taken: [{ session: session.id, flavor: 'large', takenAt: 4321 }],
@@ -45,31 +45,31 @@ describe('a session is made', () => {
   });
 
   test('not at all when no place is left', async () => {
-    const { sessions, workspaces, places } = stores();
+    const { sessions, workspaces, slots } = stores();
     const session = newExecution();
-    const wish = { workspace: workspaceOf(session), placesMax: 0 };
+    const wish = { workspace: workspaceOf(session), slotsMax: 0 };
     await stores().create(newExecution({ owner: session.owner }));
-    expect(await sessions.create(session, { ...wish, placesMax: 1 })).toBe('full');
+    expect(await sessions.create(session, { ...wish, slotsMax: 1 })).toBe('full');
     expect(await sessions.get(session.id)).toBeUndefined();
     expect(await workspaces.get(session.workspace)).toBeUndefined();
-    expect((await places.read(executionPlaces(session.owner))).counted).toBe(1);
+    expect((await slots.read(executionSlots(session.owner))).counted).toBe(1);
   });
 
   test('not again under a taken id, and the second try takes no place and no workspace', async () => {
-    const { sessions, workspaces, places, create } = stores();
+    const { sessions, workspaces, slots, create } = stores();
     const first = await create(newExecution());
     const second = { ...newExecution(), id: first.id };
-    const wish = { workspace: workspaceOf(second), placesMax };
+    const wish = { workspace: workspaceOf(second), slotsMax };
     expect(await sessions.create(second, wish)).toBe('exists');
     expect(await sessions.get(first.id)).toEqual(first);
     expect(await workspaces.get(second.workspace)).toBeUndefined();
-    expect((await places.read(executionPlaces(second.owner))).taken).toEqual([]);
+    expect((await slots.read(executionSlots(second.owner))).taken).toEqual([]);
   });
 
   test('under a taken id is `exists` also when no place is left', async () => {
     const { sessions, create } = stores();
     const first = await create(newExecution());
-    expect(await sessions.create(first, { workspace: workspaceOf(first), placesMax: 1 })).toBe('exists');
+    expect(await sessions.create(first, { workspace: workspaceOf(first), slotsMax: 1 })).toBe('exists');
   });
 
   test('in a workspace that is there already, when none is given', async () => {
@@ -77,28 +77,28 @@ describe('a session is made', () => {
     const { workspace, owner } = await create();
     const other = newSession({ owner, workspace });
     const before = await workspaces.get(workspace);
-    expect(await sessions.create(other, { placesMax })).toBe('created');
+    expect(await sessions.create(other, { slotsMax: slotsMax })).toBe('created');
     expect(await workspaces.get(workspace)).toEqual(before);
   });
 
   test('and an agent session takes no place yet', async () => {
-    const { places, create } = stores();
+    const { slots, create } = stores();
     const { project } = await create();
-    expect((await places.read(agentPlaces(project))).taken).toEqual([]);
+    expect((await slots.read(agentSlots(project))).taken).toEqual([]);
   });
 });
 
 describe('of a hundred execution sessions at once', () => {
-  test('ten get a place, and each one that ends makes room for one', async () => {
-    const { sessions, workspaces, places } = stores();
+  test('ten get a slot, and each one that ends makes room for one', async () => {
+    const { sessions, workspaces, slots } = stores();
     const owner = crypto.randomUUID() as OwnerId;
     const wanted = Array.from({ length: 100 }, () => newExecution({ owner }));
     const make = (session: (typeof wanted)[number]) =>
-      sessions.create(session, { workspace: workspaceOf(session), placesMax });
+      sessions.create(session, { workspace: workspaceOf(session), slotsMax: slotsMax });
     const results = await Promise.all(wanted.map(make));
     expect(tally(results)).toEqual({ created: 10, full: 90 });
 
-    const { counted, taken } = await places.read(executionPlaces(owner));
+    const { counted, taken } = await slots.read(executionSlots(owner));
     expect(counted).toBe(10);
     const made = wanted.filter((_, index) => results[index] === 'created');
     expect(taken.map(({ session }) => session).sort()).toEqual(made.map(({ id }) => id).sort());
@@ -115,21 +115,19 @@ describe('of a hundred execution sessions at once', () => {
     const { owner } = await create(newExecution());
     const other = newExecution();
     expect(owner).not.toBe(other.owner);
-    expect(await sessions.create(other, { workspace: workspaceOf(other), placesMax: 1 })).toBe('created');
+    expect(await sessions.create(other, { workspace: workspaceOf(other), slotsMax: 1 })).toBe('created');
   });
 });
 
 describe('an agent session takes its place with its first message', () => {
   test('of a hundred first messages in one project ten are accepted', async () => {
-    const { sessions, places, create } = stores();
+    const { sessions, slots, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
     const all = await atOnce(100, () => create(newSession({ project })));
-    const results = await Promise.all(
-      all.map((session) => sessions.accept(session, message('m'), placesMax)),
-    );
+    const results = await Promise.all(all.map((session) => sessions.accept(session, message('m'), slotsMax)));
     expect(tally(results)).toEqual({ accepted: 10, full: 90 });
     const accepted = all.filter((_, index) => results[index] === 'accepted');
-    const { counted, taken } = await places.read(agentPlaces(project));
+    const { counted, taken } = await slots.read(agentSlots(project));
     expect(counted).toBe(10);
     expect(taken.map(({ session }) => session).sort()).toEqual(accepted.map(({ id }) => id).sort());
     const refused = all.filter((_, index) => results[index] === 'full');
@@ -139,7 +137,7 @@ describe('an agent session takes its place with its first message', () => {
   });
 
   test('its second message takes none, and is accepted when all are taken', async () => {
-    const { sessions, places, create } = stores();
+    const { sessions, slots, create } = stores();
     const session = await create();
     expect(await sessions.accept(session, message('1'), 1)).toBe('accepted');
     const running = await sessions.get(session.id);
@@ -151,19 +149,19 @@ describe('an agent session takes its place with its first message', () => {
       dueAt: 17_000,
     });
     expect(await sessions.accept(running ?? session, message('2'), 1)).toBe('accepted');
-    expect((await places.read(agentPlaces(session.project))).counted).toBe(1);
+    expect((await slots.read(agentSlots(session.project))).counted).toBe(1);
   });
 
   test('of two first messages at once both are accepted, for one place', async () => {
-    const { sessions, places, create } = stores();
+    const { sessions, slots, create } = stores();
     const session = await create();
     const results = await atOnce(2, (index) => sessions.accept(session, message(String(index)), 1));
     expect(results).toEqual(['accepted', 'accepted']);
-    expect((await places.read(agentPlaces(session.project))).counted).toBe(1);
+    expect((await slots.read(agentSlots(session.project))).counted).toBe(1);
     expect((await sessions.get(session.id))?.workSeq).toBe(2);
   });
 
-  test('a message that is refused for want of a place may come again', async () => {
+  test('a message that is refused for want of a slot may come again', async () => {
     const { sessions, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
     const [one, other] = [await create(newSession({ project })), await create(newSession({ project }))];
@@ -176,12 +174,12 @@ describe('an agent session takes its place with its first message', () => {
 
 describe('a session ends', () => {
   test('L4: once of twenty at once, and gives its place back once', async () => {
-    const { sessions, places, create } = stores();
+    const { sessions, slots, create } = stores();
     const session = await create(newExecution());
     await create(newExecution({ owner: session.owner }));
     const ends = await atOnce(20, () => sessions.end(session, stopped));
     expect(tally(ends.map((ended) => ended !== undefined))).toEqual({ true: 1, false: 19 });
-    expect((await places.read(executionPlaces(session.owner))).counted).toBe(1);
+    expect((await slots.read(executionSlots(session.owner))).counted).toBe(1);
     expect(await sessions.get(session.id)).toEqual({
       ...session,
       status: 'stopped',
@@ -191,15 +189,15 @@ describe('a session ends', () => {
   });
 
   test('whatever it became since it was read, with the place it took meanwhile', async () => {
-    const { sessions, places, create } = stores();
+    const { sessions, slots, create } = stores();
     const session = await create();
-    await sessions.accept(session, message('m'), placesMax);
+    await sessions.accept(session, message('m'), slotsMax);
     expect((await sessions.end(session, completed))?.session.status).toBe('completed');
-    expect(await places.read(agentPlaces(session.project))).toMatchObject({ counted: 0, taken: [] });
+    expect(await slots.read(agentSlots(session.project))).toMatchObject({ counted: 0, taken: [] });
   });
 
-  test('beside a first message, without losing or keeping a place', async () => {
-    const { sessions, places, create } = stores();
+  test('beside a first message, without losing or keeping a slot', async () => {
+    const { sessions, slots, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
     const all = await atOnce(20, () => create(newSession({ project })));
     const outcomes = await Promise.all(
@@ -216,7 +214,7 @@ describe('a session ends', () => {
       }),
     );
     expect(outcomes).toEqual(all.map(() => [true, 'completed', 'completed']));
-    expect(await places.read(agentPlaces(project))).toMatchObject({ counted: 0, taken: [] });
+    expect(await slots.read(agentSlots(project))).toMatchObject({ counted: 0, taken: [] });
   });
 
   test('not when it showed a sign of life since it was read, if that is wished', async () => {
@@ -232,9 +230,9 @@ describe('a session ends', () => {
   test('not over a message of the same millisecond, if that is wished', async () => {
     const { sessions, create, read } = stores();
     const session = await create();
-    await sessions.accept(session, message('1'), placesMax);
+    await sessions.accept(session, message('1'), slotsMax);
     const seen = await read(session.id);
-    await sessions.accept(seen, message('2'), placesMax);
+    await sessions.accept(seen, message('2'), slotsMax);
     expect(await sessions.end(seen, { ...completed, unlessMoved: true })).toBeUndefined();
     expect((await read(session.id)).status).toBe('running');
   });
@@ -283,7 +281,7 @@ describe('an unused session', () => {
   test('stays, and its workspace too, once it got a message', async () => {
     const { sessions, workspaces, create } = stores();
     const session = await create();
-    await sessions.accept(session, message('m'), placesMax);
+    await sessions.accept(session, message('m'), slotsMax);
     expect(await sessions.removeUnused(session)).toBe(false);
     expect((await sessions.get(session.id))?.status).toBe('running');
     expect(await workspaces.get(session.workspace)).toEqual(workspaceOf(session));
@@ -301,7 +299,7 @@ describe('an unused session', () => {
     const session = newSession();
     const users = [session.id, crypto.randomUUID() as SessionId].sort();
     await workspaces.create({ ...workspaceOf(session), users });
-    await sessions.create(session, { placesMax });
+    await sessions.create(session, { slotsMax: slotsMax });
     expect(await sessions.removeUnused(session)).toBe(true);
     expect(await sessions.get(session.id)).toBeUndefined();
     expect((await workspaces.get(session.workspace))?.users).toEqual(users.filter((id) => id !== session.id));
@@ -322,7 +320,7 @@ describe('an unused session', () => {
     const outcomes = await Promise.all(
       all.map(async (session) => {
         const [accepted, removed] = await Promise.all([
-          sessions.accept(session, message('m'), placesMax),
+          sessions.accept(session, message('m'), slotsMax),
           sessions.removeUnused(session),
         ]);
         return `${accepted} ${removed}`;
@@ -408,7 +406,7 @@ describe('a due session', () => {
     const session = await create(newSession({ dueAt: 500 }));
     if (what === 'touch') await sessions.touch(session, 1001, 700);
     if (what === 'lease') await sessions.takeLease(session.id, { holder: 'a', at: 10, until: 500 });
-    if (what === 'message') await sessions.accept(session, message('m'), placesMax);
+    if (what === 'message') await sessions.accept(session, message('m'), slotsMax);
     const moved = await read(session.id);
     expect(await sessions.postpone(session, farAway)).toBe(false);
     expect(await read(session.id)).toEqual(moved);

@@ -1,7 +1,7 @@
 /** Texts that are longer than an item of the table: taken when they can be made to fit, else refused before anything is written. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, onTable, placesMax } from './session-fixture.ts';
+import { message, onTable, slotsMax } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -14,7 +14,7 @@ test('a message of a megabyte is taken and read back whole', async () => {
   const { sessions, create } = onTable(fixture.table);
   const session = await create();
   const text = 'wörter '.repeat(130_000);
-  expect(await sessions.accept(session, { ...message('long'), text }, placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, { ...message('long'), text }, slotsMax)).toBe('accepted');
   const { inbox } = await sessions.loadWork(session.id);
   expect(inbox.map((one) => one.text === text)).toEqual([true]);
 });
@@ -23,7 +23,7 @@ test('one that cannot be made to fit is refused, and nothing of it is kept', asy
   const { sessions, create } = onTable(fixture.table);
   const session = await create();
   const text = randomBytes(450_000).toString('base64');
-  await expect(sessions.accept(session, { ...message('noise'), text }, placesMax)).rejects.toMatchObject({
+  await expect(sessions.accept(session, { ...message('noise'), text }, slotsMax)).rejects.toMatchObject({
     code: 'payload_too_large',
   });
   expect((await sessions.loadWork(session.id)).inbox).toEqual([]);

@@ -6,7 +6,7 @@ import type { ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { TurnCommit } from '#shared/ports/session-store.ts';
-import { atOnce, message, newSession, note, onTable, placesMax, workspaceOf } from './session-fixture.ts';
+import { atOnce, message, newSession, note, onTable, slotsMax, workspaceOf } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -49,7 +49,7 @@ test('a session is created once and read back whole', async () => {
   const by = { kind: 'person' as const, id: 'ada' };
   const grant = { id: 'g1', tool: 'execute_code', identity: '["sandbox","execute_code"]', by, at: 5 };
   const session = newSession({ dueAt: 90_000, allowSmallerFlavor: true, grants: [grant] });
-  const wish = { workspace: workspaceOf(session), placesMax };
+  const wish = { workspace: workspaceOf(session), slotsMax };
   expect(await stores().sessions.create(session, wish)).toBe('created');
   expect(await stores().sessions.create(session, wish)).toBe('exists');
   expect(await stores().sessions.get(session.id)).toEqual(session);
@@ -135,7 +135,7 @@ test('the log is a ring of a thousand', async () => {
 test('work that comes meanwhile keeps the lease, and the holder knows', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
-  await sessions.accept(session, message('m1'), placesMax);
+  await sessions.accept(session, message('m1'), slotsMax);
   const result = await sessions.commitTurn(commitOf(session, { release: true }));
   expect(result.status).toBe('kept');
   expect((await sessions.get(session.id))?.lease).toEqual(session.lease);
@@ -144,7 +144,7 @@ test('work that comes meanwhile keeps the lease, and the holder knows', async ()
 test('work that came while the log grew is on nobody’s desk: a later commit keeps the lease for it', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
-  await sessions.accept(session, message('m1'), placesMax);
+  await sessions.accept(session, message('m1'), slotsMax);
   await sessions.append(session.id, [note('from outside')], 15);
   const first = await sessions.commitTurn(commitOf(session));
   if (first.status !== 'committed') throw new Error(first.status);
@@ -163,21 +163,21 @@ test('a commit lets go of the lease together with its state', async () => {
 test('a message is accepted once under its id', async () => {
   const { sessions } = stores();
   const session = await created();
-  expect(await sessions.accept(session, message('m1'), placesMax)).toBe('accepted');
-  expect(await sessions.accept(session, message('m1', 2099), placesMax)).toBe('duplicate');
+  expect(await sessions.accept(session, message('m1'), slotsMax)).toBe('accepted');
+  expect(await sessions.accept(session, message('m1', 2099), slotsMax)).toBe('duplicate');
   expect((await sessions.loadWork(session.id)).inbox).toEqual([message('m1')]);
 });
 
-test('a connection has at most five open messages, and a completed one frees a place', async () => {
+test('a connection has at most five open messages, and a completed one frees room for one', async () => {
   const { sessions } = stores();
   const session = await created();
   const { id } = session;
   const of = (messageId: string) => ({ ...message(messageId), connectionId: `c-${id}` as ConnectionId });
   for (const messageId of ['1', '2', '3', '4', '5'])
-    expect(await sessions.accept(session, of(messageId), placesMax)).toBe('accepted');
-  expect(await sessions.accept(session, of('6'), placesMax)).toBe('too-many');
+    expect(await sessions.accept(session, of(messageId), slotsMax)).toBe('accepted');
+  expect(await sessions.accept(session, of('6'), slotsMax)).toBe('too-many');
   await sessions.commitTurn(commitOf(await leased(id), { completed: of('1') }));
-  expect(await sessions.accept(session, of('7'), placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, of('7'), slotsMax)).toBe('accepted');
   expect((await sessions.loadWork(id)).inbox.map(({ messageId }) => messageId)).toEqual([
     '2',
     '3',
@@ -192,17 +192,17 @@ test('WS6: a hundred messages wait in a session, and no more of them when many c
   const session = await created();
   const { id } = session;
   const ids = Array.from({ length: 130 }, (_, index) => String(index));
-  const results = await Promise.all(ids.map((one) => sessions.accept(session, message(one), placesMax)));
+  const results = await Promise.all(ids.map((one) => sessions.accept(session, message(one), slotsMax)));
   expect(results.filter((result) => result === 'accepted')).toHaveLength(100);
   expect(results.filter((result) => result === 'crowded')).toHaveLength(30);
   const { inbox } = await sessions.loadWork(id);
   expect(inbox).toHaveLength(100);
   // One that waits is acknowledged again, and a completed one makes room for one.
   const waiting = inbox[0]?.messageId ?? '';
-  expect(await sessions.accept(session, message(waiting), placesMax)).toBe('duplicate');
+  expect(await sessions.accept(session, message(waiting), slotsMax)).toBe('duplicate');
   await sessions.commitTurn(commitOf(await leased(id), { completed: message(waiting) }));
-  expect(await sessions.accept(session, message('next'), placesMax)).toBe('accepted');
-  expect(await sessions.accept(session, message('one more'), placesMax)).toBe('crowded');
+  expect(await sessions.accept(session, message('next'), slotsMax)).toBe('accepted');
+  expect(await sessions.accept(session, message('one more'), slotsMax)).toBe('crowded');
 });
 
 test('messages of sixteen megabytes wait in a session, and no byte more', async () => {
@@ -215,12 +215,12 @@ test('messages of sixteen megabytes wait in a session, and no byte more', async 
     text: `${'€'.repeat(Math.floor(bytes / 3))}${'x'.repeat(bytes % 3)}`,
   });
   for (let index = 0; index < 15; index += 1)
-    expect(await sessions.accept(session, long(String(index)), placesMax)).toBe('accepted');
-  expect(await sessions.accept(session, long('too long', 1_048_577), placesMax)).toBe('crowded');
-  expect(await sessions.accept(session, long('fits'), placesMax)).toBe('accepted');
-  expect(await sessions.accept(session, long('one byte', 1), placesMax)).toBe('crowded');
+    expect(await sessions.accept(session, long(String(index)), slotsMax)).toBe('accepted');
+  expect(await sessions.accept(session, long('too long', 1_048_577), slotsMax)).toBe('crowded');
+  expect(await sessions.accept(session, long('fits'), slotsMax)).toBe('accepted');
+  expect(await sessions.accept(session, long('one byte', 1), slotsMax)).toBe('crowded');
   await sessions.commitTurn(commitOf(await leased(id), { completed: long('0') }));
-  expect(await sessions.accept(session, long('after'), placesMax)).toBe('accepted');
+  expect(await sessions.accept(session, long('after'), slotsMax)).toBe('accepted');
 });
 
 test('an ended session takes no message and no commit, and stays ended', async () => {
@@ -232,7 +232,7 @@ test('an ended session takes no message and no commit, and stays ended', async (
     events: [],
   });
   expect(await sessions.end(session, { status: 'failed', at: 60, dueAt: 90_000 })).toBeUndefined();
-  expect(await sessions.accept(session, message('m'), placesMax)).toBe('ended');
+  expect(await sessions.accept(session, message('m'), slotsMax)).toBe('ended');
   expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });
 });
 
@@ -274,7 +274,7 @@ test('only what is due is read, and a session that moved is not put off', async 
   await sessions.releaseLease(await leased(id), 777);
   expect([await isSessionDue(id, 776), await isSessionDue(id, 777)]).toEqual([false, true]);
   const seen = await read(id);
-  await sessions.accept(seen, message('m'), placesMax);
+  await sessions.accept(seen, message('m'), slotsMax);
   expect(await sessions.postpone(seen, 900)).toBe(false);
   expect((await read(id)).dueAt).toBe(17_000);
 });

@@ -14,7 +14,7 @@ import type { ModelChunk } from '#shared/domain/model.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import { message, newSession, onTable, placesMax } from './session-fixture.ts';
+import { message, newSession, onTable, slotsMax } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -97,7 +97,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     audience,
     asked: () => asked,
     say: async (messageId: string) =>
-      sessions.accept(await read(id), message(messageId, Date.now()), placesMax),
+      sessions.accept(await read(id), message(messageId, Date.now()), slotsMax),
     run: (remainingMs = 900_000, hops = 0) =>
       runTurn(ports, {
         sessionId: id,

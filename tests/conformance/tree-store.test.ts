@@ -236,7 +236,7 @@ test('a commit tells a parent that read itself before its first child that it ha
   const { create, sessions } = stores();
   const parent = await create(newSession());
   const child = newSession({ family: { root: parent.id, parent: parent.id } });
-  const wanted = { workspace: workspaceOf(child), placesMax: 0, child: { parent, agentsMax: 5 } };
+  const wanted = { workspace: workspaceOf(child), slotsMax: 0, child: { parent, agentsMax: 5 } };
   expect(await sessions.create(child, wanted)).toBe('created');
   const result = await sessions.commitTurn(commitOf(parent));
   expect(result).toMatchObject({ status: 'committed', session: { hasChildren: true, lastSeq: 0 } });

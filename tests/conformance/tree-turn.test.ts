@@ -19,7 +19,7 @@ import type { Session } from '#shared/domain/session.ts';
 import type { Acting } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
-import { atOnce, message, newSession, onTable, placesMax, tally } from './session-fixture.ts';
+import { atOnce, message, newSession, onTable, slotsMax, tally } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -102,7 +102,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     newChild: (): Promise<Session> =>
       create(newSession({ family: { root: root.id, parent: root.id }, project: root.project })),
     say: async (id: SessionId, messageId: string) =>
-      sessions.accept(await read(id), message(messageId, Date.now()), placesMax),
+      sessions.accept(await read(id), message(messageId, Date.now()), slotsMax),
     run: (sessionId: SessionId, remainingMs = 900_000) =>
       runTurn(ports, {
         sessionId,

@@ -11,7 +11,7 @@ import {
   newSandbox,
   newSession,
   onTable,
-  placesMax,
+  slotsMax,
   tally,
   workspaceOf,
 } from './session-fixture.ts';
@@ -32,8 +32,8 @@ const idle = async () => {
   const agent = newSession();
   const execution = newExecution({ workspace: agent.workspace, status: 'ready' });
   await workspaces.create({ ...workspaceOf(agent), users: [agent.id, execution.id].sort() });
-  await sessions.create(agent, { placesMax });
-  await sessions.create(execution, { placesMax });
+  await sessions.create(agent, { slotsMax: slotsMax });
+  await sessions.create(execution, { slotsMax: slotsMax });
   await workspaces.claimStart(agent.workspace, newSandbox());
   await workspaces.markReady(agent.workspace, 1, 6000);
   return {
@@ -82,9 +82,9 @@ describe('an idle sandbox stays when, since it was read,', () => {
     // At the very moment of its last sign of life: only the count of its work tells.
     [
       'a session got a message in the same millisecond',
-      ({ agent }) => stores().sessions.accept(agent, message('m', agent.lastActiveAt), placesMax),
+      ({ agent }) => stores().sessions.accept(agent, message('m', agent.lastActiveAt), slotsMax),
     ],
-    ['a session got a message', ({ agent }) => stores().sessions.accept(agent, message('m'), placesMax)],
+    ['a session got a message', ({ agent }) => stores().sessions.accept(agent, message('m'), slotsMax)],
     [
       'a call began',
       ({ execution }) =>

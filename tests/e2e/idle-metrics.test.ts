@@ -22,7 +22,7 @@ const metricsIn = (printed: string): ReadonlySet<string> =>
 test('sweeps and checks emit the metrics that the idle bill counts, and no others', async () => {
   const cloud = await openEmbeddedCloud({ variables: { SYNTHETIC_CHECK: 'true' } });
   const sweepAll = async (): Promise<void> => {
-    for (const sweep of ['due', 'places', 'orphans', 'mcp']) await cloud.janitor({ sweep });
+    for (const sweep of ['due', 'slots', 'orphans', 'mcp']) await cloud.janitor({ sweep });
     await cloud.schedules({ sweep: 'schedules' });
   };
   try {

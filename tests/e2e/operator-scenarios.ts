@@ -7,7 +7,7 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { dueValues, keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
-import { executionPlaces } from '#shared/domain/quota.ts';
+import { executionSlots } from '#shared/domain/quota.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { endSession, makeSession, openAgent, restSandbox, sandboxRecord } from './agent.ts';
 import { type EmbeddedCloud, eventually } from './embedded-cloud.ts';
@@ -199,13 +199,13 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'a counter that is wrong': {
-    metrics: ['PlacesCorrected'],
+    metrics: ['SlotsCorrected'],
     happens: async (cloud) => {
-      const holder = executionPlaces(deploymentOwner);
-      const due = dueValues('places', holder, 1);
+      const holder = executionSlots(deploymentOwner);
+      const due = dueValues('slots', holder, 1);
       const set = 'active = active + :more, duePk = :duePk, dueAt = :dueAt';
-      await update(cloud, keys.places(holder), { set, values: { ':more': 2, ...due } });
-      await cloud.janitor({ sweep: 'places' });
+      await update(cloud, keys.slots(holder), { set, values: { ':more': 2, ...due } });
+      await cloud.janitor({ sweep: 'slots' });
     },
   },
   'sessions that make room: the idle one for another, the forgotten one for nobody': {

@@ -20,7 +20,7 @@ import {
   sweepOrphans,
 } from '#shared/application/janitor/sweep-orphans.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
-import { executionPlaces } from '#shared/domain/quota.ts';
+import { executionSlots } from '#shared/domain/quota.ts';
 import type { LogFields } from '#shared/ports/telemetry.ts';
 import { endSession, makeSession, type Shown, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -203,10 +203,10 @@ test('L9: a record whose task is gone says so to its session, although the event
   await endSession(cloud, id);
 });
 
-test('a counter of places that went wrong is put right, and so is a place whose session is gone', async () => {
+test('a counter of slots that went wrong is put right, and so is a slot whose session is gone', async () => {
   const wish = { kind: 'execution', flavor: 'micro' };
   const [session, forgotten] = await Promise.all([makeSession(cloud, wish), makeSession(cloud, wish)]);
-  const Key = keys.places(executionPlaces(deploymentOwner));
+  const Key = keys.slots(executionSlots(deploymentOwner));
   const { client, name: TableName } = cloud.table;
   await remove(keys.session(forgotten.id));
   await client.send(
@@ -220,10 +220,10 @@ test('a counter of places that went wrong is put right, and so is a place whose 
   const create = { method: 'POST', body: JSON.stringify(wish) };
   expect((await cloud.request('/api/sessions', create)).status).toBe(429);
 
-  expect(await cloud.janitor({ sweep: 'places' })).toEqual({ audited: 1, corrected: 1 });
+  expect(await cloud.janitor({ sweep: 'slots' })).toEqual({ audited: 1, corrected: 1 });
   const { Item } = await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
   expect([Item?.['active'], Item?.['duePk']]).toEqual([1, undefined]);
-  expect(await cloud.janitor({ sweep: 'places' })).toEqual({ audited: 0, corrected: 0 });
+  expect(await cloud.janitor({ sweep: 'slots' })).toEqual({ audited: 0, corrected: 0 });
   const made = await Promise.all([makeSession(cloud, wish), makeSession(cloud, wish)]);
   expect((await cloud.request('/api/sessions', create)).status).toBe(429);
   await Promise.all([session, ...made].map(({ id }) => endSession(cloud, id)));

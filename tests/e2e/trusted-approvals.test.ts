@@ -25,7 +25,7 @@ const open = async (wish: object = {}): Promise<Client & { readonly id: string }
   const { id } = await makeSession(cloud, { flavor: 'micro', ...wish });
   const client = await connect(cloud, { sessionId: id });
   await client.untilType('system:ready');
-  // It holds a place in its project until it ends.
+  // It holds a slot of its project until it ends.
   onTestFinished(async () => {
     await client.close();
     await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });

@@ -257,6 +257,6 @@ const webhooks = async (cloud: EmbeddedCloud): Promise<void> => {
 };
 
 const clock = async (cloud: EmbeddedCloud): Promise<void> => {
-  for (const sweep of ['due', 'places', 'orphans', 'pool', 'mcp']) await cloud.janitor({ sweep });
+  for (const sweep of ['due', 'slots', 'orphans', 'pool', 'mcp']) await cloud.janitor({ sweep });
   for (const check of ['turn', 'sandbox']) await cloud.synthetic({ check, url: cloud.url });
 };

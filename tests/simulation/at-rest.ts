@@ -1,7 +1,7 @@
 /** What must hold when nothing fails any more and all has come to rest: nothing is owed, nothing runs for nobody. */
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
-import { holdsPlace, isEnded } from '#shared/domain/session.ts';
+import { holdsSlot, isEnded } from '#shared/domain/session.ts';
 import { checkFamily, checkTree } from './family-at-rest.ts';
 import type { Platform } from './platform.ts';
 import { idsOf, isAtRest, sessionOf, turnOf, workspaceOf } from './stored.ts';
@@ -48,12 +48,12 @@ const checkSession = ({ sim, table }: Platform, id: string): void => {
 
 const checkPlaces = (platform: Platform): void => {
   const { sim, table } = platform;
-  for (const holder of idsOf(table, 'PLACES#')) {
-    for (const { session } of table.partition(`PLACES#${holder}`)) {
+  for (const holder of idsOf(table, 'SLOTS#')) {
+    for (const { session } of table.partition(`SLOTS#${holder}`)) {
       if (session === undefined) continue;
       const meta = sessionOf(table, String(session));
-      if (meta === undefined || !holdsPlace(meta))
-        sim.violate('a place is somebody’s', `${holder}: ${session}`);
+      if (meta === undefined || !holdsSlot(meta))
+        sim.violate('a slot is somebody’s', `${holder}: ${session}`);
     }
   }
 };

@@ -12,7 +12,7 @@ export type CheckerOptions = {
   readonly ledger: Ledger;
   readonly bucket: Bucket;
   readonly ecs: () => Ecs;
-  readonly placesMax: { readonly execution: number; readonly agent: number };
+  readonly slotsMax: { readonly execution: number; readonly agent: number };
   readonly stepsMax: number;
   readonly tree: TreeBounds;
 };

@@ -46,7 +46,7 @@ export class Checkers {
       const at = change.pk.indexOf('#');
       const [kind, id] = [change.pk.slice(0, at), change.pk.slice(at + 1)];
       if (kind === 'SESSION') sessions.add(id);
-      else if (kind === 'PLACES') this.#sessions.places(id, change);
+      else if (kind === 'PLACES') this.#sessions.slots(id, change);
       else if (kind === 'WORKSPACE' && change.sk === 'META') this.sandboxes.workspace(id, change);
     }
     for (const id of sessions) {

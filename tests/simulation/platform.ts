@@ -51,7 +51,7 @@ export class Platform {
       ledger: this.ledger,
       bucket: this.bucket,
       ecs: () => this.ecs,
-      placesMax: { execution: settings.places.executionMax, agent: settings.places.agentMax },
+      slotsMax: { execution: settings.slots.executionMax, agent: settings.slots.agentMax },
       stepsMax: settings.limits.stepsMax,
       tree: settings.tree,
     });
@@ -87,7 +87,7 @@ export class Platform {
       flavor: 'small' as const,
       template: 'python' as const,
       lifetimes,
-      places: this.settings.places,
+      slots: this.settings.slots,
     };
     return this.#lambda.background({
       name: `janitor ${task.sweep}`,

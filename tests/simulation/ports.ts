@@ -5,11 +5,11 @@ import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
@@ -76,7 +76,7 @@ const storesOf = (platform: Platform, invocation: Invocation) => {
   return {
     sessions: makeSessionStore(table),
     workspaces: makeWorkspaceStore(table),
-    places: makePlaceStore(table),
+    slots: makeSlotStore(table),
     trees: makeTreeStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),

@@ -6,10 +6,10 @@
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makePlaceStore } from '#shared/adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
@@ -100,7 +100,7 @@ export const openQuietPorts = () => {
   const ports = {
     sessions: makeSessionStore(table),
     workspaces,
-    places: makePlaceStore(table),
+    slots: makeSlotStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
     webhooks: makeWebhookStore(table),

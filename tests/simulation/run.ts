@@ -57,13 +57,13 @@ export const runSeed = async (seed: number): Promise<Run> => {
 /** The schedules of docs/spec/lifecycle.md. */
 const startJanitor = (platform: Platform): void => {
   const { sim } = platform;
-  const every = (minutes: number, sweep: 'due' | 'places' | 'orphans' | 'mcp'): void =>
+  const every = (minutes: number, sweep: 'due' | 'slots' | 'orphans' | 'mcp'): void =>
     sim.after(minutes * minute, () => {
       void platform.janitor({ sweep });
       every(minutes, sweep);
     });
   every(1, 'due');
   every(1, 'mcp');
-  every(5, 'places');
+  every(5, 'slots');
   every(10, 'orphans');
 };

@@ -1,5 +1,5 @@
-/** Sessions and their places, with every write: numbers without gaps, statuses along their transitions, L3, L4. */
-import { canBecome, holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
+/** Sessions and their slots, with every write: numbers without gaps, statuses along their transitions, L3, L4. */
+import { canBecome, holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Invocation } from './invocation.ts';
 import type { Change } from './memory-table.ts';
@@ -48,10 +48,10 @@ export class SessionChecker {
       this.#leases.set(by, own.set(id, Number(after['leaseFence'])));
     }
     const holder = session.kind === 'execution' ? `execution#${session.owner}` : `agent#${session.project}`;
-    const hasPlace = this.#options.table.get(`PLACES#${holder}`, `PLACE#${id}`) !== undefined;
-    if (session.family !== undefined && hasPlace) this.#violate('L4: a child has no place', id);
-    if (holdsPlace(session) !== hasPlace)
-      this.#violate('L4: a session has a place exactly while it is active', `${id} is ${session.status}`);
+    const hasSlot = this.#options.table.get(`SLOTS#${holder}`, `SLOT#${id}`) !== undefined;
+    if (session.family !== undefined && hasSlot) this.#violate('L4: a child has no place', id);
+    if (holdsSlot(session) !== hasSlot)
+      this.#violate('L4: a session has a slot exactly while it is active', `${id} is ${session.status}`);
     if (isEnded(session.status) && status !== undefined && !isEnded(status)) this.#ended(id);
   }
 
@@ -66,14 +66,13 @@ export class SessionChecker {
     if (!isAtRest(turnOf(table, id))) this.#violate('an ended session has no running turn', id);
   }
 
-  places(holder: string, { sk }: Change): void {
-    const { table, placesMax } = this.#options;
-    const items = table.partition(`PLACES#${holder}`);
+  slots(holder: string, { sk }: Change): void {
+    const { table, slotsMax } = this.#options;
+    const items = table.partition(`SLOTS#${holder}`);
     const taken = items.filter((item) => item['sk'] !== 'COUNTER').length;
     const active = Number(items.find((item) => item['sk'] === 'COUNTER')?.['active'] ?? 0);
-    const max = holder.startsWith('execution') ? placesMax.execution : placesMax.agent;
-    if (active !== taken)
-      this.#violate('a place counter is true', `${holder} ${sk}: ${active}, not ${taken}`);
-    if (taken > max) this.#violate('L3: no more places than the limit', `${holder}: ${taken} of ${max}`);
+    const max = holder.startsWith('execution') ? slotsMax.execution : slotsMax.agent;
+    if (active !== taken) this.#violate('a slot counter is true', `${holder} ${sk}: ${active}, not ${taken}`);
+    if (taken > max) this.#violate('L3: no more slots than the limit', `${holder}: ${taken} of ${max}`);
   }
 }

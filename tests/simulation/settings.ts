@@ -17,7 +17,7 @@ export type Settings = {
   readonly tree: TreeBounds;
   /** How much of what its model asks for goes to other agents: 0 to 1. */
   readonly delegates: number;
-  readonly places: { readonly executionMax: number; readonly agentMax: number };
+  readonly slots: { readonly executionMax: number; readonly agentMax: number };
 };
 
 export const requestMs = 29_000;
@@ -39,6 +39,6 @@ export const drawSettings = (random: Random): Settings => {
     limits: { stepsMax: random.int(1, 4), callsMax: random.int(2, 4), usdMax },
     tree: { recursionDepthMax: random.pick([1, 3, 3]), agentsPerSessionMax: 5, costUsdMax: usdMax },
     delegates: random.pick([0.1, 0.3, 0.7]),
-    places: { executionMax: random.int(1, 3), agentMax: random.int(1, 3) },
+    slots: { executionMax: random.int(1, 3), agentMax: random.int(1, 3) },
   };
 };

@@ -34,7 +34,7 @@ export const defaultsOf = ({ settings }: Platform): SessionDefaults => ({
   flavor: 'small',
   template: 'python',
   lifetimes: settings.lifetimes,
-  places: settings.places,
+  slots: settings.slots,
 });
 
 export const found = (ports: Ports, id: SessionId) =>
@@ -70,6 +70,12 @@ export const sayOnce = (
   platform.request('message', async (ports) => {
     const { session } = await found(ports, id);
     const gateway = platform.sim.random.chance(0.5) ? { acceptedAt: platform.sim.now() } : {};
-    const placesMax = platform.settings.places.agentMax;
-    return acceptMessage(ports, session, { text: 'please', ...said, ...gateway, correlationId, placesMax });
+    const slotsMax = platform.settings.slots.agentMax;
+    return acceptMessage(ports, session, {
+      text: 'please',
+      ...said,
+      ...gateway,
+      correlationId,
+      slotsMax: slotsMax,
+    });
   });

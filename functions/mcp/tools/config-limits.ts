@@ -3,7 +3,7 @@ import { limitsInForce } from '#shared/application/project/config-limits.ts';
 import { configLimitsArguments, configLimitsResult } from '#shared/contracts/tools/config-limits-tool.ts';
 import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';
 import { timeoutSecondsDefault } from '#shared/contracts/tools/mcp-tools.ts';
-import { executionSecondsMax, placeWaitSecondsMax } from '#shared/domain/limits.ts';
+import { executionSecondsMax, slotWaitSecondsMax } from '#shared/domain/limits.ts';
 import { limitsInForceFor } from '#shared/domain/tree-limits.ts';
 import { defineTool } from '../define-tool.ts';
 
@@ -27,13 +27,13 @@ export const configLimits = defineTool({
       max_cost_usd: treeLimits.costUsdMax,
       ...(session === undefined ? {} : { current_depth: session.depth, current_cost_usd: session.costUsd }),
       ...(tree === undefined ? {} : { tree_cost_usd: tree.spentUsd, tree_agents: tree.agents }),
-      max_sessions: defaults.places.executionMax,
+      max_sessions: defaults.slots.executionMax,
       active_sessions: inForce.activeSessions,
-      max_agent_sessions: defaults.places.agentMax,
+      max_agent_sessions: defaults.slots.agentMax,
       max_steps_per_turn: limits.stepsPerTurnMax,
       flavors_allowed: [...inForce.flavorsAllowed],
       timeout_seconds: { default: timeoutSecondsDefault, max: executionSecondsMax },
-      max_wait_seconds: placeWaitSecondsMax,
+      max_wait_seconds: slotWaitSecondsMax,
       idle_seconds: {
         execution: defaults.lifetimes.executionIdleMs / 1000,
         agent: defaults.lifetimes.idleMs / 1000,

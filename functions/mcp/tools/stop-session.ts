@@ -1,4 +1,4 @@
-/** `stop_session`: ends a session; when it answers, the session's place is free. */
+/** `stop_session`: ends a session; when it answers, the session's slot is free. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { endSession } from '#shared/application/turn/end-session.ts';
@@ -7,7 +7,7 @@ import { defineTool } from '../define-tool.ts';
 
 export const stopSession = defineTool({
   name: 'stop_session',
-  description: 'Stops a session and its sandbox, with everything that runs in it, and frees its place.',
+  description: 'Stops a session and its sandbox, with everything that runs in it, and frees its slot.',
   needs: 'own:write',
   input: stopSessionArguments,
   output: stopSessionResult,

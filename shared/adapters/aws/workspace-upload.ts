@@ -25,8 +25,8 @@ export type Upload = {
 const partBytes = 8 * 1024 * 1024;
 const partsOnTheirWayMax = 3;
 
-type Place = { readonly Bucket: string; readonly Key: string };
-type Begun = Place & { readonly Metadata?: Record<string, string> };
+type ObjectRef = { readonly Bucket: string; readonly Key: string };
+type Begun = ObjectRef & { readonly Metadata?: Record<string, string> };
 
 /** What is said of an object is said when it is begun. */
 export const openUpload = (client: S3Client, begun: Begun): Upload => {
@@ -65,7 +65,7 @@ export const openUpload = (client: S3Client, begun: Begun): Upload => {
   };
 };
 
-const openParts = (client: S3Client, place: Place, first: Begun) => {
+const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
   const running = new Set<Promise<void>>();
   const completed: CompletedPart[] = [];
   let begun: Promise<string | undefined> | undefined;
@@ -76,7 +76,7 @@ const openParts = (client: S3Client, place: Place, first: Begun) => {
   const put = async (Body: Uint8Array, PartNumber: number): Promise<void> => {
     begun ??= begin();
     const UploadId = await begun;
-    const part = new UploadPartCommand({ ...place, UploadId, PartNumber, Body });
+    const part = new UploadPartCommand({ ...ref, UploadId, PartNumber, Body });
     const { ETag } = await client.send(part);
     completed.push({ PartNumber, ETag });
   };
@@ -102,16 +102,14 @@ const openParts = (client: S3Client, place: Place, first: Begun) => {
       throwFailure();
       const Parts = completed.toSorted((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0));
       const UploadId = await begun;
-      await client.send(
-        new CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload: { Parts } }),
-      );
+      await client.send(new CompleteMultipartUploadCommand({ ...ref, UploadId, MultipartUpload: { Parts } }));
     },
     /** After the parts on their way: one that arrives behind the abort would stay. */
     abort: async (): Promise<void> => {
       await Promise.all(running);
       const UploadId = await begun?.catch(() => undefined);
       if (UploadId === undefined) return;
-      await client.send(new AbortMultipartUploadCommand({ ...place, UploadId })).catch(forgiveGone);
+      await client.send(new AbortMultipartUploadCommand({ ...ref, UploadId })).catch(forgiveGone);
     },
   };
 };

@@ -16,7 +16,7 @@ export const sessionNotFound = (): AppError =>
     recoveryActions: ['create_new_session'],
   });
 
-export const noPlace = (kind: SessionKind, max: number): AppError =>
+export const noFreeSlot = (kind: SessionKind, max: number): AppError =>
   new AppError(
     'resource_limit_exceeded',
     `all ${max} ${kind} sessions ${kind === 'execution' ? 'of this owner' : 'of this project'} are in use`,

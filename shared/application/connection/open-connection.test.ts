@@ -15,7 +15,7 @@ const defaults: SessionDefaults = {
   flavor: 'small',
   template: 'python',
   lifetimes: { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },
-  places: { executionMax: 1, agentMax: 1 },
+  slots: { executionMax: 1, agentMax: 1 },
 };
 const stranger: Principal = { owner: 'p' as OwnerId, scope: 'project:p', tokenHash: 'other' };
 const limits = { stepsMax: 10, callsMax: 10, usdMax: 10 };

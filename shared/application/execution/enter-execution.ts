@@ -1,5 +1,5 @@
 /**
- * The way of an execution into its session: a new one, for which a place is waited for, or one that is named and
+ * The way of an execution into its session: a new one, for which a slot is waited for, or one that is named and
  * still lives. From then on the call counts as running, until it cannot be running any more (L5).
  */
 
@@ -11,7 +11,11 @@ import { idleLimit } from '../../domain/session-lifetime.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import type { SessionDefaults, SessionWish } from '../session/create-session.ts';
-import { createWithPlace, type Patience, type PlacePorts } from '../session/create-with-place.ts';
+import {
+  createSessionWhenFree,
+  type Patience,
+  type WaitForSlotPorts,
+} from '../session/create-session-when-free.ts';
 
 export type ExecutionWish = {
   readonly principal: Principal;
@@ -35,14 +39,14 @@ const callMsMax = ({ timeoutSeconds }: ExecutionWish): number =>
 export type Entered = { readonly session: Session; readonly sessionCreated: boolean };
 
 export const enterExecution = async (
-  ports: PlacePorts,
+  ports: WaitForSlotPorts,
   execution: ExecutionWish,
   key: string,
 ): Promise<Entered> => {
   if (execution.sessionId !== undefined)
     return { session: await enter(ports, execution, key), sessionCreated: false };
   const { principal, wish, defaults, patience } = execution;
-  // Its time begins when the session is made: the wait for a place is before it.
+  // Its time begins when the session is made: the wait for a slot is before it.
   const firstCall = { key, forMs: callMsMax(execution) };
   const request = {
     id: ports.world.uuid() as SessionId,
@@ -50,13 +54,13 @@ export const enterExecution = async (
     wish: { ...wish, kind: 'execution' as const, firstCall },
     defaults,
   };
-  const onWait = (): void => execution.onPhase?.('waiting for a place');
-  const session = await createWithPlace(ports, request, { ...patience, onWait });
+  const onWait = (): void => execution.onPhase?.('waiting for a slot');
+  const session = await createSessionWhenFree(ports, request, { ...patience, onWait });
   if (session === undefined) throw new Error('a new session id was taken');
   return { session, sessionCreated: true };
 };
 
-const enter = async (ports: PlacePorts, execution: ExecutionWish, key: string): Promise<Session> => {
+const enter = async (ports: WaitForSlotPorts, execution: ExecutionWish, key: string): Promise<Session> => {
   const { sessionId = '', principal, wish, defaults } = execution;
   const { session } = await findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
   if (session.kind !== 'execution')

@@ -13,7 +13,7 @@ const wanted = (change: Partial<Execution> = {}): Execution => ({
   wish: {},
   defaults: {
     ...{ provider: 'demo', flavor: 'small', template: 'python', lifetimes },
-    places: { executionMax: 1, agentMax: 1 },
+    slots: { executionMax: 1, agentMax: 1 },
   },
   patience: { waitSeconds: 0, evictIdle: false, correlationId: 'c' },
   tool: 'execute_code',

@@ -18,11 +18,11 @@ import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { callUntilKnown } from '../sandbox/call-until-known.ts';
 import { type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
 import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
-import type { PlacePorts } from '../session/create-with-place.ts';
+import type { WaitForSlotPorts } from '../session/create-session-when-free.ts';
 import { endSession } from '../turn/end-session.ts';
 import { type Entered, type ExecutionWish, enterExecution } from './enter-execution.ts';
 
-export type ExecutePorts = PlacePorts & OpenSandboxPorts & { readonly tools: SandboxTools };
+export type ExecutePorts = WaitForSlotPorts & OpenSandboxPorts & { readonly tools: SandboxTools };
 
 export type Execution = ExecutionWish & {
   readonly tool: string;

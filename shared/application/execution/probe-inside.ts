@@ -1,6 +1,6 @@
 /**
  * Tries an MCP server that runs in sandboxes: starts it in an execution session of its own, asks for its tools, and
- * ends the session again. It takes a place of the owner meanwhile.
+ * ends the session again. It takes a slot of the owner meanwhile.
  */
 import { decodeTools } from '../../contracts/tools/listed-tools.ts';
 import type { SessionId } from '../../domain/ids.ts';
@@ -14,7 +14,7 @@ import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { McpOutcome } from '../registry/check-mcp-server.ts';
 import { programOf } from '../registry/mcp-target.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
-import { createWithPlace } from '../session/create-with-place.ts';
+import { createSessionWhenFree } from '../session/create-session-when-free.ts';
 import { endSession } from '../turn/end-session.ts';
 import { type ExecutePorts, execute } from './execute.ts';
 
@@ -55,7 +55,7 @@ const tryInside = async (
   const id = ports.world.uuid() as SessionId;
   const wish = { kind: 'execution', project: server.project } as const;
   const patience = { waitSeconds: 0, evictIdle: false, correlationId };
-  const session = await createWithPlace(ports, { id, principal, wish, defaults }, patience);
+  const session = await createSessionWhenFree(ports, { id, principal, wish, defaults }, patience);
   if (session === undefined) throw new Error('a new session id was taken');
   try {
     const { structured } = await execute(ports, {

@@ -16,7 +16,7 @@ import { type InsideProbe, type InsideProbePorts, probeInside } from './probe-in
 export type TryPorts = CheckPorts & InsideProbePorts;
 export type TestPorts = TryPorts & Pick<RegistryPorts, 'projects'>;
 
-/** `principal`: whose place a server inside takes while it is tried. */
+/** `principal`: whose slot a server inside takes while it is tried. */
 export type Trial = InsideProbe & { readonly times: CheckTimes };
 
 export const testMcpServer = async (

@@ -4,7 +4,7 @@ import {
   message,
   newSandbox,
   newSession,
-  placesMax,
+  slotsMax,
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
@@ -37,10 +37,10 @@ const open = async (state: TurnState) => {
   const { ports, clock } = quiet;
   const made = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
   const { id, workspace } = made;
-  await ports.sessions.create(made, { workspace: workspaceOf(made), placesMax });
+  await ports.sessions.create(made, { workspace: workspaceOf(made), slotsMax });
   await ports.workspaces.claimStart(workspace, newSandbox({ requestedAt: clock.now }));
   await ports.workspaces.markReady(workspace, 1, clock.now);
-  await ports.sessions.accept(made, message('m', clock.now), placesMax);
+  await ports.sessions.accept(made, message('m', clock.now), slotsMax);
   const session = (await ports.sessions.get(id)) ?? made;
   await ports.sessions.commitTurn({
     ...{ session, version: 0, state, at: clock.now, log: [], history: [] },
@@ -85,6 +85,6 @@ test('L5: one that rests leaves the sandbox to another of its workspace that has
   const { workspace, project } = (await ports.sessions.get(id)) ?? newSession();
   const times = { createdAt: clock.now, lastActiveAt: clock.now, dueAt: clock.now + lifetimes.idleMs };
   const other = newSession({ workspace, project, ...times });
-  expect(await ports.sessions.create(other, { enters: {}, placesMax })).toBe('created');
+  expect(await ports.sessions.create(other, { enters: {}, slotsMax })).toBe('created');
   expect(await look(900_000)).toEqual(['running', 'ready']);
 });

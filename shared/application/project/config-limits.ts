@@ -6,9 +6,9 @@ import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
 import type { Tree } from '../../domain/tree-money.ts';
 import { AppError } from '../../errors.ts';
-import type { PlaceStore } from '../../ports/place-store.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
+import type { SlotStore } from '../../ports/slot-store.ts';
 import type { TreeStore } from '../../ports/tree-store.ts';
 import { findProject } from '../access/find-project.ts';
 import { findSession } from '../access/find-session.ts';
@@ -26,7 +26,7 @@ export type ConfigLimits = {
 export type LimitsPorts = {
   readonly sessions: SessionStore;
   readonly projects: Pick<ProjectStore, 'get'>;
-  readonly places: PlaceStore;
+  readonly slots: SlotStore;
   readonly trees: Pick<TreeStore, 'read'>;
 };
 

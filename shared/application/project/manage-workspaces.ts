@@ -15,8 +15,8 @@ import {
   resolveWorkspace,
   theDefault,
   type Within,
-  type WorkspacePlace,
   type WorkspacePorts,
+  type WorkspaceRef,
   workspaceNotFound,
 } from '../session/resolve-workspace.ts';
 import { letGo } from '../turn/end-session.ts';
@@ -63,13 +63,13 @@ export const findWorkspace = async (
 export const makeWorkspace = async (
   ports: WorkspacePorts & AuditPorts,
   within: Within,
-  place: Omit<WorkspacePlace, 'creates'>,
+  ref: Omit<WorkspaceRef, 'creates'>,
 ): Promise<{ readonly workspace: Workspace; readonly isNew: boolean }> => {
   const { world, workspaces } = ports;
   const wanted =
-    place.id === undefined
-      ? { workspace: newWorkspace(world, within, { ...place, id: undefined }), isNew: true }
-      : await resolveWorkspace(ports, within, { ...place, creates: true });
+    ref.id === undefined
+      ? { workspace: newWorkspace(world, within, { ...ref, id: undefined }), isNew: true }
+      : await resolveWorkspace(ports, within, { ...ref, creates: true });
   if (!wanted.isNew) return wanted;
   const { workspace } = wanted;
   if (!(await workspaces.makeNamed(workspace)))

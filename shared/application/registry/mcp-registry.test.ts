@@ -4,9 +4,9 @@ import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-tab
 import { makeApprovalStore } from '../../adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '../../adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '../../adapters/aws/dynamo/mcp-servers.ts';
-import { makePlaceStore } from '../../adapters/aws/dynamo/places.ts';
 import { makeProjectStore } from '../../adapters/aws/dynamo/project-store.ts';
 import { makeSessionStore } from '../../adapters/aws/dynamo/session-store.ts';
+import { makeSlotStore } from '../../adapters/aws/dynamo/slots.ts';
 import type {
   ConnectionId,
   MessageId,
@@ -94,7 +94,7 @@ const openRegistry = async () => {
     mcpServers: stored as McpServerStore,
     projects: makeProjectStore(table),
     sessions: makeSessionStore(table),
-    places: makePlaceStore(table),
+    slots: makeSlotStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
     sockets: {
@@ -159,7 +159,7 @@ const openRegistry = async () => {
       createdAt: 1,
       users: [session.id],
     },
-    placesMax: 10,
+    slotsMax: 10,
   });
   const first = { messageId: 'm' as MessageId, text: 't', acceptedAt: 2, correlationId: 'c' };
   await ports.sessions.accept(session, first, 10);
@@ -245,7 +245,7 @@ describe('adding', () => {
   test('stands although nobody could be told or woken', async () => {
     const ports = {
       ...registry.ports,
-      places: { read: failWith(new Error('no table')) },
+      slots: { read: failWith(new Error('no table')) },
       invoker: { checkMcpServer: failWith(new Error('no function')) },
     };
     await addMcpServer(ports, asked(), { name: 'one', config: http });

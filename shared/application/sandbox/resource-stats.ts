@@ -3,14 +3,14 @@ import { flavors } from '../../domain/flavor.ts';
 import { previewPortCount } from '../../domain/limits.ts';
 import { poolEntries } from '../../domain/pool.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { executionPlaces } from '../../domain/quota.ts';
-import { holdsPlace } from '../../domain/session.ts';
-import type { PlaceStore } from '../../ports/place-store.ts';
+import { executionSlots } from '../../domain/quota.ts';
+import { holdsSlot } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
+import type { SlotStore } from '../../ports/slot-store.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 
 export type StatsPorts = {
-  readonly places: PlaceStore;
+  readonly slots: SlotStore;
   readonly sessions: Pick<SessionStore, 'getMany'>;
   readonly workspaces: Pick<WorkspaceStore, 'getMany'>;
 };
@@ -41,9 +41,9 @@ export const resourceStats = async (
   principal: Principal,
   { executionMax, poolSize, limits }: StatsSettings,
 ): Promise<ResourceStats> => {
-  const { taken } = await ports.places.read(executionPlaces(principal.owner));
+  const { taken } = await ports.slots.read(executionSlots(principal.owner));
   const found = await ports.sessions.getMany(taken.map(({ session }) => session));
-  const active = found.filter(holdsPlace);
+  const active = found.filter(holdsSlot);
   const entries = poolEntries(poolSize);
   const records = await ports.workspaces.getMany([...active.map(({ workspace }) => workspace), ...entries]);
   const flavorCounts: Record<string, number> = {};

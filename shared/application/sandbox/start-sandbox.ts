@@ -128,14 +128,14 @@ type Named = {
 const askWithPatience = async (ports: TaskStartPorts, named: Named): Promise<'started' | 'no-capacity'> => {
   for (let attempt = 1; attempt <= capacityTriesMax; attempt += 1) {
     if (attempt > 1) await ports.world.sleep(capacityPauseMs * 2 ** (attempt - 2));
-    if (await isPlaced(ports, named)) return 'started';
+    if (await isTaskPlaced(ports, named)) return 'started';
   }
   await giveUp(ports, named, noCapacity.reason);
   return 'no-capacity';
 };
 
 /** False for want of capacity. */
-const isPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolean> => {
+const isTaskPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolean> => {
   try {
     await startTask(ports, named);
     return true;

@@ -49,21 +49,21 @@ export type ConversePorts = CreatePorts & AcceptPorts & EndPorts;
 export const makeConverse = (ports: ConversePorts, defaults: SessionDefaults): Converse => {
   const say = async (session: Session, request: Spoken): Promise<Conversation> => {
     const { text, messageId, correlationId } = request;
-    const placesMax = defaults.places.agentMax;
-    await acceptMessage(ports, session, { text, messageId, correlationId, placesMax });
+    const slotsMax = defaults.slots.agentMax;
+    await acceptMessage(ports, session, { text, messageId, correlationId, slotsMax });
     return { session: session.id, workspace: session.workspace, lastEventIndex: session.lastSeq };
   };
   const found = async (id: SessionId, principal: Principal): Promise<Session> =>
     (await findSession(ports.sessions, { id, principal, intent: 'write' })).session;
   const spawn = async (request: Spawn): Promise<Conversation> => {
     const { id, principal, project, workspace } = request;
-    const wish = { kind: 'agent' as const, project, place: { id: workspace, creates: false } };
+    const wish = { kind: 'agent' as const, project, slot: { id: workspace, creates: false } };
     const session =
       (await createSession(ports, { id, principal, wish, defaults })) ?? (await found(id, principal));
     try {
       return await say(session, request);
     } catch (error) {
-      // A session whose first message found no place is of no use to anybody.
+      // A session whose first message found no slot is of no use to anybody.
       if (isAppError(error)) await ports.sessions.removeUnused(session);
       throw error;
     }

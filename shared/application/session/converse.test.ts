@@ -20,7 +20,7 @@ const defaultsFor = (agentMax: number): Spawn['defaults'] => ({
   flavor: 'small',
   template: 'python',
   lifetimes,
-  places: { executionMax: 10, agentMax },
+  slots: { executionMax: 10, agentMax },
 });
 
 const opened = ({ agentMax = 10 } = {}) => {
@@ -29,7 +29,7 @@ const opened = ({ agentMax = 10 } = {}) => {
   const ports = { ...quiet.ports, world: { ...quiet.ports.world, sha256 } };
   const common = {
     principal: admin,
-    place: { creates: false },
+    ref: { creates: false },
     wish: {},
     defaults: defaultsFor(agentMax),
     correlationId: 'c',
@@ -46,8 +46,8 @@ const opened = ({ agentMax = 10 } = {}) => {
 
 test('WS3: of many who speak at once one makes the session, and every message reaches it', async () => {
   const { say, inboxOf } = opened();
-  const place = { id: crypto.randomUUID(), creates: true };
-  const all = await Promise.all(Array.from({ length: 20 }, (_, index) => say({ place, text: `m${index}` })));
+  const ref = { id: crypto.randomUUID(), creates: true };
+  const all = await Promise.all(Array.from({ length: 20 }, (_, index) => say({ ref, text: `m${index}` })));
   expect(new Set(all.map(({ session }) => session.id)).size).toBe(1);
   expect(all.filter(({ spawned }) => spawned)).toHaveLength(1);
   expect(all.filter(({ workspaceCreated }) => workspaceCreated)).toHaveLength(1);
@@ -70,20 +70,20 @@ test('WS3: whose session ends while they speak speak to the next one', async () 
 
 test('WS4: a message is said once under its id, by whatever way it is repeated', async () => {
   const { say, spawn, end, inboxOf } = opened();
-  const place = { creates: true };
-  const first = await say({ place, messageId: 'once' });
-  const again = await say({ place, messageId: 'once' });
+  const ref = { creates: true };
+  const first = await say({ ref, messageId: 'once' });
+  const again = await say({ ref, messageId: 'once' });
   expect([again.session.id, again.spawned, again.isRepeated]).toEqual([first.session.id, false, true]);
   expect(await inboxOf(first.session)).toEqual(['hello']);
   await end(again.session);
-  const late = await say({ place, messageId: 'once' });
+  const late = await say({ ref, messageId: 'once' });
   expect([late.session.id, late.messageId, late.isRepeated]).toEqual([first.session.id, 'once', true]);
-  const other = await say({ place: { id: first.session.workspace, creates: false }, messageId: 'twice' });
+  const other = await say({ ref: { id: first.session.workspace, creates: false }, messageId: 'twice' });
   expect(other.spawned).toBe(true);
   const here = { id: first.session.workspace, creates: false };
-  const later = await say({ place: here, messageId: 'later' });
+  const later = await say({ ref: here, messageId: 'later' });
   await end(later.session);
-  const repeated = await say({ place: here, messageId: 'later' });
+  const repeated = await say({ ref: here, messageId: 'later' });
   expect([repeated.session.id, repeated.isRepeated]).toEqual([other.session.id, true]);
   const wish = { newSession: true, text: 'x', messageId: 'thrice' };
   const [one, two] = [await spawn(wish), await spawn(wish)];
@@ -98,18 +98,18 @@ test('people have a default workspace each, and do not speak to each other’s a
     await say(),
   ];
   expect(new Set([ann, bob, token].map(({ session }) => session.workspace)).size).toBe(3);
-  const place = { id: ann.session.workspace, creates: false };
-  await expect(say({ principal: personOf('bob'), place })).rejects.toMatchObject({
+  const ref = { id: ann.session.workspace, creates: false };
+  await expect(say({ principal: personOf('bob'), ref })).rejects.toMatchObject({
     code: 'workspace_not_found',
   });
   const own = await say({ principal: personOf('ann') });
   expect(own.session.id).toBe(ann.session.id);
 });
 
-test('a session whose first message finds no place is not left behind', async () => {
+test('a session whose first message finds no slot is not left behind', async () => {
   const { say, ports } = opened({ agentMax: 1 });
-  const first = await say({ place: { creates: true } });
-  await expect(say({ place: { creates: true } })).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
+  const first = await say({ ref: { creates: true } });
+  await expect(say({ ref: { creates: true } })).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
   const { sessions } = await ports.sessions.listOfProject(defaultProject, { itemsMax: 10 });
   expect(sessions.map(({ id }) => id)).toEqual([first.session.id]);
 });

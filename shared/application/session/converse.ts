@@ -14,7 +14,7 @@ import { AppError, isAppError } from '../../errors.ts';
 import { type AcceptPorts, type NewMessage, offerMessage } from '../turn/accept-message.ts';
 import { type CreatePorts, createIn, workingProject } from './create-session.ts';
 import type { SessionDefaults, SessionWish } from './new-session.ts';
-import { type ResolvedWorkspace, resolveWorkspace, type WorkspacePlace } from './resolve-workspace.ts';
+import { type ResolvedWorkspace, resolveWorkspace, type WorkspaceRef } from './resolve-workspace.ts';
 
 export type ConversePorts = CreatePorts & AcceptPorts;
 
@@ -22,9 +22,9 @@ export type Speech = {
   readonly principal: Principal;
   /** Absent: the project of the scope, or the default one. */
   readonly project?: string | undefined;
-  readonly place: WorkspacePlace;
+  readonly ref: WorkspaceRef;
   /** Of a session that is made by this. */
-  readonly wish: Omit<SessionWish, 'kind' | 'project' | 'place' | 'firstCall'>;
+  readonly wish: Omit<SessionWish, 'kind' | 'project' | 'slot' | 'firstCall'>;
   readonly defaults: SessionDefaults;
   readonly correlationId: string;
   /** Repeated with the same id, it is said once. */
@@ -69,11 +69,11 @@ export const spawnSession = (ports: ConversePorts, spawn: Spawn): Promise<Conver
 const racesMax = 20;
 
 const converse = async (ports: ConversePorts, spawn: Spawn): Promise<Conversed> => {
-  const { principal, place, messageId } = spawn;
+  const { principal, ref, messageId } = spawn;
   const project = await workingProject(ports.projects, principal, spawn.project);
   const once = messageId === undefined ? {} : { onceFor: messageId };
   for (let race = 0; race < racesMax; race += 1) {
-    const where = await resolveWorkspace(ports, { project, principal }, { ...place, ...once });
+    const where = await resolveWorkspace(ports, { project, principal }, { ...ref, ...once });
     const entered = await enter(ports, spawn, { project, where });
     if (entered !== undefined && !isEnded(entered.session.status)) await spawn.prepare?.(entered.session);
     const conversed = entered && (await say(ports, spawn, entered));
@@ -143,7 +143,7 @@ const say = async (ports: ConversePorts, spawn: Spawn, entered: Entered): Promis
   const { text, messageId, correlationId, defaults, wish } = spawn;
   if (text === undefined) return { ...entered, lastEventIndex, isRepeated: false };
   const { model } = wish;
-  const message = { text, messageId, model, correlationId, placesMax: defaults.places.agentMax };
+  const message = { text, messageId, model, correlationId, slotsMax: defaults.slots.agentMax };
   const offered = isEnded(session.status) ? undefined : await offer(ports, session, { message, spawned });
   if (offered !== undefined && offered.result !== 'ended') {
     const isRepeated = offered.result === 'duplicate';
@@ -162,7 +162,7 @@ const repeatedTo = async (
   return { messageId: messageId as MessageId, isRepeated: true };
 };
 
-/** A session whose first message found no place is of no use to anybody. */
+/** A session whose first message found no slot is of no use to anybody. */
 const offer = async (
   ports: ConversePorts,
   session: Session,

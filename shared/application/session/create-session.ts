@@ -1,5 +1,5 @@
 /**
- * Makes a session, in the workspace it names or in one of its own. An execution session takes its place at once, an
+ * Makes a session, in the workspace it names or in one of its own. An execution session takes its slot at once, an
  * agent session with its first message.
  */
 import { projectOf } from '../../domain/access.ts';
@@ -8,7 +8,7 @@ import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { redriveAfterMs } from '../../domain/limits.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
-import { placesMax } from '../../domain/quota.ts';
+import { slotsMax } from '../../domain/quota.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import { endedStatus, type Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import type { SessionStore } from '../../ports/session-store.ts';
 import type { World } from '../../ports/world.ts';
 import { auditRow } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
-import { noPlace } from '../access/find-session.ts';
+import { noFreeSlot } from '../access/find-session.ts';
 import { newSession, type SessionDefaults, type SessionWish } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace, type WorkspacePorts } from './resolve-workspace.ts';
 
@@ -39,7 +39,7 @@ export type CreateRequest = {
 /** Somebody makes, enters or deletes the same workspace at the same moment. */
 const racesMax = 10;
 
-/** The session, or undefined when the id is taken. Throws `resource_limit_exceeded` when no place is left. */
+/** The session, or undefined when the id is taken. Throws `resource_limit_exceeded` when no slot is left. */
 export const createSession = async (
   ports: CreatePorts,
   request: CreateRequest,
@@ -47,7 +47,7 @@ export const createSession = async (
   const { principal, wish } = request;
   const project = await workingProject(ports.projects, principal, wish.project);
   for (let race = 0; race < racesMax; race += 1) {
-    const where = wish.place && (await resolveWorkspace(ports, { project, principal }, wish.place));
+    const where = wish.ref && (await resolveWorkspace(ports, { project, principal }, wish.ref));
     const made = await createIn(ports, request, { project, ...(where === undefined ? {} : { where }) });
     if (made !== 'moved') return made === 'exists' ? undefined : made;
   }
@@ -75,15 +75,15 @@ export const createIn = async (
   const workspace = where?.workspace.id ?? (ports.world.uuid() as WorkspaceId);
   const session = newSession({ now: ports.world.now(), id }, { project, workspace }, request);
   const { kind } = session;
-  const max = placesMax(kind, defaults.places);
+  const max = slotsMax(kind, defaults.slots);
   const result = await ports.sessions.create(session, {
     ...(where?.isNew === false
       ? { enters: after === undefined ? {} : { after } }
       : { workspace: firstEntered(session, where?.workspace) }),
-    placesMax: max,
+    slotsMax: max,
     audits: auditsOf(request.principal, session),
   });
-  if (result === 'full') throw noPlace(kind, max);
+  if (result === 'full') throw noFreeSlot(kind, max);
   if (result === 'orphan') throw new InvariantError('a session that nobody started has no parent');
   if (result !== 'created') return result;
   await refuseIfDeleted(ports, session);

@@ -4,7 +4,7 @@
  */
 
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
-import { savedPlace } from '../../domain/saved-tree.ts';
+import { savedEntryAt } from '../../domain/saved-tree.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
@@ -34,8 +34,8 @@ export const lookAtFiles = async (
   if (running !== undefined) return running;
   const checkpoint = workspace?.checkpoint;
   if (checkpoint !== undefined) return ports.savedFiles.fetch(session.workspace, { ...wish, checkpoint });
-  const place = savedPlace([], wish.path);
-  if (place.kind === 'refused') throw new AppError(place.code, place.message);
+  const ref = savedEntryAt([], wish.path);
+  if (ref.kind === 'refused') throw new AppError(ref.code, ref.message);
   return Response.json({ files: [] });
 };
 

@@ -17,12 +17,12 @@ import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { decodeProvider, defaultModels, type ProviderName } from '../../domain/model.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
-import type { PlaceLimits } from '../../domain/quota.ts';
+import type { SlotLimits } from '../../domain/quota.ts';
 import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-lifetime.ts';
 import { noUsage } from '../../domain/turn/calls.ts';
 import { AppError } from '../../errors.ts';
-import type { WorkspacePlace } from './resolve-workspace.ts';
+import type { WorkspaceRef } from './resolve-workspace.ts';
 
 export type SessionDefaults = {
   readonly provider: ProviderName;
@@ -31,14 +31,14 @@ export type SessionDefaults = {
   readonly flavor: Flavor;
   readonly template: Template;
   readonly lifetimes: Lifetimes;
-  readonly places: PlaceLimits;
+  readonly slots: SlotLimits;
 };
 
 export type SessionWish = {
   readonly kind?: SessionKind | undefined;
   readonly project?: string | undefined;
   /** Absent: a workspace of its own, which goes with it. */
-  readonly place?: WorkspacePlace | undefined;
+  readonly ref?: WorkspaceRef | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly flavor?: string | undefined;

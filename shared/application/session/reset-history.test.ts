@@ -16,7 +16,7 @@ test('that of an ended session, which is told so', async () => {
     defaults: {
       ...{ provider: 'demo', flavor: 'small', template: 'python' },
       lifetimes: { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 },
-      places: { executionMax: 10, agentMax: 10 },
+      slots: { executionMax: 10, agentMax: 10 },
     },
   });
   if (session === undefined) throw new Error('no session was made');

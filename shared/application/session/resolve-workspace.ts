@@ -12,7 +12,7 @@ import type { World } from '../../ports/world.ts';
 export type WorkspacePorts = { readonly workspaces: WorkspaceStore; readonly world: World };
 
 /** Which workspace is wanted; of one that is made also what is known of it. */
-export type WorkspacePlace = {
+export type WorkspaceRef = {
   readonly id?: string | undefined;
   /** Make it when it is not there. */
   readonly creates: boolean;
@@ -30,26 +30,26 @@ export type ResolvedWorkspace = { readonly workspace: Workspace; readonly isNew:
 export const resolveWorkspace = async (
   ports: WorkspacePorts,
   within: Within,
-  place: WorkspacePlace,
+  ref: WorkspaceRef,
 ): Promise<ResolvedWorkspace> => {
-  const named = place.id === undefined ? undefined : idOf(place.id, place.creates);
+  const named = ref.id === undefined ? undefined : idOf(ref.id, ref.creates);
   const defaultId = defaultWorkspaceId(ports.world, within);
   if (named === defaultId) return theDefault(ports, within);
   const found = named && (await ports.workspaces.get(named));
   const whereabouts = found === undefined ? 'nowhere' : isUsable(found, within) ? 'here' : 'elsewhere';
-  switch (workspaceStep({ id: named, creates: place.creates }, whereabouts)) {
+  switch (workspaceStep({ id: named, creates: ref.creates }, whereabouts)) {
     case 'default':
       return theDefault(ports, within);
     case 'use':
       return { workspace: found as Workspace, isNew: false };
     case 'new':
-      return onceMade(ports, within, place);
+      return onceMade(ports, within, ref);
     case 'make':
-      return { workspace: newWorkspace(ports.world, within, { ...place, id: named }), isNew: true };
+      return { workspace: newWorkspace(ports.world, within, { ...ref, id: named }), isNew: true };
     case 'conflict':
       throw idTaken();
     case 'not-found':
-      throw workspaceNotFound(place.id ?? '');
+      throw workspaceNotFound(ref.id ?? '');
   }
 };
 
@@ -78,7 +78,7 @@ export const theDefault = async (
 export const newWorkspace = (
   world: World,
   { project, principal }: Within,
-  { id, externalId, source }: Pick<WorkspacePlace, 'externalId' | 'source'> & { id: WorkspaceId | undefined },
+  { id, externalId, source }: Pick<WorkspaceRef, 'externalId' | 'source'> & { id: WorkspaceId | undefined },
 ): Workspace => ({
   id: id ?? (world.uuid() as WorkspaceId),
   owner: namedWorkspaceOwner(principal, project.id),
@@ -93,15 +93,15 @@ export const newWorkspace = (
 const onceMade = async (
   ports: WorkspacePorts,
   within: Within,
-  place: WorkspacePlace,
+  ref: WorkspaceRef,
 ): Promise<ResolvedWorkspace> => {
   const { world, workspaces } = ports;
-  if (place.onceFor === undefined)
-    return { workspace: newWorkspace(world, within, { ...place, id: undefined }), isNew: true };
-  const key = `new workspace\n${within.project.id}\n${within.principal.owner}\n${place.onceFor}`;
+  if (ref.onceFor === undefined)
+    return { workspace: newWorkspace(world, within, { ...ref, id: undefined }), isNew: true };
+  const key = `new workspace\n${within.project.id}\n${within.principal.owner}\n${ref.onceFor}`;
   const id = derivedUuid(world.sha256(key)) as WorkspaceId;
   const found = await workspaces.get(id);
-  if (found === undefined) return { workspace: newWorkspace(world, within, { ...place, id }), isNew: true };
+  if (found === undefined) return { workspace: newWorkspace(world, within, { ...ref, id }), isNew: true };
   if (!isUsable(found, within)) throw idTaken();
   return { workspace: found, isNew: false };
 };

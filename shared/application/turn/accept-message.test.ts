@@ -16,12 +16,12 @@ const open = async () => {
     defaults: {
       ...{ provider: 'demo', flavor: 'small', template: 'python' },
       lifetimes: { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 },
-      places: { executionMax: 10, agentMax: 10 },
+      slots: { executionMax: 10, agentMax: 10 },
     },
   });
   if (session === undefined) throw new Error('no session was made');
   return {
-    say: (text: string) => acceptMessage(ports, session, { text, correlationId: 'c', placesMax: 10 }),
+    say: (text: string) => acceptMessage(ports, session, { text, correlationId: 'c', slotsMax: 10 }),
     inbox: async () => (await ports.sessions.loadWork(session.id)).inbox.length,
   };
 };

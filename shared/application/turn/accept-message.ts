@@ -13,7 +13,7 @@ import type { Invoker } from '../../ports/invoker.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { World } from '../../ports/world.ts';
-import { noPlace } from '../access/find-session.ts';
+import { noFreeSlot } from '../access/find-session.ts';
 
 export type AcceptPorts = {
   readonly sessions: SessionStore;
@@ -31,7 +31,7 @@ export type NewMessage = {
   readonly acceptedAt?: number;
   readonly correlationId: string;
   /** Active agent sessions of one project. */
-  readonly placesMax: number;
+  readonly slotsMax: number;
 };
 
 /** The id under which the message was accepted, now or before. */
@@ -58,7 +58,7 @@ export type Offered = {
 export const offerMessage = async (
   { sessions, invoker, telemetry, world }: AcceptPorts,
   session: Session,
-  { text, model, connectionId, correlationId, placesMax, ...given }: NewMessage,
+  { text, model, connectionId, correlationId, slotsMax, ...given }: NewMessage,
 ): Promise<Offered> => {
   if (session.kind !== 'agent')
     throw new AppError('invalid_session_state', 'an execution session takes no messages');
@@ -72,7 +72,7 @@ export const offerMessage = async (
     ...(model === undefined ? {} : { model }),
     ...(connectionId === undefined ? {} : { connectionId }),
   };
-  const result = await sessions.accept(session, message, placesMax);
+  const result = await sessions.accept(session, message, slotsMax);
   switch (result) {
     case 'ended':
       return { messageId, result };
@@ -85,7 +85,7 @@ export const offerMessage = async (
     case 'crowded':
       throw crowded();
     case 'full':
-      throw noPlace('agent', placesMax);
+      throw noFreeSlot('agent', slotsMax);
     case 'accepted':
     case 'duplicate':
       telemetry.info('a message was accepted', {

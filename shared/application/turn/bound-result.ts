@@ -14,7 +14,7 @@ export type BoundPorts = { readonly link: SandboxLink; readonly telemetry: Telem
 
 export type BoundedResult = { readonly content: readonly ToolContent[]; readonly text: string };
 
-export type WholePlace = {
+export type ResultFile = {
   /** The call's key: names the file. */
   readonly key: string;
   readonly enter: () => Promise<{ readonly sandbox: LiveSandbox }>;
@@ -29,7 +29,7 @@ const fileBytesMax = 4 * 1_048_576;
 export const boundResult = async (
   ports: BoundPorts,
   content: readonly ToolContent[],
-  place: WholePlace,
+  place: ResultFile,
 ): Promise<BoundedResult> => {
   const whole = textOf(content);
   const isLong = whole.length > toolResultCharactersMax;
@@ -45,7 +45,7 @@ export const boundResult = async (
 /** Where the whole is, in words. */
 const keepWhole = async (
   { link, telemetry }: BoundPorts,
-  { key, enter, correlationId }: WholePlace,
+  { key, enter, correlationId }: ResultFile,
   whole: string,
 ): Promise<string> => {
   const name = key.replaceAll(/[^\w.-]+/g, '-').slice(-100);

@@ -4,7 +4,7 @@ import {
   message,
   newSession,
   note,
-  placesMax,
+  slotsMax,
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
@@ -16,7 +16,7 @@ const open = async (change: Partial<Session> = {}) => {
   const quiet = openQuietPorts();
   const { ports, clock } = quiet;
   const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now, ...change });
-  await ports.sessions.create(session, { workspace: workspaceOf(session), placesMax });
+  await ports.sessions.create(session, { workspace: workspaceOf(session), slotsMax });
   const ending = { reason: 'idle', correlationId: 'c' };
   const read = async (): Promise<Session> => (await ports.sessions.get(session.id)) ?? session;
   const said = async () => {
@@ -31,7 +31,7 @@ const open = async (change: Partial<Session> = {}) => {
 
 test('a session that got its first message since it was read keeps it, and its life', async () => {
   const { ports, session, end, read, said } = await open();
-  await ports.sessions.accept(session, message('m', 1_000_500), placesMax);
+  await ports.sessions.accept(session, message('m', 1_000_500), slotsMax);
   expect(await end(session, true)).toBe(false);
   expect((await read()).status).toBe('running');
   expect((await ports.sessions.loadWork(session.id)).inbox).toHaveLength(1);
@@ -48,13 +48,13 @@ test('a session that was touched since it was read is left alone', async () => {
 test('a message that comes while another is cancelled is left alone when it says so, and completed otherwise', async () => {
   for (const unlessMoved of [true, false]) {
     const { ports, session, end, read, said, hooks } = await open();
-    await ports.sessions.accept(session, message('one', 1_000_500), placesMax);
+    await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
     const seen = await read();
     let isFirst = true;
     hooks.before = async ({ input }) => {
       if (!isFirst || !JSON.stringify(input).includes('"completion')) return;
       isFirst = false;
-      await ports.sessions.accept(seen, message('two', 1_000_600), placesMax);
+      await ports.sessions.accept(seen, message('two', 1_000_600), slotsMax);
     };
     expect(await end(seen, unlessMoved)).toBe(!unlessMoved);
     expect((await ports.sessions.loadWork(session.id)).inbox).toHaveLength(unlessMoved ? 1 : 0);
@@ -72,7 +72,7 @@ test('an idle one is ended with five requests before its sandbox is let go', asy
 
 test('a cancel that loses every race says so', async () => {
   const { ports, session, hooks, read } = await open();
-  await ports.sessions.accept(session, message('one', 1_000_500), placesMax);
+  await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
   let isOwn = false;
   hooks.before = async ({ input }) => {
     if (isOwn || !JSON.stringify(input).includes('"completion')) return;

@@ -1,6 +1,6 @@
 /**
  * Ends a session: its running turn and every waiting message are completed as cancelled, then it is marked
- * ended and its place given back, then its sandbox is asked to stop unless another session of the workspace
+ * ended and its slot given back, then its sandbox is asked to stop unless another session of the workspace
  * still uses it. Who dies in between leaves the rest to the janitor, which looks again soon.
  */
 

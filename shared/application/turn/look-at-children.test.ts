@@ -1,6 +1,6 @@
 /** What a parent reads of its children: all that have answered (CH3) in one hold of its lease, and nothing of those that work. */
 import { expect, test } from 'vitest';
-import { message, newSession, placesMax, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { message, newSession, slotsMax, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
@@ -49,8 +49,8 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
   const { ports } = openQuietPorts();
   const { sessions } = ports;
   const parent = newSession();
-  await sessions.create(parent, { workspace: workspaceOf(parent), placesMax });
-  await sessions.accept(parent, message('m', 1), placesMax);
+  await sessions.create(parent, { workspace: workspaceOf(parent), slotsMax });
+  await sessions.accept(parent, message('m', 1), slotsMax);
   const held = await sessions.takeLease(parent.id, { holder: 'me', at: 2, until: 1e12 });
   if (held === undefined) throw new Error('the lease was not free');
   const family = { root: parent.id, parent: parent.id };
@@ -59,7 +59,7 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
     const child = { ...newSession(), status, family, depth: 1 };
     await sessions.create(child, {
       workspace: workspaceOf(child),
-      placesMax,
+      slotsMax,
       child: { parent: held, agentsMax: 9 },
     });
     if (status !== 'running') await sessions.append(child.id, answered(`answer ${place}`), 3);
@@ -123,7 +123,7 @@ test('one that is idle with the message still before it is waited for', async ()
   const id = childOf(desk);
   const session = await ports.sessions.get(id);
   if (session === undefined) throw new Error('the child is not there');
-  await ports.sessions.accept(session, message('asked', 5), placesMax);
+  await ports.sessions.accept(session, message('asked', 5), slotsMax);
   // The turn before it ends: its holder has not seen the message yet.
   const { turn } = await ports.sessions.loadWork(id);
   await ports.sessions.commitTurn({

@@ -87,7 +87,7 @@ const open = ({
       },
     },
     mcpTimes: { checkMs: 60_000 },
-    places: { read: (holder) => Promise.resolve({ holder, counted: 0, version: 0, taken: [] }) },
+    slots: { read: (holder) => Promise.resolve({ holder, counted: 0, version: 0, taken: [] }) },
     sessions: { append: () => Promise.resolve([]) },
     // The project has no session that could be told.
     connections: {} as ConnectionStore,

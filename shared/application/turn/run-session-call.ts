@@ -114,7 +114,7 @@ const say = async (ports: SessionCallPorts, { call, asked }: Ask<'message'>): Pr
   const { effect, correlationId } = call;
   const { session_id: id, prompt: text, model, wait } = asked;
   const child = await childOf(ports, call, id);
-  const message = { text, messageId: effect.key, model, correlationId, placesMax: Number.MAX_SAFE_INTEGER };
+  const message = { text, messageId: effect.key, model, correlationId, slotsMax: Number.MAX_SAFE_INTEGER };
   const { messageId, result } = await offerMessage(ports, child, message);
   if (result === 'ended')
     throw new AppError('invalid_session_state', `session ${id} is ${child.status}`, {

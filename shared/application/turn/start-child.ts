@@ -44,7 +44,7 @@ export const startChild = async (ports: StartPorts, birth: Birth): Promise<Start
   const child = await make(ports, birth);
   if (child === undefined) return undefined;
   const message = idFor<MessageId>(ports, birth, 'message');
-  const offer = { text, messageId: message, correlationId, placesMax: Number.MAX_SAFE_INTEGER };
+  const offer = { text, messageId: message, correlationId, slotsMax: Number.MAX_SAFE_INTEGER };
   const { result } = await offerMessage(ports, child, offer);
   if (result === 'ended')
     throw new AppError('invalid_session_state', 'the new session was ended before it began');
@@ -61,7 +61,7 @@ const make = async (ports: StartPorts, birth: Birth): Promise<Session | undefine
   const { owner, project, createdAt } = child;
   const made = await ports.sessions.create(child, {
     ...(isShared ? { enters: {} } : { workspace: { id: workspace, owner, project, createdAt, users: [id] } }),
-    placesMax: 0,
+    slotsMax: 0,
     child: { parent, agentsMax: limits.agentsPerSessionMax },
   });
   switch (made) {

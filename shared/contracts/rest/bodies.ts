@@ -7,7 +7,7 @@ import {
   cleanupHoursMax,
   clientIdCharactersMax,
   eventsPerSessionMax,
-  placeWaitSecondsMax,
+  slotWaitSecondsMax,
   tokenSecondsMax,
   toolNamesMax,
 } from '#shared/domain/limits.ts';
@@ -47,9 +47,9 @@ export const createSessionBody = z.object({
     .optional()
     .describe('Tools of yours that its agent is offered; calls are events caller_tool:request.'),
   allowSmallerFlavor: z.boolean().optional(),
-  /** Stops the least recently used idle execution session when no place is left. */
+  /** Stops the least recently used idle execution session when no slot is left. */
   evictIdle: z.boolean().default(false),
-  waitSeconds: z.number().min(0).max(placeWaitSecondsMax).default(0),
+  waitSeconds: z.number().min(0).max(slotWaitSecondsMax).default(0),
 });
 
 /** Where it works is asked apart from what it is. */
@@ -62,7 +62,7 @@ export const sessionWishOf = ({
 }: z.output<typeof createSessionBody>) =>
   id === undefined && createWorkspace === undefined
     ? wish
-    : { ...wish, place: { id, creates: createWorkspace ?? false, externalId, source } };
+    : { ...wish, ref: { id, creates: createWorkspace ?? false, externalId, source } };
 
 export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 

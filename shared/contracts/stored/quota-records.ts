@@ -1,9 +1,9 @@
-/** What is taken of the limits, as the table holds it: the places of an owner, the agents and the money of a tree. */
+/** What is taken of the limits, as the table holds it: the slots of an owner, the agents and the money of a tree. */
 import * as z from 'zod';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { count, epochMs, flavor, id, usd } from './fields.ts';
 
-export const placeRecord = z.object({ session: id<SessionId>(), flavor, takenAt: epochMs });
+export const slotRecord = z.object({ session: id<SessionId>(), flavor, takenAt: epochMs });
 
 /** Reservations by session. */
 export const treeRecord = z.object({

@@ -6,7 +6,7 @@ import { previewRecord, principalRecord, ticketRecord } from './access-records.t
 import { connectionRecord } from './connection-records.ts';
 import { historyRecord, inboxRecord } from './conversation-records.ts';
 import { projectRecord } from './project-record.ts';
-import { placeRecord, treeRecord } from './quota-records.ts';
+import { slotRecord, treeRecord } from './quota-records.ts';
 import { sessionRecord } from './session-record.ts';
 import { turnState } from './turn-state.ts';
 import { sandboxLogRecord, sandboxRecord, workspaceRecord } from './workspace-record.ts';
@@ -265,7 +265,7 @@ const project = fc.record(
   },
   { requiredKeys: ['id', 'owner', 'name', 'createdAt'] },
 );
-const place = fc.record({ session: id, flavor, takenAt: count });
+const ref = fc.record({ session: id, flavor, takenAt: count });
 const tree = fc.record({
   agents: count,
   spentUsd: usd,
@@ -291,7 +291,7 @@ const records: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
   ['ticket', ticketRecord, ticket],
   ['preview', previewRecord, preview],
   ['project', projectRecord, project],
-  ['place', placeRecord, place],
+  ['slot', slotRecord, ref],
   ['tree', treeRecord, tree],
   ['portion of a sandbox log', sandboxLogRecord, sandboxLog],
 ];
@@ -337,7 +337,7 @@ test('the sandbox that the refusals start from is taken', () => {
 describe('a record is refused', () => {
   test.each<[string, z.ZodType, unknown]>([
     ['with a state that nobody knows', turnState, { kind: 'dreaming' }],
-    ['with a size that nobody sells', placeRecord, { session: 's', flavor: 'huge', takenAt: 1 }],
+    ['with a size that nobody sells', slotRecord, { session: 's', flavor: 'huge', takenAt: 1 }],
     ['with less than no money', treeRecord, { agents: 1, spentUsd: -1, reserved: {}, version: 1 }],
     ['with a source that nobody knows', sandboxRecord, { ...bareSandbox, source: 'lake' }],
     [

@@ -34,7 +34,7 @@ export const configLimitsResult = z.object({
   timeout_seconds: z
     .object({ default: secondsOf('when none is asked for'), max: secondsOf('that may be asked for') })
     .describe('Of one execution.'),
-  max_wait_seconds: secondsOf('that a call may wait for a place'),
+  max_wait_seconds: secondsOf('that a call may wait for a slot'),
   idle_seconds: z
     .object({ execution: secondsOf('until it is stopped'), agent: secondsOf('until its sandbox is stopped') })
     .describe('How long a session may do nothing.'),

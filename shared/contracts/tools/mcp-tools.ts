@@ -5,7 +5,7 @@
  * value what is allowed, and never repeats the value.
  */
 import * as z from 'zod';
-import { executionSecondsMax, placeWaitSecondsMax } from '#shared/domain/limits.ts';
+import { executionSecondsMax, slotWaitSecondsMax } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { closed, flavor, hasNoNul, moment, noNul, projectId, sessionId, template } from './tool-fields.ts';
 
@@ -46,9 +46,9 @@ const executionShape = {
   timeout: seconds(1, executionSecondsMax)
     .default(timeoutSecondsDefault)
     .describe('Seconds until the program is killed.'),
-  wait_seconds: seconds(0, placeWaitSecondsMax)
+  wait_seconds: seconds(0, slotWaitSecondsMax)
     .default(0)
-    .describe('Seconds to wait for a place when all sessions are in use.'),
+    .describe('Seconds to wait for a slot when all sessions are in use.'),
   evict_idle: z
     .boolean({ error: 'true or false' })
     .default(false)

@@ -62,7 +62,7 @@ const answered = (fields: Partial<EventOf<'model-answered'>> = {}): TurnEvent =>
 });
 const asks = (...names: string[]) =>
   names.map((name, index) => ({ callId: id(`c${index + 1}`), name, args: { n: index } }));
-const asksPlaced = (...names: string[]) =>
+const askedCallsOf = (...names: string[]) =>
   asks(...names).map((asked) => ({ ...asked, ...placed(asked.callId) }));
 const modelFailed = (code: string, step = 1): TurnEvent => ({
   type: 'model-failed',
@@ -249,7 +249,7 @@ describe('a turn without tools', () => {
 
   test('what only the provider understands stays beside its answer in the history, and is not shown', () => {
     const echo = { thinking: [{ signature: 'abc' }] };
-    const step = after(thinking, answered({ echo, calls: asksPlaced('shell') }));
+    const step = after(thinking, answered({ echo, calls: askedCallsOf('shell') }));
     expect(step.history).toEqual([
       { role: 'assistant', messageId: 'answer', text: 'hi', calls: asks('shell'), echo },
     ]);
@@ -267,7 +267,7 @@ describe('a turn without tools', () => {
   });
 
   test('a refused answer runs none of the calls it asked for', () => {
-    const step = after(thinking, answered({ end: 'refused', calls: asksPlaced('shell') }));
+    const step = after(thinking, answered({ end: 'refused', calls: askedCallsOf('shell') }));
     expect(step.state).toEqual({ kind: 'done', turnId, stopReason: 'refused' });
     expect(step.history).toEqual([{ role: 'assistant', messageId: 'answer', text: 'hi', calls: [] }]);
     expect(step.log.map(({ type }) => type)).toEqual(['message', 'completion']);
@@ -318,7 +318,7 @@ describe('approvals', () => {
     type: 'tool:decided',
     data: { turnId, callId, name, digest: `digest of ${callId}`, approved: true, by: person, ...fields },
   });
-  const two = after(thinking, answered({ text: '', calls: asksPlaced('shell', 'write'), end: 'tool_use' }));
+  const two = after(thinking, answered({ text: '', calls: askedCallsOf('shell', 'write'), end: 'tool_use' }));
 
   test('every asked call is announced, and a human is asked for the first of them', () => {
     expect(two.log).toEqual([
@@ -387,7 +387,7 @@ describe('approvals', () => {
   });
 
   test('a grant approves the waiting calls of the same tool, and the later ones', () => {
-    const three = after(thinking, answered({ calls: asksPlaced('shell', 'write', 'shell') }));
+    const three = after(thinking, answered({ calls: askedCallsOf('shell', 'write', 'shell') }));
     const step = after(three.state, decided('c1', { grant: allTools }));
     expect(statuses(step.state)).toEqual(['approved', 'pending', 'approved']);
     expect(step.log).toEqual([
@@ -402,7 +402,7 @@ describe('approvals', () => {
       decided('c2', { approved: false }),
       finished('c1'),
       finished('c3'),
-      answered({ step: 2, calls: asksPlaced('shell', 'write') }),
+      answered({ step: 2, calls: askedCallsOf('shell', 'write') }),
     );
     expect(statuses(next.state)).toEqual(['approved', 'pending']);
     expect(next.log.at(-1)).toMatchObject({ data: { callId: 'c2', queuePosition: 1, totalInQueue: 1 } });
@@ -426,7 +426,7 @@ describe('approvals', () => {
   });
 
   test('a grant that is withdrawn asks again for what it allowed and has not started', () => {
-    const three = after(thinking, answered({ calls: asksPlaced('write', 'shell', 'shell') }));
+    const three = after(thinking, answered({ calls: askedCallsOf('write', 'shell', 'shell') }));
     const given = after(three.state, decided('c1'), decided('c2', { grant: allTools }));
     expect(given.state).toMatchObject({ kind: 'acting', policy: { grants: [allTools] } });
     const waiting: Deciding = {
@@ -461,7 +461,7 @@ describe('approvals', () => {
 
   test('in auto mode nobody is asked', () => {
     const auto: Thinking = { ...thinking, policy: { mode: 'auto', grants: [] } };
-    const step = after(auto, answered({ calls: asksPlaced('shell', 'write') }));
+    const step = after(auto, answered({ calls: askedCallsOf('shell', 'write') }));
     expect(step.log.slice(3)).toEqual([
       approved('c1', 'shell', { by: { kind: 'policy', id: 'auto' } }),
       approved('c2', 'write', { by: { kind: 'policy', id: 'auto' } }),
@@ -470,7 +470,7 @@ describe('approvals', () => {
   });
 
   test('calls over the limit are left out of the queue and of the history, and that is said', () => {
-    const step = after(thinking, answered({ calls: asksPlaced('a', 'b', 'c', 'd', 'e') }));
+    const step = after(thinking, answered({ calls: askedCallsOf('a', 'b', 'c', 'd', 'e') }));
     expect(statuses(step.state)).toHaveLength(4);
     expect(step.history).toMatchObject([{ calls: asks('a', 'b', 'c', 'd') }]);
     expect(step.log.map(({ type }) => type)).toEqual([
@@ -492,19 +492,19 @@ describe('approvals', () => {
   });
 
   test('as many calls as the limit allows are taken without a word', () => {
-    const step = after(thinking, answered({ calls: asksPlaced('a', 'b', 'c', 'd') }));
+    const step = after(thinking, answered({ calls: askedCallsOf('a', 'b', 'c', 'd') }));
     expect(step.log.filter(({ type }) => type === 'agent:error')).toEqual([]);
   });
 
   test('in high mode the third answer in a row that asks for the same calls is put before a human', () => {
     const high: Thinking = { ...thinking, policy: { mode: 'high', grants: [] } };
-    const again = (step: number) => answered({ step, text: '', calls: asksPlaced('shell') });
+    const again = (step: number) => answered({ step, text: '', calls: askedCallsOf('shell') });
     const twice = after(high, again(1), finished('c1'), again(2));
     expect(twice.log.filter(({ type }) => type === 'tool:approval_required')).toEqual([]);
     const third = after(twice.state, finished('c1'), again(3));
     expect(statuses(third.state)).toEqual(['pending']);
     expect(third.log.at(-1)).toMatchObject({ type: 'tool:approval_required', data: { callId: 'c1' } });
-    const other = after(twice.state, finished('c1'), answered({ step: 3, calls: asksPlaced('write') }));
+    const other = after(twice.state, finished('c1'), answered({ step: 3, calls: askedCallsOf('write') }));
     expect(statuses(other.state)).toEqual(['approved']);
   });
 

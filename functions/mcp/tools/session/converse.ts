@@ -48,7 +48,7 @@ export const spawn = defineAction({
 const speechOf = (input: Arguments, { ports, principal, settings, correlationId }: ToolContext): Speech => ({
   principal,
   project: input.project_id,
-  place: {
+  ref: {
     id: input.workspace_id,
     creates: input.create_workspace,
     externalId: input.external_id,

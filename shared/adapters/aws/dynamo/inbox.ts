@@ -3,7 +3,7 @@
  *
  * The ACCEPTED record outlives the inbox entry, so that a message sent twice is taken once; the counter of
  * the connection bounds what one client may have open, those of the session what waits in it; a session's first message
- * takes its place.
+ * takes its slot.
  */
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import {
@@ -12,11 +12,11 @@ import {
   waitingBytesMax,
   waitingMessagesMax,
 } from '#shared/domain/limits.ts';
-import { holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
+import { holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { AcceptResult, InboxMessage, SessionStore } from '#shared/ports/session-store.ts';
-import { takePlace } from './places.ts';
 import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
+import { acquireSlot } from './slots.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 
@@ -27,8 +27,8 @@ const acceptedSecondsMax = 86_400;
 
 export const accept =
   (table: Table): SessionStore['accept'] =>
-  async (session, message, placesMax) => {
-    const result = await sendWithRetry(table, acceptance(table.name, session, { message, placesMax }));
+  async (session, message, slotsMax) => {
+    const result = await sendWithRetry(table, acceptance(table.name, session, { message, slotsMax }));
     if (result === 'done') return 'accepted';
     const refused = refusal(result, message);
     if (refused !== 'moved') return refused;
@@ -36,7 +36,7 @@ export const accept =
     const now = sessionFrom(item);
     if (isEnded(now.status)) return 'ended';
     if (isCrowded(item, message)) return 'crowded';
-    return accept(table)(now, message, placesMax);
+    return accept(table)(now, message, slotsMax);
   };
 
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
@@ -60,10 +60,10 @@ const refusal = (
 const acceptance = (
   TableName: string,
   session: Session,
-  { message, placesMax }: { readonly message: InboxMessage; readonly placesMax: number },
+  { message, slotsMax }: { readonly message: InboxMessage; readonly slotsMax: number },
 ): TransactWriteCommand => {
   const ttl = Math.ceil(message.acceptedAt / 1000) + acceptedSecondsMax;
-  const takesPlace = session.status === 'created' && holdsPlace({ ...session, status: 'running' });
+  const acquiresSlot = session.status === 'created' && holdsSlot({ ...session, status: 'running' });
   return new TransactWriteCommand({
     TransactItems: [
       {
@@ -76,7 +76,7 @@ const acceptance = (
       sessionUpdate(TableName, session, message),
       { Put: { TableName, Item: inboxItem(session.id, message) } },
       ...connectionUpdates(TableName, message, ttl),
-      ...(takesPlace ? takePlace(TableName, session, { at: message.acceptedAt, placesMax }) : []),
+      ...(acquiresSlot ? acquireSlot(TableName, session, { at: message.acceptedAt, slotsMax }) : []),
     ],
   });
 };

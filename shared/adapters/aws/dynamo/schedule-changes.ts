@@ -44,10 +44,10 @@ export const promptChange = (TableName: string, read: Schedule, next: Schedule):
   return isLongPrompt(read) ? [{ Delete: { TableName, Key: keys.schedulePrompt(next.id) } }] : [];
 };
 
-type PlaceChange = { readonly read: Schedule; readonly next: Schedule; readonly schedulesMax: number };
+type SlotChange = { readonly read: Schedule; readonly next: Schedule; readonly schedulesMax: number };
 
 /** Projects it enters and leaves, and pins of targets that are no more. */
-export const placeChange = (TableName: string, { read, next, schedulesMax }: PlaceChange): Actions => {
+export const slotChange = (TableName: string, { read, next, schedulesMax }: SlotChange): Actions => {
   const { id } = next;
   const [before, after] = [projectsOf(read), projectsOf(next)];
   const entered = after.filter((project) => !before.includes(project));

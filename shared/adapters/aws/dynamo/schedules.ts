@@ -9,7 +9,7 @@ import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
 import { newestKept, partitionItems } from './partition.ts';
-import { type Actions, enter, isNew, placeChange, projectsOf, promptChange } from './schedule-changes.ts';
+import { type Actions, enter, isNew, projectsOf, promptChange, slotChange } from './schedule-changes.ts';
 import {
   isLongPrompt,
   listedFrom,
@@ -84,7 +84,7 @@ const write =
         },
       },
       ...promptChange(TableName, read, next),
-      ...placeChange(TableName, { read, next, schedulesMax }),
+      ...slotChange(TableName, { read, next, schedulesMax }),
       ...runs.map((run) => ({ Put: { TableName, Item: runItem(run), ConditionExpression: isNew } })),
     ];
     const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));

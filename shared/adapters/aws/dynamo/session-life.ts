@@ -1,6 +1,6 @@
 /**
- * A session's beginning and end in the table: made with its workspace and its place, ended once, forgotten.
- * The place is given back in the write that ends it (L4).
+ * A session's beginning and end in the table: made with its workspace and its slot, ended once, forgotten.
+ * The slot is given back in the write that ends it (L4).
  */
 import {
   QueryCommand,
@@ -10,15 +10,15 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import { holdsPlace, isEnded, type Session } from '#shared/domain/session.ts';
+import { holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
 import { isAsRead } from '#shared/domain/session-lifetime.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
 import { batchDelete } from './batch.ts';
 import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
-import { givePlaceBack, takePlace } from './places.ts';
 import { familyActions } from './session-children.ts';
 import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
+import { acquireSlot, releaseSlot } from './slots.ts';
 import { type Cancellation, isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 import { logActions } from './turn-commit.ts';
@@ -48,7 +48,7 @@ export const create =
 const partsOf = (
   TableName: string,
   session: Session,
-  { workspace, enters, placesMax, child, audits = [] }: Making,
+  { workspace, enters, slotsMax, child, audits = [] }: Making,
 ): readonly Part[] => {
   const ConditionExpression = 'attribute_not_exists(pk)';
   const own: Actions = [
@@ -57,12 +57,12 @@ const partsOf = (
     ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
   ];
   const family = child && familyActions(TableName, session, child);
-  const place = { at: session.createdAt, placesMax };
+  const slot = { at: session.createdAt, slotsMax };
   return [
     { actions: own, refusedAs: 'exists' },
     { actions: family?.ofParent ?? [], refusedAs: 'orphan' },
     { actions: family?.ofTree ?? [], refusedAs: 'full' },
-    { actions: holdsPlace(session) ? takePlace(TableName, session, place) : [], refusedAs: 'full' },
+    { actions: holdsSlot(session) ? acquireSlot(TableName, session, slot) : [], refusedAs: 'full' },
     { actions: workspace ? makeWorkspaceActions(TableName, workspace) : [], refusedAs: 'moved' },
     { actions: enters ? [enterWorkspaceAction(TableName, session, enters.after)] : [], refusedAs: 'moved' },
   ];
@@ -99,7 +99,7 @@ const isSpokenOf = (now: Session, before: Session): boolean =>
 /** Undefined when it is gone. */
 const movedTo = ({ id }: Session, refused: Cancellation | undefined): Session | undefined => {
   if (refused?.code !== 'ConditionalCheckFailed')
-    throw new Error(`session ${id}: its place was given back before it ended`);
+    throw new Error(`session ${id}: its slot was given back before it ended`);
   return refused.item && sessionFrom(refused.item);
 };
 
@@ -135,7 +135,7 @@ const endingOf = (
   return new TransactWriteCommand({
     TransactItems: [
       { Update: update },
-      ...(holdsPlace(session) ? givePlaceBack(TableName, session, at) : []),
+      ...(holdsSlot(session) ? releaseSlot(TableName, session, at) : []),
       ...logActions(TableName, session.id, events),
     ],
   });

@@ -49,8 +49,8 @@ export const keys = {
     pk: `WORKSPACE#${id}`,
     sk: `LOG#${digits(at, 13)}#${part}`,
   }),
-  places: (holder: string) => ({ pk: `PLACES#${holder}`, sk: 'COUNTER' }),
-  place: (holder: string, session: string) => ({ pk: `PLACES#${holder}`, sk: `PLACE#${session}` }),
+  slots: (holder: string) => ({ pk: `SLOTS#${holder}`, sk: 'COUNTER' }),
+  slot: (holder: string, session: string) => ({ pk: `SLOTS#${holder}`, sk: `SLOT#${session}` }),
   project: (id: string) => ({ pk: `PROJECT#${id}`, sk: 'META' }),
   namedWorkspace: (project: string, at: number, id: string) => ({
     pk: `PROJECT#${project}`,
@@ -113,7 +113,7 @@ export const workFrom = 'INBOX#';
 /** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
 export const dueShards = 4;
 
-export type DueKind = 'session' | 'workspace' | 'places' | 'mcp' | 'schedule' | 'delivery';
+export type DueKind = 'session' | 'workspace' | 'slots' | 'mcp' | 'schedule' | 'delivery';
 
 export const duePartition = (kind: DueKind, shard: number): string => `DUE#${kind}#${shard}`;
 

@@ -1,18 +1,18 @@
 /**
- * Makes a session for somebody who is willing to wait for a place, or to have the least recently used idle
- * execution session stopped for it. A busy session never loses its place.
+ * Makes a session for somebody who is willing to wait for a slot, or to have the least recently used idle
+ * execution session stopped for it. A busy session never loses its slot.
  */
-import { executionPlaces } from '../../domain/quota.ts';
+import { executionSlots } from '../../domain/quota.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
-import type { PlaceStore } from '../../ports/place-store.ts';
+import type { SlotStore } from '../../ports/slot-store.ts';
 import { type EndPorts, endSession } from '../turn/end-session.ts';
 import { type CreatePorts, type CreateRequest, createSession } from './create-session.ts';
 
-export type PlacePorts = CreatePorts & EndPorts & { readonly places: PlaceStore };
+export type WaitForSlotPorts = CreatePorts & EndPorts & { readonly slots: SlotStore };
 
 export type Patience = {
-  /** Seconds to wait for a place. */
+  /** Seconds to wait for a slot. */
   readonly waitSeconds: number;
   readonly evictIdle: boolean;
   readonly correlationId: string;
@@ -25,8 +25,8 @@ const pauseMsMin = 100;
 const pauseMsMax = 1000;
 
 /** As `createSession`; `resource_limit_exceeded` only after the wait. */
-export const createWithPlace = async (
-  ports: PlacePorts,
+export const createSessionWhenFree = async (
+  ports: WaitForSlotPorts,
   request: CreateRequest,
   patience: Patience,
 ): Promise<Session | undefined> => {
@@ -47,11 +47,11 @@ export const createWithPlace = async (
 
 /** Stops the execution session that has been idle longest; false when every one is busy. */
 const evictOne = async (
-  ports: PlacePorts,
+  ports: WaitForSlotPorts,
   { principal }: CreateRequest,
   { correlationId }: Patience,
 ): Promise<boolean> => {
-  const { taken } = await ports.places.read(executionPlaces(principal.owner));
+  const { taken } = await ports.slots.read(executionSlots(principal.owner));
   const sessions = await ports.sessions.getMany(taken.map(({ session }) => session));
   const now = ports.world.now();
   const idle = sessions

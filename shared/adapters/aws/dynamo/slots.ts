@@ -1,16 +1,16 @@
 /**
- * Places in the table: one item per place beside one counter, moved together in the transaction that makes,
+ * Slots in the table: one item per slot beside one counter, moved together in the transaction that makes,
  * wakes or ends a session. The counter's condition is what makes the limit hard (L3).
  */
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { placeRecord } from '#shared/contracts/stored/quota-records.ts';
+import { slotRecord } from '#shared/contracts/stored/quota-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { placeAuditMs } from '#shared/domain/limits.ts';
-import { type PlaceHolder, placesOf } from '#shared/domain/quota.ts';
+import { slotAuditMs } from '#shared/domain/limits.ts';
+import { type SlotHolder, slotHolderOf } from '#shared/domain/quota.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { PlaceStore } from '#shared/ports/place-store.ts';
+import type { SlotStore } from '#shared/ports/slot-store.ts';
 import { dueItems } from './due.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
@@ -18,37 +18,37 @@ import { sendWithRetry } from './transaction.ts';
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 type Counter = NonNullable<Actions[number]['Update']>;
 
-/** Refused when no place is left: the counter's action comes first. */
-export const takePlace = (
+/** Refused when no slot is left: the counter's action comes first. */
+export const acquireSlot = (
   TableName: string,
   session: Session,
-  { at, placesMax }: { readonly at: number; readonly placesMax: number },
+  { at, slotsMax }: { readonly at: number; readonly slotsMax: number },
 ): Actions => {
-  const holder = placesOf(session);
-  const place = { session: session.id, flavor: session.flavor, takenAt: at };
+  const holder = slotHolderOf(session);
+  const slot = { session: session.id, flavor: session.flavor, takenAt: at };
   const count = countBy(TableName, holder, { step: 1, at });
   return [
     {
       Update: {
         ...count,
         ConditionExpression: 'attribute_not_exists(active) OR active < :max',
-        ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': placesMax },
+        ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': slotsMax },
       },
     },
-    { Put: { TableName, Item: { ...keys.place(holder, session.id), ...place } } },
+    { Put: { TableName, Item: { ...keys.slot(holder, session.id), ...slot } } },
   ];
 };
 
-/** Refused when the place was given back before. */
-export const givePlaceBack = (TableName: string, session: Session, at: number): Actions =>
-  giveBack(TableName, { holder: placesOf(session), session: session.id, at });
+/** Refused when the slot was given back before. */
+export const releaseSlot = (TableName: string, session: Session, at: number): Actions =>
+  giveBack(TableName, { holder: slotHolderOf(session), session: session.id, at });
 
 const giveBack = (
   TableName: string,
-  { holder, session, at }: { readonly holder: PlaceHolder; readonly session: SessionId; readonly at: number },
+  { holder, session, at }: { readonly holder: SlotHolder; readonly session: SessionId; readonly at: number },
 ): Actions => [
   {
-    Delete: { TableName, Key: keys.place(holder, session), ConditionExpression: 'attribute_exists(pk)' },
+    Delete: { TableName, Key: keys.slot(holder, session), ConditionExpression: 'attribute_exists(pk)' },
   },
   { Update: countBy(TableName, holder, { step: -1, at }) },
 ];
@@ -56,16 +56,16 @@ const giveBack = (
 /** Every change makes the holder due for an audit, once until that audit has been. */
 const countBy = (
   TableName: string,
-  holder: PlaceHolder,
+  holder: SlotHolder,
   { step, at }: { readonly step: number; readonly at: number },
 ): Counter => ({
   TableName,
-  Key: keys.places(holder),
+  Key: keys.slots(holder),
   UpdateExpression: 'SET duePk = :duePk, dueAt = if_not_exists(dueAt, :dueAt) ADD active :step, version :one',
-  ExpressionAttributeValues: { ':step': step, ':one': 1, ...dueValues('places', holder, at + placeAuditMs) },
+  ExpressionAttributeValues: { ':step': step, ':one': 1, ...dueValues('slots', holder, at + slotAuditMs) },
 });
 
-export const makePlaceStore = (table: Table): PlaceStore => ({
+export const makeSlotStore = (table: Table): SlotStore => ({
   read: async (holder) => {
     const items = await partition(table, holder);
     const counter = items.find(({ sk }) => sk === 'COUNTER');
@@ -73,7 +73,7 @@ export const makePlaceStore = (table: Table): PlaceStore => ({
       holder,
       counted: Number(counter?.['active'] ?? 0),
       version: Number(counter?.['version'] ?? 0),
-      taken: items.filter(({ sk }) => sk !== 'COUNTER').map((item) => decodeStored(placeRecord, item)),
+      taken: items.filter(({ sk }) => sk !== 'COUNTER').map((item) => decodeStored(slotRecord, item)),
     };
   },
   release: async (holder, session, at) => {
@@ -82,17 +82,17 @@ export const makePlaceStore = (table: Table): PlaceStore => ({
   },
   settle: settle(table),
   due: async (now, itemsMax) =>
-    (await dueItems(table, { kind: 'places', now, itemsMax })).map(
-      ({ pk }) => String(pk).slice('PLACES#'.length) as PlaceHolder,
+    (await dueItems(table, { kind: 'slots', now, itemsMax })).map(
+      ({ pk }) => String(pk).slice('SLOTS#'.length) as SlotHolder,
     ),
 });
 
-const partition = async ({ client, name }: Table, holder: PlaceHolder): Promise<readonly Item[]> => {
+const partition = async ({ client, name }: Table, holder: SlotHolder): Promise<readonly Item[]> => {
   const { Items = [] } = await client.send(
     new QueryCommand({
       TableName: name,
       KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': keys.places(holder).pk },
+      ExpressionAttributeValues: { ':pk': keys.slots(holder).pk },
       ConsistentRead: true,
     }),
   );
@@ -100,13 +100,13 @@ const partition = async ({ client, name }: Table, holder: PlaceHolder): Promise<
 };
 
 const settle =
-  ({ client, name }: Table): PlaceStore['settle'] =>
+  ({ client, name }: Table): SlotStore['settle'] =>
   async ({ holder, version, taken }) => {
     try {
       await client.send(
         new UpdateCommand({
           TableName: name,
-          Key: keys.places(holder),
+          Key: keys.slots(holder),
           ConditionExpression: 'version = :version',
           UpdateExpression: 'SET active = :active REMOVE duePk, dueAt',
           ExpressionAttributeValues: { ':version': version, ':active': taken.length },

@@ -1,0 +1,56 @@
+/** The audit of slots beside those who take and leave them: only what is wrong is counted as corrected. */
+import { expect, test } from 'vitest';
+import { newExecution, slotsMax, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { executionSlots } from '../../domain/quota.ts';
+import type { Session } from '../../domain/session.ts';
+import { auditSlots } from './audit-slots.ts';
+
+const open = async () => {
+  const quiet = openQuietPorts();
+  const { ports, clock } = quiet;
+  const session = newExecution({ createdAt: clock.now });
+  const make = (made: Session) => ports.sessions.create(made, { workspace: workspaceOf(made), slotsMax });
+  await make(session);
+  clock.now += 300_000;
+  return { ...quiet, session, holder: executionSlots(session.owner), make };
+};
+
+test('a read that falls between two slots is no correction: the holder moved, and stays due', async () => {
+  const { ports, counted, clock, session, holder, make } = await open();
+  const { read } = ports.slots;
+  let reads = 0;
+  const slots = {
+    ...ports.slots,
+    read: async (of: typeof holder) => {
+      const found = await read(of);
+      reads += 1;
+      if (reads !== 2) return found;
+      await make(newExecution({ owner: session.owner, createdAt: clock.now }));
+      // Half of it: the slot, and not yet the counter beside it.
+      return { ...found, taken: (await read(of)).taken };
+    },
+  };
+  expect(await auditSlots({ ...ports, slots })).toEqual({ audited: 1, corrected: 0 });
+  expect(counted).not.toHaveProperty('SlotsCorrected');
+  expect(await ports.slots.due(clock.now, 10)).toEqual([holder]);
+});
+
+test('a session that ends while its slot is looked at is no correction', async () => {
+  const { ports, session, clock } = await open();
+  const sessions = {
+    getMany: async (ids: readonly Session['id'][]) => {
+      await ports.sessions.end(session, { status: 'stopped', at: clock.now, dueAt: clock.now });
+      return ports.sessions.getMany(ids);
+    },
+  };
+  expect(await auditSlots({ ...ports, sessions })).toEqual({ audited: 1, corrected: 0 });
+});
+
+test('a slot that nobody holds is given back, and counted', async () => {
+  const { ports, session, clock, holder } = await open();
+  await ports.sessions.forget(session.id);
+  expect(await auditSlots(ports)).toEqual({ audited: 1, corrected: 1 });
+  expect(await ports.slots.read(holder)).toMatchObject({ counted: 0, taken: [] });
+  expect(await ports.slots.due(clock.now, 10)).toEqual([]);
+});
