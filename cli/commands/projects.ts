@@ -27,13 +27,13 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const fields = ['description', 'model', 'flavor', 'template', 'approvals'];
-const wishOf = (call: Call) => Object.fromEntries(fields.map((field) => [field, call.text(field)]));
+const optionsOf = (call: Call) => Object.fromEntries(fields.map((field) => [field, call.text(field)]));
 const pathOf = ({ positionals }: Call): string => `/api/projects/${segment(positionals[0] ?? '')}`;
 
 const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
   if (name === undefined) throw wrongUsage('a project needs a name');
-  const body = given({ name, ...wishOf(call) });
+  const body = given({ name, ...optionsOf(call) });
   const made = await (await call.client()).send<Project>('POST', '/api/projects', body);
   call.output.result(made, () => facts(made));
 };
@@ -46,7 +46,7 @@ const get = async (call: Call): Promise<undefined> => {
 /** A default that is taken away is the operator's again. */
 const update = async (call: Call): Promise<undefined> => {
   const cleared = Object.fromEntries(call.list('clear').map((field) => [field, null]));
-  const body = { ...given({ name: call.text('name'), ...wishOf(call) }), ...cleared };
+  const body = { ...given({ name: call.text('name'), ...optionsOf(call) }), ...cleared };
   const changed = await (await call.client()).send<Project>('PATCH', pathOf(call), body);
   call.output.result(changed, () => facts(changed));
 };

@@ -81,7 +81,7 @@ const targetsOf = (call: Call): readonly Target[] | undefined => {
   return targets.length === 0 ? undefined : targets;
 };
 
-const wishOf = (call: Call): Record<string, unknown> =>
+const optionsOf = (call: Call): Record<string, unknown> =>
   given({
     cronExpr: call.text('cron'),
     prompt: call.text('prompt'),
@@ -91,7 +91,11 @@ const wishOf = (call: Call): Record<string, unknown> =>
   });
 
 const create = async (call: Call): Promise<undefined> => {
-  const body = { name: idOf(call), ...wishOf(call), ...(call.isSet('disabled') ? { enabled: false } : {}) };
+  const body = {
+    name: idOf(call),
+    ...optionsOf(call),
+    ...(call.isSet('disabled') ? { enabled: false } : {}),
+  };
   const made = await (await call.client()).send<Schedule>('POST', '/api/schedules', body);
   call.output.result(made, () => facts(made));
 };
@@ -100,7 +104,7 @@ const change = async (call: Call, wish: object): Promise<undefined> => {
   const changed = await (await call.client()).send<Schedule>('PATCH', pathOf(call), wish);
   call.output.result(changed, () => facts(changed));
 };
-const update = (call: Call) => change(call, given({ name: call.text('name'), ...wishOf(call) }));
+const update = (call: Call) => change(call, given({ name: call.text('name'), ...optionsOf(call) }));
 const enabling = (enabled: boolean) => (call: Call) => change(call, { enabled });
 
 const remove = async (call: Call): Promise<undefined> => {

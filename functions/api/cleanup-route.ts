@@ -28,7 +28,7 @@ export const cleanupRoute = (ports: CleanupPorts): ApiRoute => ({
     const { project, maxAgeHours } = bodyOf(event, cleanupBody);
     const correlationId = event.requestContext.requestId;
     const forgetFiles = (workspace: WorkspaceId) => ports.forgetter.forgetWorkspace(workspace, correlationId);
-    const wish = { principal: principalOf(event), project, ageMsMin: maxAgeHours * hourMs, correlationId };
-    return json(200, await cleanUpSessions({ ...ports, forgetFiles }, wish));
+    const options = { principal: principalOf(event), project, ageMsMin: maxAgeHours * hourMs, correlationId };
+    return json(200, await cleanUpSessions({ ...ports, forgetFiles }, options));
   },
 });

@@ -23,15 +23,18 @@ export const insideErrors = [
   'sandbox_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-export const inside = async (ports: InsidePorts, event: ApiEvent, wish: InsideWish): Promise<LiveSandbox> =>
-  (await acquireInside(ports, event, wish)).sandbox;
+export const inside = async (
+  ports: InsidePorts,
+  event: ApiEvent,
+  options: OpenRequest,
+): Promise<LiveSandbox> => (await acquireInside(ports, event, options)).sandbox;
 
-type InsideWish = { readonly session: Session; readonly settings: InsideSettings };
+type OpenRequest = { readonly session: Session; readonly settings: InsideSettings };
 
 /** With its workspace, as it was read on the way. */
 export const acquireInside = (
   ports: InsidePorts,
   event: ApiEvent,
-  { session, settings: { lifetimes } }: InsideWish,
+  { session, settings: { lifetimes } }: OpenRequest,
 ): Promise<AcquiredSandbox> =>
   openSandbox(ports, session, { lifetimes, correlationId: event.requestContext.requestId });

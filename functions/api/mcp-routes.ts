@@ -154,8 +154,8 @@ const switchRoute = (ports: McpPorts, change: 'enable' | 'disable'): ApiRoute =>
     errors: ['project_not_found', 'mcp_server_not_found', 'conflict'],
   },
   handler: async (event) => {
-    const wish = { name: nameOf(event), isEnabled: change === 'enable' };
-    const { name } = await switchMcpServer(ports, requestOf(event), wish);
+    const options = { name: nameOf(event), isEnabled: change === 'enable' };
+    const { name } = await switchMcpServer(ports, requestOf(event), options);
     return json(200, { message: `MCP server ${change}d successfully`, name });
   },
 });

@@ -73,8 +73,8 @@ const show = async (
   event: ApiEvent,
   { target, rest, principal }: { target: PreviewTarget; rest: string; principal: Principal },
 ): Promise<StreamedResult> => {
-  const wish = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
-  const { session } = await findSession(ports.sessions, wish);
+  const options = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
+  const { session } = await findSession(ports.sessions, options);
   const correlationId = event.requestContext.requestId;
   const acquired = await openSandbox(ports, session, { lifetimes: settings.lifetimes, correlationId });
   const { sandbox } = acquired;

@@ -21,9 +21,9 @@ import { historyView, statsHistoryAnswer, statsHistoryQuery } from '#shared/cont
 import {
   deletedAnswer,
   projectAnswer,
+  projectOptionsOf,
   projectsAnswer,
   projectView,
-  projectWishOf,
 } from '#shared/contracts/rest/project-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
@@ -49,8 +49,8 @@ export const projectRoutes = ({
     },
     handler: async (event) => {
       const { name, ...body } = bodyOf(event, createProjectBody);
-      const wish = { ...projectWishOf(body), name };
-      return json(201, projectView(await createProject(ports, principalOf(event), wish)));
+      const options = { ...projectOptionsOf(body), name };
+      return json(201, projectView(await createProject(ports, principalOf(event), options)));
     },
   },
   onProjectItself(ports, {
@@ -65,8 +65,8 @@ export const projectRoutes = ({
     handler: async (event) => {
       const id = pathId(event);
       await findProject(ports.projects, { id, principal: principalOf(event), intent: 'write' });
-      const wish = { ...projectWishOf(bodyOf(event, updateProjectBody)), id };
-      return json(200, projectView(await updateProject(ports, principalOf(event), wish)));
+      const options = { ...projectOptionsOf(bodyOf(event, updateProjectBody)), id };
+      return json(200, projectView(await updateProject(ports, principalOf(event), options)));
     },
   }),
   onProjectItself(ports, {

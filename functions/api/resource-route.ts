@@ -24,7 +24,7 @@ type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
   readonly handler: (event: ApiEvent, found: Found) => Promise<StreamedResult>;
 };
 
-const wish = (event: ApiEvent, need: Need) => ({
+const options = (event: ApiEvent, need: Need) => ({
   id: pathId(event),
   principal: principalOf(event),
   intent: intentOf(need),
@@ -36,7 +36,7 @@ export const onSession = (
 ): ApiRoute => ({
   ...route,
   resource: 'session',
-  handler: async (event) => handler(event, await findSession(sessions, wish(event, route.needs))),
+  handler: async (event) => handler(event, await findSession(sessions, options(event, route.needs))),
 });
 
 export const onProject = (
@@ -45,7 +45,7 @@ export const onProject = (
 ): ApiRoute => ({
   ...route,
   resource: 'project',
-  handler: async (event) => handler(event, await findProject(projects, wish(event, route.needs))),
+  handler: async (event) => handler(event, await findProject(projects, options(event, route.needs))),
 });
 
 /**
@@ -62,7 +62,7 @@ export const onProjectItself = (
   handler: async (event) => {
     const principal = principalOf(event);
     if (!mayUse(principal, 'global:write')) {
-      await findProject(projects, { ...wish(event, 'own:read'), principal });
+      await findProject(projects, { ...options(event, 'own:read'), principal });
       requireNeed(principal, 'global:write');
     }
     return handler(event);
@@ -75,7 +75,7 @@ export const onSchedule = (
 ): ApiRoute => ({
   ...route,
   resource: 'schedule',
-  handler: async (event) => handler(event, await findSchedule(ports, wish(event, route.needs))),
+  handler: async (event) => handler(event, await findSchedule(ports, options(event, route.needs))),
 });
 
 export const onWebhook = (
@@ -84,5 +84,5 @@ export const onWebhook = (
 ): ApiRoute => ({
   ...route,
   resource: 'webhook',
-  handler: async (event) => handler(event, await findWebhook(ports, wish(event, route.needs))),
+  handler: async (event) => handler(event, await findWebhook(ports, options(event, route.needs))),
 });

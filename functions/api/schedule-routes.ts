@@ -15,9 +15,9 @@ import {
   changeScheduleBody,
   createScheduleBody,
   historyQuery,
+  optionsFrom,
   restNames,
   scheduleQuery,
-  wishFrom,
 } from '#shared/contracts/rest/schedule-bodies.ts';
 import {
   historyAnswer,
@@ -81,8 +81,8 @@ const collectionRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'workspace_not_found', 'resource_limit_exceeded'],
     },
     handler: async (event) => {
-      const wished = { wish: wishFrom(fieldsOf(event, createScheduleBody)), names: restNames };
-      return json(201, scheduleView(await createSchedule(ports, requestOf(event), wished)));
+      const input = { options: optionsFrom(fieldsOf(event, createScheduleBody)), names: restNames };
+      return json(201, scheduleView(await createSchedule(ports, requestOf(event), input)));
     },
   },
   {
@@ -123,7 +123,7 @@ const oneRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'workspace_not_found', 'conflict', 'resource_limit_exceeded'],
     },
     handler: async (event, { schedule: { id } }) => {
-      const change = { id, wish: wishFrom(fieldsOf(event, changeScheduleBody)), names: restNames };
+      const change = { id, options: optionsFrom(fieldsOf(event, changeScheduleBody)), names: restNames };
       return json(200, scheduleView(await updateSchedule(ports, requestOf(event), change)));
     },
   }),

@@ -10,7 +10,7 @@ import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
 import type { DecidePorts } from '#shared/application/turn/decide-call.ts';
 import { type EndPorts, endSession } from '#shared/application/turn/end-session.ts';
-import { createSessionBody, listQuery, sessionWishOf } from '#shared/contracts/rest/bodies.ts';
+import { createSessionBody, listQuery, sessionOptionsOf } from '#shared/contracts/rest/bodies.ts';
 import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/rest/session-view.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
@@ -131,9 +131,9 @@ const makeSession = async (
   defaults: SessionDefaults,
   { event, body }: { readonly event: ApiEvent; readonly body: z.output<typeof createSessionBody> },
 ): Promise<Session> => {
-  const { evictIdle, waitSeconds, callerTools, ...wish } = sessionWishOf(body);
-  if (callerTools !== undefined) refuseOffer(callerTools, wish.kind);
-  const request = { id: randomUUID() as SessionId, principal: principalOf(event), wish, defaults };
+  const { evictIdle, waitSeconds, callerTools, ...options } = sessionOptionsOf(body);
+  if (callerTools !== undefined) refuseOffer(callerTools, options.kind);
+  const request = { id: randomUUID() as SessionId, principal: principalOf(event), options, defaults };
   const correlationId = event.requestContext.requestId;
   const session = await createSessionWhenFree(ports, request, { waitSeconds, evictIdle, correlationId });
   if (session === undefined) throw new AppError('conflict', 'this session exists');

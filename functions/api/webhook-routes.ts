@@ -69,8 +69,8 @@ const collectionRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
       errors: ['project_not_found', 'conflict', 'resource_limit_exceeded'],
     },
     handler: async (event) => {
-      const wish = bodyOf(event, createWebhookBody);
-      const { webhook, secret } = await createWebhook(ports, requestOf(event), wish);
+      const options = bodyOf(event, createWebhookBody);
+      const { webhook, secret } = await createWebhook(ports, requestOf(event), options);
       return json(201, { ...webhookView(webhook), secret });
     },
   },

@@ -49,8 +49,8 @@ export const workspaceRoutes = ({ ports }: { readonly ports: Ports }): readonly 
       errors: ['conflict'],
     },
     handler: async (event, project) => {
-      const wish = bodyOf(event, createWorkspaceBody);
-      const { workspace, isNew } = await makeWorkspace(ports, within(event, project), wish);
+      const options = bodyOf(event, createWorkspaceBody);
+      const { workspace, isNew } = await makeWorkspace(ports, within(event, project), options);
       return json(isNew ? 201 : 200, workspaceView(workspace));
     },
   }),

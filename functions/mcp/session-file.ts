@@ -1,12 +1,12 @@
 /** The session and the path that a file tool was given, as the use cases take them. */
 import { findSession } from '#shared/application/access/find-session.ts';
-import type { FileWish } from '#shared/application/session/session-files.ts';
+import type { FileRequest } from '#shared/application/session/session-files.ts';
 import type { ToolContext } from './define-tool.ts';
 
-export const fileWish = async (
+export const fileRequest = async (
   { ports, principal, intent, settings, correlationId, signal, onPhase }: ToolContext,
   { session_id: id, path }: { readonly session_id: string; readonly path: string },
-): Promise<FileWish> => {
+): Promise<FileRequest> => {
   const { session } = await findSession(ports.sessions, { id, principal, intent });
   const { lifetimes } = settings.defaults;
   return { session, principal, path, opening: { lifetimes, correlationId, signal, onPhase } };

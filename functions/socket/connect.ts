@@ -46,12 +46,12 @@ const open = async (
 ): Promise<void> => {
   const decoded = decode(connectionQuery, query);
   if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
-  const { since, sessionId: named, approvals: _, ...wish } = decoded.value;
+  const { since, sessionId: named, approvals: _, ...options } = decoded.value;
   await throttle(ports, principal);
   if (sessionId === undefined) await openApprovalConnection(ports, { connectionId, principal });
   else {
     const isNew = named === undefined;
-    await openConnection(ports, { connectionId, sessionId, isNew, principal, wish, since }, defaults);
+    await openConnection(ports, { connectionId, sessionId, isNew, principal, options, since }, defaults);
   }
   await ports.invoker.greet(connectionId, correlationId);
 };

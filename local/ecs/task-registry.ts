@@ -127,7 +127,7 @@ const live = async (
   if (signal.aborted) return change(asStopped(entry.task));
   if (failure !== undefined) return later(() => change(asFailedStart(entry.task, failure)));
   try {
-    entry.sandbox = await startSandbox({ ...wishOf(entry.task, entry.request), unreachableMs });
+    entry.sandbox = await startSandbox({ ...optionsOf(entry.task, entry.request), unreachableMs });
   } catch (error) {
     const reason = `CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`;
     return change(asFailedStart(entry.task, reason));
@@ -161,7 +161,7 @@ const repeated = (request: RunTaskCommandInput, entries: ReadonlyMap<string, Ent
   });
 };
 
-const wishOf = (task: Task, { overrides }: RunTaskCommandInput): Omit<SandboxWish, 'unreachableMs'> => {
+const optionsOf = (task: Task, { overrides }: RunTaskCommandInput): Omit<SandboxWish, 'unreachableMs'> => {
   const [container] = overrides?.containerOverrides ?? [];
   const variables = (container?.environment ?? []).map(({ name, value }) => [name ?? '', value ?? '']);
   return {

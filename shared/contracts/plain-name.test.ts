@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
 import { validateServer } from '../domain/mcp/validate.ts';
-import { validateWish } from '../domain/schedule/validate.ts';
+import { validateSchedule } from '../domain/schedule/validate.ts';
 import { decode } from './decode.ts';
 import {
   createProjectBody,
@@ -62,7 +62,7 @@ const fields: readonly (readonly [string, string, (value: string) => string])[] 
     'a schedule',
     'name',
     (name) => {
-      const valid = validateWish({ name }, restNames);
+      const valid = validateSchedule({ name }, restNames);
       return valid.ok ? '' : valid.problem;
     },
   ],

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';
-import { answerWish, type MoneyAnswer, type Tree, withWish } from './tree-money.ts';
+import { decideReservation, type MoneyAnswer, type Tree, withReservation } from './tree-money.ts';
 
 /** Whole numbers: their sums are exact. */
 type Call = { readonly usd: number; readonly cost: number; readonly fence: number; readonly until: number };
@@ -59,11 +59,11 @@ const ask = (world: World, max: number, { session, usd, cost }: Step): void => {
   if (world.live.has(session)) return;
   const fence = world.fences[session] ?? 1;
   const until = world.now + lifeMs;
-  const wish = { session: idOf(session), fence, usd, usdMax: max, at: world.now, until };
-  world.asker = wish.session;
-  world.answer = answerWish(world.tree, wish);
+  const request = { session: idOf(session), fence, usd, usdMax: max, at: world.now, until };
+  world.asker = request.session;
+  world.answer = decideReservation(world.tree, request);
   if (world.answer !== 'granted') return;
-  world.tree = { ...world.tree, reserved: withWish(world.tree, wish) };
+  world.tree = { ...world.tree, reserved: withReservation(world.tree, request) };
   world.live.set(session, { usd, cost, fence, until });
   world.atOnce = [...world.live.values()];
 };

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';
 import {
-  answerWish,
+  decideReservation,
   type MoneyAnswer,
-  type MoneyWish,
   type Reservation,
+  type ReservationRequest,
   type Tree,
-  withWish,
+  withReservation,
 } from './tree-money.ts';
 
 const treeOf = (spentUsd: number, reserved: Tree['reserved'] = {}): Tree => ({
@@ -16,7 +16,7 @@ const treeOf = (spentUsd: number, reserved: Tree['reserved'] = {}): Tree => ({
   reserved,
   version: 1,
 });
-const wish = (change: Partial<MoneyWish> = {}): MoneyWish => ({
+const request = (change: Partial<ReservationRequest> = {}): ReservationRequest => ({
   session: 'own' as SessionId,
   fence: 5,
   usd: 3,
@@ -32,7 +32,7 @@ const reservation = (usd: number, change: Partial<Reservation> = {}): Reservatio
   ...change,
 });
 
-type Row = [string, MoneyAnswer, [Tree, Partial<MoneyWish>]];
+type Row = [string, MoneyAnswer, [Tree, Partial<ReservationRequest>]];
 
 describe('a call is', () => {
   test.each<Row>([
@@ -64,12 +64,12 @@ describe('a call is', () => {
     ['put off for an earlier holder', 'busy', [treeOf(0, { own: reservation(1, { fence: 6 }) }), {}]],
     ['made for the same holder', 'granted', [treeOf(0, { own: reservation(1, { fence: 5 }) }), {}]],
   ])('%s', (_what, answer, [tree, change]) => {
-    expect(answerWish(tree, wish(change))).toBe(answer);
+    expect(decideReservation(tree, request(change))).toBe(answer);
   });
 });
 
 test('a reservation takes the place of its session’s older one and of those whose time is over', () => {
   const other = reservation(2);
   const tree = treeOf(1, { own: reservation(4), other, dead: reservation(1, { until: 1000 }) });
-  expect(withWish(tree, wish())).toEqual({ other, own: { usd: 3, fence: 5, until: 9000 } });
+  expect(withReservation(tree, request())).toEqual({ other, own: { usd: 3, fence: 5, until: 9000 } });
 });

@@ -25,7 +25,7 @@ export type Tree = {
   readonly version: number;
 };
 
-export type MoneyWish = Reservation & {
+export type ReservationRequest = Reservation & {
   readonly session: SessionId;
   readonly at: number;
   /** What the whole tree may spend. */
@@ -36,23 +36,23 @@ export type MoneyWish = Reservation & {
 export type MoneyAnswer = 'granted' | 'busy' | 'spent';
 
 /** Where nobody else asks, the call that passes the limit is made, as in a session that stands alone (T16). */
-export const answerWish = ({ spentUsd, reserved }: Tree, wish: MoneyWish): MoneyAnswer => {
-  const { session, fence, usd, usdMax } = wish;
+export const decideReservation = ({ spentUsd, reserved }: Tree, request: ReservationRequest): MoneyAnswer => {
+  const { session, fence, usd, usdMax } = request;
   if (spentUsd > 0 && spentUsd >= usdMax) return 'spent';
   if ((reserved[session]?.fence ?? 0) > fence) return 'busy';
-  const others = Object.values(reservedByOthers(reserved, wish));
+  const others = Object.values(reservedByOthers(reserved, request));
   const othersUsd = others.reduce((sum, other) => sum + other.usd, 0);
   return others.length === 0 || spentUsd + othersUsd + usd <= usdMax ? 'granted' : 'busy';
 };
 
 /** What is reserved once a wish is granted: an own older reservation and those whose time is over are gone. */
-export const withWish = ({ reserved }: Tree, wish: MoneyWish): Tree['reserved'] => {
-  const { session, usd, fence, until } = wish;
-  return { ...reservedByOthers(reserved, wish), [session]: { usd, fence, until } };
+export const withReservation = ({ reserved }: Tree, request: ReservationRequest): Tree['reserved'] => {
+  const { session, usd, fence, until } = request;
+  return { ...reservedByOthers(reserved, request), [session]: { usd, fence, until } };
 };
 
 const reservedByOthers = (
   reserved: Tree['reserved'],
-  { session, at }: Pick<MoneyWish, 'session' | 'at'>,
+  { session, at }: Pick<ReservationRequest, 'session' | 'at'>,
 ): Tree['reserved'] =>
   Object.fromEntries(Object.entries(reserved).filter(([id, { until }]) => id !== session && until > at));

@@ -13,8 +13,8 @@ test.each<[{ id?: WorkspaceId; creates: boolean }, Whereabouts | undefined, stri
   [{ id, creates: true }, 'nowhere', 'make'],
   [{ id, creates: false }, 'elsewhere', 'not-found'],
   [{ id, creates: true }, 'elsewhere', 'conflict'],
-])('WS1: %j, which is %s: %s', (wish, whereabouts, step) => {
-  expect(workspaceStep(wish, whereabouts)).toBe(step);
+])('WS1: %j, which is %s: %s', (request, whereabouts, step) => {
+  expect(workspaceStep(request, whereabouts)).toBe(step);
 });
 
 test('a named workspace is its project’s, or the person’s who made it', () => {

@@ -7,7 +7,7 @@
 import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
 import type { Principal } from './principal.ts';
 
-export type WorkspaceWish = {
+export type WorkspaceOptions = {
   readonly id?: WorkspaceId | undefined;
   /** Make it when it is not there. */
   readonly creates: boolean;
@@ -30,7 +30,7 @@ export type WorkspaceStep =
   | 'conflict';
 
 export const workspaceStep = (
-  { id, creates }: WorkspaceWish,
+  { id, creates }: WorkspaceOptions,
   whereabouts: Whereabouts = 'nowhere',
 ): WorkspaceStep => {
   if (id === undefined) return creates ? 'new' : 'default';

@@ -10,7 +10,7 @@ export interface McpServerStore {
   /** `exists` when the project has a server of that name, `full` when it has as many as it may have. */
   add(
     server: McpServer,
-    wish: { readonly serversMax: number; readonly dueAt?: number },
+    request: { readonly serversMax: number; readonly dueAt?: number },
   ): Promise<'added' | 'exists' | 'full'>;
   get(project: ProjectId, name: string): Promise<McpServer | undefined>;
   /** All of a project, by name: one query. */
@@ -18,7 +18,7 @@ export interface McpServerStore {
   /** Writes over the version that was read, as the next one; undefined when somebody else wrote, or it is gone. */
   replace(
     server: McpServer,
-    wish: { readonly version: number; readonly dueAt?: number },
+    request: { readonly version: number; readonly dueAt?: number },
   ): Promise<McpServer | undefined>;
   /** What was removed; undefined when there was none. */
   remove(project: ProjectId, name: string): Promise<McpServer | undefined>;

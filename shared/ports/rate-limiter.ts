@@ -11,6 +11,6 @@ export interface FrameBucket {
   /** Takes milliseconds of refilling from a bucket that takes `bucketMs` to fill, or nothing; tells when it is full again. */
   take(
     key: string,
-    wish: { readonly takenMs: number; readonly bucketMs: number; readonly now: number },
+    request: { readonly takenMs: number; readonly bucketMs: number; readonly now: number },
   ): Promise<Taken>;
 }

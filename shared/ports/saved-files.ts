@@ -2,7 +2,7 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { WorkspaceId } from '../domain/ids.ts';
 
-export type SavedWish = {
+export type SavedFileRequest = {
   readonly checkpoint: Checkpoint;
   readonly want: 'file' | 'folder';
   /** As a client gives it: relative to the workspace, or absolute. */
@@ -12,5 +12,5 @@ export type SavedWish = {
 
 export interface SavedFiles {
   /** Answers as a sandbox does: the bytes, the list of a folder, or a refusal. A body that is not what was saved breaks off. */
-  fetch(workspace: WorkspaceId, wish: SavedWish): Promise<Response>;
+  fetch(workspace: WorkspaceId, request: SavedFileRequest): Promise<Response>;
 }

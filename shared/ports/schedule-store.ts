@@ -14,7 +14,7 @@ export interface ScheduleStore {
   /** `full` when one of its projects has as many as it may have. */
   create(
     schedule: Schedule,
-    wish: { readonly dueAt: number | undefined; readonly schedulesMax: number },
+    request: { readonly dueAt: number | undefined; readonly schedulesMax: number },
   ): Promise<'created' | 'full'>;
   find(id: ScheduleId): Promise<ScheduleState | undefined>;
   /** All that run in a project, newest first. */
@@ -31,7 +31,7 @@ export interface ScheduleStore {
    */
   write(
     next: Schedule,
-    wish: {
+    request: {
       readonly read: Schedule;
       readonly dueAt: number | undefined;
       readonly runs?: readonly Run[];

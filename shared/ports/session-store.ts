@@ -120,7 +120,7 @@ export interface SessionStore {
    */
   create(
     session: Session,
-    wish: {
+    request: {
       /** Made with it. */
       readonly workspace?: Workspace;
       /** Uses one that is there. */

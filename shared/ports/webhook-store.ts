@@ -19,7 +19,7 @@ export interface WebhookStore {
   /** With its secret, which this store does not read back. `moved` when the webhooks are others by now. */
   create(
     webhook: Webhook,
-    wish: { readonly secret: string; readonly version: number },
+    request: { readonly secret: string; readonly version: number },
   ): Promise<'created' | 'moved'>;
   /**
    * Over the version that was read; undefined when it has another, or is gone. For one that is enabled, the same write

@@ -57,7 +57,7 @@ export interface WorkspaceArchive {
   /** Throws `sandbox_unavailable` when the sandbox cannot be reached or dies on the way: nothing was saved then. */
   save(
     sandbox: LiveSandbox,
-    wish: {
+    request: {
       readonly id: string;
       readonly base?: ManifestRef;
       readonly logsAfter: number;
@@ -67,7 +67,7 @@ export interface WorkspaceArchive {
   /** Throws `sandbox_unavailable` as `save` does. Without a manifest the workspace stays empty. */
   restore(
     sandbox: LiveSandbox,
-    wish: { readonly manifest?: ManifestRef; readonly owner: OwnerId },
+    request: { readonly manifest?: ManifestRef; readonly owner: OwnerId },
   ): Promise<RestoreOutcome>;
   /** Deletes everything that was ever saved of it; the shared volume is its owner's and stays. */
   forget(workspace: WorkspaceId): Promise<void>;

@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-const makeProject = (wish: object): Promise<{ readonly id: string }> =>
-  cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify(wish) });
+const makeProject = (options: object): Promise<{ readonly id: string }> =>
+  cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify(options) });
 
 const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/projects${path}`);
 const idOf = (page: Page): string => page.url().split('/').at(-1) ?? '';

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-const makeSchedule = (wish: object): Promise<{ readonly id: string }> =>
+const makeSchedule = (options: object): Promise<{ readonly id: string }> =>
   cloud.ask('/api/schedules', {
     method: 'POST',
     body: JSON.stringify({
@@ -22,7 +22,7 @@ const makeSchedule = (wish: object): Promise<{ readonly id: string }> =>
       cronExpr: '30 6 * * 1-5',
       prompt: '$ echo it went well',
       targets: [{ projectId: project.id }],
-      ...wish,
+      ...options,
     }),
   });
 

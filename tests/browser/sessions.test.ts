@@ -23,8 +23,11 @@ const list = async (): Promise<readonly Listed[]> =>
 const spawn = (prompt: string): string => `call session ${JSON.stringify({ action: 'spawn', prompt })}`;
 
 /** A parent whose agent has started another. */
-const makeFamily = async (prompt: string, wish: object = {}): Promise<{ parent: string; child: string }> => {
-  const { id: parent } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro', ...wish });
+const makeFamily = async (
+  prompt: string,
+  options: object = {},
+): Promise<{ parent: string; child: string }> => {
+  const { id: parent } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro', ...options });
   await say(parent, spawn(prompt));
   const found = await eventually(
     async () => (await list()).find((session) => session.parent === parent),

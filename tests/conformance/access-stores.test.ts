@@ -76,13 +76,16 @@ describe('a rate of ten a second with a burst of twenty', () => {
 test('frames that functions take at once are all counted, and none where there is no room', async () => {
   const { take } = makeFrameBucket(fixture.table);
   const key = randomUUID();
-  const wish = { takenMs: 160, bucketMs: 1000, now: 10_000 };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => take(key, wish)));
+  const options = { takenMs: 160, bucketMs: 1000, now: 10_000 };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => take(key, options)));
   const taken = answers.filter(({ isTaken }) => isTaken).map(({ fullAt }) => fullAt);
   expect(taken.toSorted()).toEqual([10_160, 10_320, 10_480, 10_640, 10_800, 10_960]);
-  expect(await take(key, { ...wish, takenMs: 60 })).toEqual({ isTaken: false, fullAt: 10_960 });
-  expect(await take(key, { ...wish, takenMs: 40 })).toEqual({ isTaken: true, fullAt: 11_000 });
-  expect(await take(key, { ...wish, takenMs: 20, now: 20_000 })).toEqual({ isTaken: true, fullAt: 20_020 });
+  expect(await take(key, { ...options, takenMs: 60 })).toEqual({ isTaken: false, fullAt: 10_960 });
+  expect(await take(key, { ...options, takenMs: 40 })).toEqual({ isTaken: true, fullAt: 11_000 });
+  expect(await take(key, { ...options, takenMs: 20, now: 20_000 })).toEqual({
+    isTaken: true,
+    fullAt: 20_020,
+  });
 });
 
 describe('audit', () => {

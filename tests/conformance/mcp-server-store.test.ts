@@ -26,8 +26,8 @@ const serverOf = (project: ProjectId, name: string, change: Partial<McpServer> =
 });
 const added = async (name = 'one', change: Partial<McpServer> = {}, dueAt?: number): Promise<McpServer> => {
   const server = serverOf(newProject(), name, change);
-  const wish = { serversMax: 20, ...(dueAt === undefined ? {} : { dueAt }) };
-  expect(await store().add(server, wish)).toBe('added');
+  const options = { serversMax: 20, ...(dueAt === undefined ? {} : { dueAt }) };
+  expect(await store().add(server, options)).toBe('added');
   return server;
 };
 const isDue = async ({ project }: McpServer, now: number): Promise<boolean> =>

@@ -140,9 +140,9 @@ describe('a named workspace', () => {
     const { workspaces, sessions } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
-    const wish = { enters: {}, slotsMax };
-    expect(await sessions.create(memberOf({ ...named, project: uuid<ProjectId>() }), wish)).toBe('moved');
-    expect(await sessions.create(memberOf({ ...named, id: uuid<WorkspaceId>() }), wish)).toBe('moved');
+    const options = { enters: {}, slotsMax };
+    expect(await sessions.create(memberOf({ ...named, project: uuid<ProjectId>() }), options)).toBe('moved');
+    expect(await sessions.create(memberOf({ ...named, id: uuid<WorkspaceId>() }), options)).toBe('moved');
   });
 
   test('a full house is told as full, and the workspace stays as it was', async () => {

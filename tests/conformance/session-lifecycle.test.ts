@@ -47,9 +47,9 @@ describe('a session is made', () => {
   test('not at all when no place is left', async () => {
     const { sessions, workspaces, slots } = stores();
     const session = newExecution();
-    const wish = { workspace: workspaceOf(session), slotsMax: 0 };
+    const options = { workspace: workspaceOf(session), slotsMax: 0 };
     await stores().create(newExecution({ owner: session.owner }));
-    expect(await sessions.create(session, { ...wish, slotsMax: 1 })).toBe('full');
+    expect(await sessions.create(session, { ...options, slotsMax: 1 })).toBe('full');
     expect(await sessions.get(session.id)).toBeUndefined();
     expect(await workspaces.get(session.workspace)).toBeUndefined();
     expect((await slots.read(executionSlots(session.owner))).counted).toBe(1);
@@ -59,8 +59,8 @@ describe('a session is made', () => {
     const { sessions, workspaces, slots, create } = stores();
     const first = await create(newExecution());
     const second = { ...newExecution(), id: first.id };
-    const wish = { workspace: workspaceOf(second), slotsMax };
-    expect(await sessions.create(second, wish)).toBe('exists');
+    const options = { workspace: workspaceOf(second), slotsMax };
+    expect(await sessions.create(second, options)).toBe('exists');
     expect(await sessions.get(first.id)).toEqual(first);
     expect(await workspaces.get(second.workspace)).toBeUndefined();
     expect((await slots.read(executionSlots(second.owner))).taken).toEqual([]);

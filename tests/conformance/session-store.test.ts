@@ -49,9 +49,9 @@ test('a session is created once and read back whole', async () => {
   const by = { kind: 'person' as const, id: 'ada' };
   const grant = { id: 'g1', tool: 'execute_code', identity: '["sandbox","execute_code"]', by, at: 5 };
   const session = newSession({ dueAt: 90_000, allowSmallerFlavor: true, grants: [grant] });
-  const wish = { workspace: workspaceOf(session), slotsMax };
-  expect(await stores().sessions.create(session, wish)).toBe('created');
-  expect(await stores().sessions.create(session, wish)).toBe('exists');
+  const options = { workspace: workspaceOf(session), slotsMax };
+  expect(await stores().sessions.create(session, options)).toBe('created');
+  expect(await stores().sessions.create(session, options)).toBe('exists');
   expect(await stores().sessions.get(session.id)).toEqual(session);
 });
 

@@ -121,8 +121,8 @@ describe('a settlement', () => {
     await miscount(holder, 10);
     const owner = sessions[0]?.owner ?? ('' as OwnerId);
     const late = newExecution({ owner });
-    const wish = { workspace: workspaceOf(late), slotsMax };
-    expect(await stores().sessions.create(late, wish)).toBe('full');
+    const options = { workspace: workspaceOf(late), slotsMax };
+    expect(await stores().sessions.create(late, options)).toBe('full');
     expect(await slots.settle(await slots.read(holder))).toBe(true);
     expect(await slots.read(holder)).toMatchObject({ counted: 3 });
     await create(late);

@@ -6,7 +6,7 @@ import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { MoneyWish, Tree } from '#shared/domain/tree-money.ts';
+import type { ReservationRequest, Tree } from '#shared/domain/tree-money.ts';
 import type { TurnCommit } from '#shared/ports/session-store.ts';
 import { atOnce, newSession, note, onTable, tally, workspaceOf } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
@@ -38,7 +38,7 @@ const read = async (root: SessionId): Promise<Tree> => {
   return tree;
 };
 
-const wish = (change: Partial<MoneyWish> = {}): MoneyWish => ({
+const options = (change: Partial<ReservationRequest> = {}): ReservationRequest => ({
   session: newId(),
   fence: 1,
   usd: 1,
@@ -52,8 +52,8 @@ describe('a tree', () => {
   test('is none where nothing grew', async () => {
     const { trees } = stores();
     expect(await trees.read(newId())).toBeUndefined();
-    expect(await trees.reserve(newId(), wish())).toBe('spent');
-    await trees.release(newId(), wish());
+    expect(await trees.reserve(newId(), options())).toBe('spent');
+    await trees.release(newId(), options());
   });
 
   test('begins with its first child: two agents, and what its root has cost so far', async () => {
@@ -94,7 +94,7 @@ describe('money', () => {
   test('is reserved for as many of twenty at once as it reaches', async () => {
     const root = await newTree(2);
     const { trees } = stores();
-    const answers = await atOnce(20, () => trees.reserve(root, wish({ usd: 2.5 })));
+    const answers = await atOnce(20, () => trees.reserve(root, options({ usd: 2.5 })));
     expect(tally(answers)).toEqual({ granted: 3, busy: 17 });
     const { reserved, version } = await read(root);
     expect(Object.values(reserved)).toEqual(Array(3).fill({ usd: 2.5, fence: 1, until: 5000 }));
@@ -103,20 +103,20 @@ describe('money', () => {
 
   test('is reserved for one of twenty where each may cost more than there is', async () => {
     const root = await newTree();
-    const answers = await atOnce(20, () => stores().trees.reserve(root, wish({ usd: 100 })));
+    const answers = await atOnce(20, () => stores().trees.reserve(root, options({ usd: 100 })));
     expect(tally(answers)).toEqual({ granted: 1, busy: 19 });
   });
 
   test('is not reserved where it is spent', async () => {
     const root = await newTree(10);
-    expect(await stores().trees.reserve(root, wish())).toBe('spent');
+    expect(await stores().trees.reserve(root, options())).toBe('spent');
     expect(await read(root)).toEqual({ agents: 2, spentUsd: 10, reserved: {}, version: 1 });
   });
 
   test('that a dead function had reserved is its session’s to reserve again', async () => {
     const root = await newTree();
     const { trees } = stores();
-    const dead = wish({ usd: 9 });
+    const dead = options({ usd: 9 });
     await trees.reserve(root, dead);
     expect(await trees.reserve(root, { ...dead, fence: 2, usd: 8 })).toBe('granted');
     expect(await read(root)).toMatchObject({
@@ -127,8 +127,8 @@ describe('money', () => {
   test('is anybody’s once the time of its reservation is over', async () => {
     const root = await newTree();
     const { trees } = stores();
-    await trees.reserve(root, wish({ usd: 9 }));
-    const next = wish({ usd: 9, at: 4999, until: 9000 });
+    await trees.reserve(root, options({ usd: 9 }));
+    const next = options({ usd: 9, at: 4999, until: 9000 });
     expect(await trees.reserve(root, next)).toBe('busy');
     expect(await trees.reserve(root, { ...next, at: 5000 })).toBe('granted');
     expect(Object.keys((await read(root)).reserved)).toEqual([next.session]);
@@ -137,18 +137,18 @@ describe('money', () => {
   test('that is given back is there for others', async () => {
     const root = await newTree();
     const { trees } = stores();
-    const own = wish({ usd: 9 });
+    const own = options({ usd: 9 });
     await trees.reserve(root, own);
     await trees.release(root, own);
     expect(await read(root)).toEqual({ agents: 2, spentUsd: 0, reserved: {}, version: 3 });
     await trees.release(root, own);
-    expect(await trees.reserve(root, wish({ usd: 9 }))).toBe('granted');
+    expect(await trees.reserve(root, options({ usd: 9 }))).toBe('granted');
   });
 
   test('is not given back, nor reserved, by a holder that lost its session', async () => {
     const root = await newTree();
     const { trees } = stores();
-    const own = wish({ fence: 2 });
+    const own = options({ fence: 2 });
     await trees.reserve(root, own);
     await trees.release(root, { ...own, fence: 1 });
     expect(await trees.reserve(root, { ...own, fence: 1, usd: 3 })).toBe('busy');
@@ -177,7 +177,7 @@ describe('an answer', () => {
     const { create, trees } = stores();
     const root = await newTree(1);
     const session = await create(newSession());
-    await trees.reserve(root, wish({ session: session.id, usd: 3 }));
+    await trees.reserve(root, options({ session: session.id, usd: 3 }));
     return { root, session, ...stores() };
   };
 
@@ -215,7 +215,7 @@ describe('an answer', () => {
 
   test('that comes after the time of its reservation is counted all the same', async () => {
     const { root, session, sessions, trees } = await begun();
-    await trees.reserve(root, wish({ at: 6000, until: 9000 }));
+    await trees.reserve(root, options({ at: 6000, until: 9000 }));
     await sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } }));
     const { spentUsd, reserved } = await read(root);
     expect([spentUsd, Object.keys(reserved).length]).toEqual([1.5, 1]);
@@ -255,7 +255,7 @@ test('twenty sessions that ask, answer and ask again spend their limit and one c
     const own = { session: session.id, usdMax, usd: 1, until: 1e12 };
     let version = 0;
     for (let round = 0; round < 1000; round += 1) {
-      const answer = await trees.reserve(root, wish(own));
+      const answer = await trees.reserve(root, options(own));
       if (answer === 'spent') return;
       if (answer === 'granted') {
         const spends = { root, usd: 0.75 };

@@ -206,8 +206,8 @@ test('what a function had reserved that fails before it asked its model goes bac
   const { reserve } = ports.trees;
   const { id } = await newChild();
   await say(id, 'a');
-  const answerLost: typeof reserve = async (...wish) => {
-    await reserve(...wish);
+  const answerLost: typeof reserve = async (...options) => {
+    await reserve(...options);
     throw new Error('the answer was lost');
   };
   Object.assign(ports, { trees: { ...ports.trees, reserve: answerLost } });
@@ -245,8 +245,8 @@ test('what the next holder of a session has reserved is not given back by the on
   const later = Date.now() + 60_000;
   const next = await ports.sessions.takeLease(id, { holder: 'b', at: later, until: later + 60_000 });
   const fence = next?.lease.fence ?? 0;
-  const wish = { session: id, fence, usd: 2, usdMax: 4, at: Date.now(), until: later };
-  expect(await ports.trees.reserve(root.id, wish)).toBe('granted');
+  const options = { session: id, fence, usd: 2, usdMax: 4, at: Date.now(), until: later };
+  expect(await ports.trees.reserve(root.id, options)).toBe('granted');
   await cancelTurn(ports, id, 'c');
   await running;
   expect((await tree()).reserved).toEqual({ [id]: { usd: 2, fence, until: later } });

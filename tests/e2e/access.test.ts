@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-const makeToken = (wish: object): Promise<Made> =>
-  cloud.ask('/api/tokens', { method: 'POST', body: JSON.stringify({ name: 'a test', ...wish }) });
+const makeToken = (options: object): Promise<Made> =>
+  cloud.ask('/api/tokens', { method: 'POST', body: JSON.stringify({ name: 'a test', ...options }) });
 const makeProject = (name: string): Promise<{ id: string }> =>
   cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify({ name }) });
 
@@ -118,13 +118,13 @@ test('every route does to every scope, with its own, another and no resource, wh
   const sessions = { own: await makeSession('own'), other: await makeSession('other') };
   const makeSchedule = async (resource: 'own' | 'other'): Promise<string> => {
     const targets = [{ projectId: projects[resource] }];
-    const wish = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets };
-    return (await cloud.ask<{ id: string }>('/api/schedules', post(wish))).id;
+    const options = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets };
+    return (await cloud.ask<{ id: string }>('/api/schedules', post(options))).id;
   };
   const schedules = { own: await makeSchedule('own'), other: await makeSchedule('other') };
   const makeWebhook = async (resource: 'own' | 'other'): Promise<string> => {
-    const wish = { url: 'https://192.0.32.7/', events: ['turn_failed'], project: projects[resource] };
-    return (await cloud.ask<{ id: string }>('/api/webhooks', post(wish))).id;
+    const options = { url: 'https://192.0.32.7/', events: ['turn_failed'], project: projects[resource] };
+    return (await cloud.ask<{ id: string }>('/api/webhooks', post(options))).id;
   };
   const webhooks = { own: await makeWebhook('own'), other: await makeWebhook('other') };
   const held = { project: projects, session: sessions, schedule: schedules, webhook: webhooks };

@@ -22,8 +22,8 @@ export type Logged = {
 
 type Sessions = Pick<EmbeddedCloud, 'ask'>;
 
-export const makeSession = ({ ask }: Sessions, wish: object): Promise<Shown> =>
-  ask('/api/sessions', { method: 'POST', body: JSON.stringify(wish) });
+export const makeSession = ({ ask }: Sessions, options: object): Promise<Shown> =>
+  ask('/api/sessions', { method: 'POST', body: JSON.stringify(options) });
 
 export const showSession = ({ ask }: Sessions, id: string): Promise<Shown> => ask(`/api/sessions/${id}`);
 
@@ -103,9 +103,9 @@ export type Agent = Shown & {
 
 export const openAgent = async (
   cloud: Pick<EmbeddedCloud, 'ask' | 'url' | 'token'>,
-  wish: object = {},
+  options: object = {},
 ): Promise<Agent> => {
-  const made = await makeSession(cloud, { approvals: 'auto', flavor: 'micro', ...wish });
+  const made = await makeSession(cloud, { approvals: 'auto', flavor: 'micro', ...options });
   const client = await connect(cloud, { sessionId: made.id });
   await client.untilType('system:ready');
   let turns = 0;

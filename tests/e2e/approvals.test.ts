@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-const open = async (wish: object = {}): Promise<Client> => {
-  const { id } = await makeSession(cloud, { flavor: 'micro', ...wish });
+const open = async (options: object = {}): Promise<Client> => {
+  const { id } = await makeSession(cloud, { flavor: 'micro', ...options });
   const client = await connect(cloud, { sessionId: id });
   await client.untilType('system:ready');
   return client;

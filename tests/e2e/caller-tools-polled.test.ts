@@ -185,8 +185,8 @@ test('a ninth caller is refused, and its message is not said', async () => {
 });
 
 const posted = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
-const refusedRest = async (wish: object): Promise<readonly [number, string]> => {
-  const response = await cloud.request('/api/sessions', posted(wish));
+const refusedRest = async (options: object): Promise<readonly [number, string]> => {
+  const response = await cloud.request('/api/sessions', posted(options));
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   return [response.status, `${error.code}: ${error.message}`];
 };
@@ -195,8 +195,8 @@ describe('over REST', () => {
   const callerTools = { callerId: 'ide', tools: [openTool] };
 
   test('a tool comes with the session, its call is polled, and the answer is posted', async () => {
-    const wish = { approvals: 'auto', callerTools };
-    const { id } = await cloud.ask<{ id: string }>('/api/sessions', posted(wish));
+    const options = { approvals: 'auto', callerTools };
+    const { id } = await cloud.ask<{ id: string }>('/api/sessions', posted(options));
     await cloud.ask(`/api/sessions/${id}/messages`, posted({ text: 'call ide_open {"n": 1}' }));
     const read = (type: string) =>
       eventually(

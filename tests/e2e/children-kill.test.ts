@@ -25,7 +25,9 @@ const ask = async <T>({ request }: Server, path: string, body?: object): Promise
   return JSON.parse(text) as T;
 };
 
-const open = async (wish: object): Promise<{ begin: () => Promise<Server>; server: Server; id: string }> => {
+const open = async (
+  options: object,
+): Promise<{ begin: () => Promise<Server>; server: Server; id: string }> => {
   const home = await makeHomePath();
   const begin = async (): Promise<Server> => {
     const server = await startServer({ home, variables });
@@ -33,7 +35,7 @@ const open = async (wish: object): Promise<{ begin: () => Promise<Server>; serve
     return server;
   };
   const server = await begin();
-  const { id } = await ask<{ id: string }>(server, '/api/sessions', { flavor: 'micro', ...wish });
+  const { id } = await ask<{ id: string }>(server, '/api/sessions', { flavor: 'micro', ...options });
   return { begin, server, id };
 };
 

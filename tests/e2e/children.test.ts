@@ -18,8 +18,8 @@ type Child = Shown & { readonly parent?: string; readonly root?: string; readonl
 const ask = (args: object): string => `call session ${JSON.stringify(args)}`;
 const spawn = (prompt: string, more: object = {}): string => ask({ action: 'spawn', prompt, ...more });
 
-const open = async (wish: object = {}): Promise<Client> => {
-  const { id } = await makeSession(cloud, { approvals: 'auto', ...wish });
+const open = async (options: object = {}): Promise<Client> => {
+  const { id } = await makeSession(cloud, { approvals: 'auto', ...options });
   const client = await connect(cloud, { sessionId: id });
   onTestFinished(async () => {
     await client.close();

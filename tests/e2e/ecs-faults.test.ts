@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(() => cloud.setFaults({}));
 afterAll(() => cloud.stop());
 
-const make = (wish: object = {}) => makeSession(cloud, { kind: 'execution', flavor: 'micro', ...wish });
+const make = (options: object = {}) => makeSession(cloud, { kind: 'execution', flavor: 'micro', ...options });
 
 type Refused = {
   readonly error: {

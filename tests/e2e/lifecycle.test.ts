@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-const make = (wish: object): Promise<Shown> =>
-  cloud.ask('/api/sessions', { method: 'POST', body: JSON.stringify(wish) });
+const make = (options: object): Promise<Shown> =>
+  cloud.ask('/api/sessions', { method: 'POST', body: JSON.stringify(options) });
 const shown = (id: string): Promise<Shown> => cloud.ask(`/api/sessions/${id}`);
 const listFiles = (id: string): Promise<object> => cloud.ask(`/api/sessions/${id}/files`);
 /** A sandbox that a busy machine keeps from answering is asked again, as its client is told. */
@@ -217,8 +217,10 @@ test('a killed sandbox says why before anybody uses it or a sweep comes, and its
 });
 
 test('L3: of 100 simultaneous creations with a limit of 60 exactly 60 succeed, and a stopped one makes room for one', async () => {
-  const wish = { method: 'POST', body: JSON.stringify({ kind: 'execution' }) };
-  const answers = await Promise.all(Array.from({ length: 100 }, () => cloud.request('/api/sessions', wish)));
+  const options = { method: 'POST', body: JSON.stringify({ kind: 'execution' }) };
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => cloud.request('/api/sessions', options)),
+  );
   const made = answers.filter(({ status }) => status === 201);
   const refused = answers.filter(({ status }) => status === 429);
   expect([made.length, refused.length]).toEqual([60, 40]);
@@ -230,8 +232,8 @@ test('L3: of 100 simultaneous creations with a limit of 60 exactly 60 succeed, a
   });
   const [first] = (await Promise.all(made.map((answer) => answer.json()))) as Shown[];
   await end(first?.id ?? '');
-  expect((await cloud.request('/api/sessions', wish)).status).toBe(201);
-  expect((await cloud.request('/api/sessions', wish)).status).toBe(429);
-  const evicting = { ...wish, body: JSON.stringify({ kind: 'execution', evictIdle: true }) };
+  expect((await cloud.request('/api/sessions', options)).status).toBe(201);
+  expect((await cloud.request('/api/sessions', options)).status).toBe(429);
+  const evicting = { ...options, body: JSON.stringify({ kind: 'execution', evictIdle: true }) };
   expect((await cloud.request('/api/sessions', evicting)).status).toBe(201);
 });

@@ -27,8 +27,8 @@ afterAll(async () => {
 const call = async (name: string, args: Fields): Promise<Fields> => fieldsOf(await client.call(name, args));
 const refusal = async (name: string, args: Fields) => errorOf(await client.call(name, args));
 const session = (action: string, args: Fields = {}): Promise<Fields> => call('session', { action, ...args });
-const newProject = async (wish: Fields = {}): Promise<string> =>
-  String((await call('project', { action: 'create', name: 'a test', ...wish }))['id']);
+const newProject = async (options: Fields = {}): Promise<string> =>
+  String((await call('project', { action: 'create', name: 'a test', ...options }))['id']);
 const end = (session_id: unknown): Promise<Fields> => session('end', { session_id });
 
 /** Says something, and gives what was answered. */

@@ -142,9 +142,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a provider that does not answer, for a user and for a schedule; a schedule that runs': {
     metrics: ['TurnsFailed', 'ScheduleRuns', 'ScheduleRunsFailed'],
     happens: async (cloud) => {
-      const make = (wish: object) => cloud.ask<{ id: string }>('/api/projects', post({ name: 'p', ...wish }));
-      for (const wish of [{}, { provider: 'anthropic' }]) {
-        const { id: projectId } = await make({ approvals: 'auto', ...wish });
+      const make = (options: object) =>
+        cloud.ask<{ id: string }>('/api/projects', post({ name: 'p', ...options }));
+      for (const options of [{}, { provider: 'anthropic' }]) {
+        const { id: projectId } = await make({ approvals: 'auto', ...options });
         const schedule = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets: [{ projectId }] };
         const { id } = await cloud.ask<{ id: string }>('/api/schedules', post(schedule));
         await cloud.ask(`/api/schedules/${id}/trigger`, post({}));
@@ -211,10 +212,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'sessions that make room: the idle one for another, the forgotten one for nobody': {
     metrics: ['SessionsEvicted', 'SessionsReaped', 'SweepDue'],
     happens: async (cloud) => {
-      const wish = { kind: 'execution', ...cold };
+      const options = { kind: 'execution', ...cold };
       let status = 201;
-      while (status === 201) ({ status } = await cloud.request('/api/sessions', post(wish)));
-      const { id } = await makeSession(cloud, { ...wish, evictIdle: true });
+      while (status === 201) ({ status } = await cloud.request('/api/sessions', post(options)));
+      const { id } = await makeSession(cloud, { ...options, evictIdle: true });
       const values = { ':ms': 100_000_000, ':now': Date.now() - 1 };
       await update(cloud, keys.session(id), {
         set: 'lastActiveAt = lastActiveAt - :ms, dueAt = :now',

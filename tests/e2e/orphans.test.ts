@@ -204,8 +204,8 @@ test('L9: a record whose task is gone says so to its session, although the event
 });
 
 test('a counter of slots that went wrong is put right, and so is a slot whose session is gone', async () => {
-  const wish = { kind: 'execution', flavor: 'micro' };
-  const [session, forgotten] = await Promise.all([makeSession(cloud, wish), makeSession(cloud, wish)]);
+  const options = { kind: 'execution', flavor: 'micro' };
+  const [session, forgotten] = await Promise.all([makeSession(cloud, options), makeSession(cloud, options)]);
   const Key = keys.slots(executionSlots(deploymentOwner));
   const { client, name: TableName } = cloud.table;
   await remove(keys.session(forgotten.id));
@@ -217,14 +217,14 @@ test('a counter of slots that went wrong is put right, and so is a slot whose se
       ExpressionAttributeValues: { ':wrong': 3, ':now': Date.now() - 1 },
     }),
   );
-  const create = { method: 'POST', body: JSON.stringify(wish) };
+  const create = { method: 'POST', body: JSON.stringify(options) };
   expect((await cloud.request('/api/sessions', create)).status).toBe(429);
 
   expect(await cloud.janitor({ sweep: 'slots' })).toEqual({ audited: 1, corrected: 1 });
   const { Item } = await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
   expect([Item?.['active'], Item?.['duePk']]).toEqual([1, undefined]);
   expect(await cloud.janitor({ sweep: 'slots' })).toEqual({ audited: 0, corrected: 0 });
-  const made = await Promise.all([makeSession(cloud, wish), makeSession(cloud, wish)]);
+  const made = await Promise.all([makeSession(cloud, options), makeSession(cloud, options)]);
   expect((await cloud.request('/api/sessions', create)).status).toBe(429);
   await Promise.all([session, ...made].map(({ id }) => endSession(cloud, id)));
 });

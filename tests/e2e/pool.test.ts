@@ -43,7 +43,7 @@ beforeEach(async () => {
   await eventually(pool, ({ ready }) => ready === 2, 30_000);
 });
 
-const make = (wish: object = {}) => makeSession(cloud, { kind: 'execution', ...wish });
+const make = (options: object = {}) => makeSession(cloud, { kind: 'execution', ...options });
 const listFiles = (id: string): Promise<object> => cloud.ask(`/api/sessions/${id}/files`);
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {

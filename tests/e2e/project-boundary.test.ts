@@ -38,8 +38,8 @@ const openSide = async (): Promise<Side> => {
   const { id: session, workspace } = await made('/sessions', { project, createWorkspace: true });
   const { id: ended } = await made('/sessions', { project });
   await cloud.ask(`/api/sessions/${ended}`, { method: 'DELETE' });
-  const wish = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets: [{ projectId: project }] };
-  const { id: schedule } = await made('/schedules', wish);
+  const options = { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets: [{ projectId: project }] };
+  const { id: schedule } = await made('/schedules', options);
   const { id: webhook } = await made('/webhooks', { ...hook, project });
   await cloud.ask(`/api/projects/${project}/secrets/A_KEY`, { method: 'PUT', body: '{"value":"x"}' });
   const config = { transport: 'stdio', command: 'cat', enabled: false };
@@ -400,8 +400,8 @@ test.each(['sessionId', 'project'] as const)(
   'a socket with the %s of another is not opened',
   async (field) => {
     for (const [own, theirs] of [sides, sides.toReversed()] as unknown as readonly [Side, Side][]) {
-      const wish = field === 'project' ? { project: theirs.project } : { sessionId: theirs.session };
-      const opened = openSocket({ url: cloud.url, token: own.token }, wish);
+      const options = field === 'project' ? { project: theirs.project } : { sessionId: theirs.session };
+      const opened = openSocket({ url: cloud.url, token: own.token }, options);
       await expect(opened).rejects.toThrow(/404/);
     }
   },

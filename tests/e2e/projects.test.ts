@@ -33,8 +33,8 @@ const made = async (path: string, body: object): Promise<Fields> => {
   if (status !== 201) throw new Error(JSON.stringify(answer));
   return answer;
 };
-const newProject = async (wish: object = {}): Promise<string> =>
-  String((await made('/projects', { name: 'a test', ...wish }))['id']);
+const newProject = async (options: object = {}): Promise<string> =>
+  String((await made('/projects', { name: 'a test', ...options }))['id']);
 
 /** How many objects of a workspace there are. */
 const objectsOf = async (workspace: unknown): Promise<number> => {
@@ -46,7 +46,7 @@ const objectsOf = async (workspace: unknown): Promise<number> => {
 };
 
 describe('a project', () => {
-  const wish = {
+  const options = {
     description: 'of tests',
     provider: 'demo',
     model: 'demo',
@@ -60,9 +60,9 @@ describe('a project', () => {
   };
 
   test('is made with defaults, changed field by field, and shows the names of its secrets', async () => {
-    const project = await made('/projects', { name: 'first', ...wish });
+    const project = await made('/projects', { name: 'first', ...options });
     const path = `/projects/${project['id']}`;
-    expect(project).toMatchObject({ name: 'first', ...wish });
+    expect(project).toMatchObject({ name: 'first', ...options });
     await ask('PUT', `${path}/secrets/A_KEY`, { value: 'x' });
     expect(await ask('GET', path)).toEqual([200, { ...project, secrets: ['A_KEY'] }]);
     const change = {
@@ -85,7 +85,7 @@ describe('a project', () => {
   });
 
   test('gives its defaults to the sessions that are made in it, and those keep them', async () => {
-    const project = await newProject(wish);
+    const project = await newProject(options);
     const first = await made('/sessions', { project });
     expect(first).toMatchObject({ flavor: 'micro', template: 'node', approvals: 'low', provider: 'demo' });
     await ask('PATCH', `/projects/${project}`, { flavor: 'small', approvals: 'auto' });
@@ -96,7 +96,7 @@ describe('a project', () => {
   });
 
   test('is told of its limits, and so is a session that was made before they changed', async () => {
-    const project = await newProject(wish);
+    const project = await newProject(options);
     const { id } = await made('/sessions', { project });
     await ask('PATCH', `/projects/${project}`, { limits: { maxRecursionDepth: 1 } });
     const client = await connect(cloud);
@@ -220,8 +220,8 @@ describe('a session is put', () => {
   test('beside another, an execution too: one sandbox, one set of files', async () => {
     const project = await newProject();
     const one = await openAgent(cloud, { project, createWorkspace: true });
-    const wish = { project, workspace: one.workspace, kind: 'execution', flavor: 'micro' };
-    const two = await made('/sessions', wish);
+    const options = { project, workspace: one.workspace, kind: 'execution', flavor: 'micro' };
+    const two = await made('/sessions', options);
     await one.run('$ echo shared > file');
     const before = await cloud.runningTasks();
     const file = await cloud.request(`/api/sessions/${two['id']}/files/file`);
@@ -240,10 +240,10 @@ test('a workspace is made, shown and deleted: its sandbox and its objects go, an
   const project = await newProject();
   const path = `/projects/${project}/workspaces`;
   const id = crypto.randomUUID();
-  const wish = { id, externalId: 'thread', source: 'a chat' };
-  const workspace = await made(path, wish);
-  expect(workspace).toMatchObject({ ...wish, project, isDefault: false, activeSessions: 0 });
-  expect((await ask('POST', path, wish))[0]).toBe(200);
+  const options = { id, externalId: 'thread', source: 'a chat' };
+  const workspace = await made(path, options);
+  expect(workspace).toMatchObject({ ...options, project, isDefault: false, activeSessions: 0 });
+  expect((await ask('POST', path, options))[0]).toBe(200);
   expect(await ask('GET', `${path}/${id}`)).toEqual([200, workspace]);
   const agent = await openAgent(cloud, { project, workspace: id });
   await agent.run('$ echo kept > file');

@@ -81,8 +81,8 @@ test('a change that is no object is refused', async () => {
     server.request(path, { method, body: JSON.stringify(body) });
   const config = { transport: 'stdio', command: 'cat', enabled: false };
   expect((await send('/api/mcp/add', 'POST', { name: 'kept', config })).status).toBe(201);
-  const wish = { name: 'kept', cronExpr: '0 0 1 1 *', prompt: 'x', enabled: false };
-  const { id } = (await (await send('/api/schedules', 'POST', wish)).json()) as { id: string };
+  const options = { name: 'kept', cronExpr: '0 0 1 1 *', prompt: 'x', enabled: false };
+  const { id } = (await (await send('/api/schedules', 'POST', options)).json()) as { id: string };
   for (const path of ['/api/mcp/kept', `/api/schedules/${id}`])
     for (const body of [[], 'x', 7, null])
       expect([path, body, await codeOf(path, { method: 'PATCH', body: JSON.stringify(body) })]).toEqual([

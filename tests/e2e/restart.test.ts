@@ -30,8 +30,8 @@ const ask = async <T>({ request }: Server, path: string, init: RequestInit = {})
   return JSON.parse(text) as T;
 };
 
-const make = (server: Server, wish: object): Promise<Shown> =>
-  ask(server, '/api/sessions', { method: 'POST', body: JSON.stringify({ flavor: 'micro', ...wish }) });
+const make = (server: Server, options: object): Promise<Shown> =>
+  ask(server, '/api/sessions', { method: 'POST', body: JSON.stringify({ flavor: 'micro', ...options }) });
 
 const show = (server: Server, id: string): Promise<Shown> => ask(server, `/api/sessions/${id}`);
 

@@ -55,14 +55,14 @@ const newProject = async (): Promise<string> =>
 /** Once a year: it runs when it is told to. */
 const seldom = '0 0 1 1 *';
 
-const make = async (wish: object = {}): Promise<Shown> => {
+const make = async (options: object = {}): Promise<Shown> => {
   const projectId = await newProject();
   return post('/api/schedules', {
     name: 's',
     cronExpr: seldom,
     prompt: 'hello',
     targets: [{ projectId }],
-    ...wish,
+    ...options,
   });
 };
 const show = (id: string): Promise<Shown> => cloud.ask(`/api/schedules/${id}`);
@@ -153,8 +153,8 @@ describe('what is made', () => {
     [{ targets: [] }, 'targets: a list of 1 to 10'],
     [{ overlapBehavior: 'never' }, 'overlapBehavior: use one of skip, queue, parallel'],
     [{ sessionBehavior: 'old' }, 'sessionBehavior: use one of resume, new'],
-  ])('is refused by name: %o', async (wish, message) => {
-    const body = { name: 's', cronExpr: seldom, prompt: 'x', ...wish };
+  ])('is refused by name: %o', async (options, message) => {
+    const body = { name: 's', cronExpr: seldom, prompt: 'x', ...options };
     const response = await cloud.request('/api/schedules', { method: 'POST', body: JSON.stringify(body) });
     const { code, message: said } = await refusalOf(response);
     expect([response.status, code]).toEqual([400, 'invalid_request']);
@@ -201,11 +201,11 @@ describe('the tool', () => {
     const call = async (action: string, args: Fields = {}): Promise<Fields> =>
       fieldsOf(await client.call('schedule', { action, ...args }));
     const project_id = await newProject();
-    const wish = { name: 's', cron_expr: seldom, prompt: 'hello', targets: [{ project_id }] };
-    const made = await call('create', wish);
+    const options = { name: 's', cron_expr: seldom, prompt: 'hello', targets: [{ project_id }] };
+    const made = await call('create', options);
     const { id: schedule_id } = made;
     expect(made).toMatchObject({
-      ...wish,
+      ...options,
       enabled: true,
       overlap_behavior: 'skip',
       session_behavior: 'resume',
@@ -214,7 +214,7 @@ describe('the tool', () => {
     expect(await call('get', { schedule_id })).toEqual(made);
     expect(await call('list', { project_id })).toEqual({ schedules: [made] });
     expect(await call('update', { schedule_id, overlap_behavior: 'queue' })).toMatchObject({
-      ...wish,
+      ...options,
       overlap_behavior: 'queue',
     });
     expect(await call('trigger', { schedule_id })).toMatchObject({
@@ -228,11 +228,11 @@ describe('the tool', () => {
     expect(await call('delete', { schedule_id })).toMatchObject({ id: schedule_id, enabled: false });
     const refused = async (args: Fields) => errorOf(await client.call('schedule', args));
     expect(await refused({ action: 'get', schedule_id })).toMatchObject({ type: 'schedule_not_found' });
-    expect(await refused({ action: 'create', ...wish, cron_expr: '' })).toMatchObject({
+    expect(await refused({ action: 'create', ...options, cron_expr: '' })).toMatchObject({
       type: 'invalid_request',
       message: expect.stringContaining('cron_expr: a cron expression has 5 fields'),
     });
-    expect(await refused({ action: 'create', ...wish, name: undefined })).toMatchObject({
+    expect(await refused({ action: 'create', ...options, name: undefined })).toMatchObject({
       type: 'invalid_request',
     });
     expect(await refused({ action: 'stop' })).toMatchObject({

@@ -21,8 +21,8 @@ afterAll(async () => {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const open = async (wish: object = {}): Promise<Client & { readonly id: string }> => {
-  const { id } = await makeSession(cloud, { flavor: 'micro', ...wish });
+const open = async (options: object = {}): Promise<Client & { readonly id: string }> => {
+  const { id } = await makeSession(cloud, { flavor: 'micro', ...options });
   const client = await connect(cloud, { sessionId: id });
   await client.untilType('system:ready');
   // It holds a slot of its project until it ends.

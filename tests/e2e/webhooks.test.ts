@@ -50,15 +50,15 @@ const made = async (server: Server, path: string, body: Fields) => {
   if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
   return answer;
 };
-const newWebhook = async (server: Server, wish: Fields = {}) => {
+const newWebhook = async (server: Server, options: Fields = {}) => {
   // A path of its own, so that no test hears of another's webhook.
   const path = `/hooks/${crypto.randomUUID()}`;
   const url = `http://${receiver.host}${path}`;
-  const answer = await made(server, '/webhooks', { url, events: allEvents, ...wish });
+  const answer = await made(server, '/webhooks', { url, events: allEvents, ...options });
   return { id: String(answer['id']), secret: String(answer['secret']), path, answer };
 };
-const newSession = async (server: Server, wish: Fields = {}): Promise<string> =>
-  String((await made(server, '/sessions', { flavor: 'micro', approvals: 'ask', ...wish }))['id']);
+const newSession = async (server: Server, options: Fields = {}): Promise<string> =>
+  String((await made(server, '/sessions', { flavor: 'micro', approvals: 'ask', ...options }))['id']);
 const say = (server: Server, id: string, text: string) =>
   made(server, `/sessions/${id}/messages`, { text, messageId: crypto.randomUUID() });
 type Heard = { readonly path: string; readonly secret: string };
@@ -217,8 +217,8 @@ describe('a receiver', () => {
       fetch(`${server.url}/api${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
     const [own, strange] = [await tokenOf(mine), await tokenOf(other)];
     const hookPath = `/hooks/${crypto.randomUUID()}`;
-    const wish = JSON.stringify({ url: `http://${receiver.host}${hookPath}`, events: ['turn_completed'] });
-    const webhook = (await (await as(own, '/webhooks', { method: 'POST', body: wish })).json()) as Record<
+    const options = JSON.stringify({ url: `http://${receiver.host}${hookPath}`, events: ['turn_completed'] });
+    const webhook = (await (await as(own, '/webhooks', { method: 'POST', body: options })).json()) as Record<
       string,
       string
     >;

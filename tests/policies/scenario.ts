@@ -149,8 +149,8 @@ const converse = async (cloud: EmbeddedCloud): Promise<void> => {
   await call(mcp, 'token', { action: 'list' });
   await call(mcp, 'token', { action: 'revoke', token_id });
   await call(mcp, 'config_limits', { project_id });
-  const wish = { name: 's', cron_expr: '0 0 1 1 *', prompt: 'hello', targets: [{ project_id }] };
-  const { id: schedule_id } = await call(mcp, 'schedule', { action: 'create', ...wish });
+  const options = { name: 's', cron_expr: '0 0 1 1 *', prompt: 'hello', targets: [{ project_id }] };
+  const { id: schedule_id } = await call(mcp, 'schedule', { action: 'create', ...options });
   await call(mcp, 'schedule', { action: 'delete', schedule_id });
   await call(mcp, 'project', { action: 'delete', project_id });
   await mcp.close();
@@ -210,8 +210,8 @@ const schedules = async (cloud: EmbeddedCloud): Promise<void> => {
     '/api/projects',
     json('POST', { name: 'of schedules', approvals: 'auto' }),
   );
-  const wish = { name: 's', cronExpr: '* * * * *', prompt: 'hello', targets: [{ projectId }] };
-  const { id } = await cloud.ask<Made>('/api/schedules', json('POST', wish));
+  const options = { name: 's', cronExpr: '* * * * *', prompt: 'hello', targets: [{ projectId }] };
+  const { id } = await cloud.ask<Made>('/api/schedules', json('POST', options));
   const path = `/api/schedules/${id}`;
   await cloud.ask(`${path}/trigger`, { method: 'POST', body: '{}' });
   const history = () => cloud.ask<{ history: readonly { status: string }[] }>(`${path}/history`);
@@ -246,8 +246,8 @@ const access = async (cloud: EmbeddedCloud): Promise<void> => {
 
 /** A webhook of each kind of life: it is told, tested, changed, and gone. */
 const webhooks = async (cloud: EmbeddedCloud): Promise<void> => {
-  const wish = { url: 'http://127.0.0.1:9/', events: ['turn_completed', 'turn_failed'] };
-  const { id } = await cloud.ask<Made>('/api/webhooks', json('POST', wish));
+  const options = { url: 'http://127.0.0.1:9/', events: ['turn_completed', 'turn_failed'] };
+  const { id } = await cloud.ask<Made>('/api/webhooks', json('POST', options));
   await cloud.webhooks({ sweep: 'webhooks', url: cloud.url });
   await cloud.ask('/api/webhooks');
   await cloud.ask(`/api/webhooks/${id}/test`, json('POST', {}));

@@ -112,14 +112,14 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
       sim.after(random.spread(500, 300_000), () => askToStop(task, 'Spot interruption'));
   };
 
-  const start = (wish: StartTask): string => {
-    const known = byToken.get(wish.token);
+  const start = (options: StartTask): string => {
+    const known = byToken.get(options.token);
     if (known !== undefined) return known.taskArn;
     if (random.chance(sim.faults.noCapacity)) throw unavailable('there is no capacity');
     if (random.chance(sim.faults.startFails / 4)) throw new AppError('sandbox_start_failed', 'refused');
     const taskArn = `task-${tasks.length + 1}`;
-    const machine = new Machine({ sim, ledger, taskArn, bearer: wish.bearerHash, onBegin });
-    const { group } = wish;
+    const machine = new Machine({ sim, ledger, taskArn, bearer: options.bearerHash, onBegin });
+    const { group } = options;
     const task: Task = {
       taskArn,
       group,
@@ -130,7 +130,7 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
     };
     if (decodeTaskGroup(group) === undefined) sim.violate('a task is named after its workspace', group);
     tasks.push(task);
-    byToken.set(wish.token, task);
+    byToken.set(options.token, task);
     sim.after(random.chance(0.2) ? random.spread(2000, 60_000) : random.int(300, 4000), () => boot(task));
     return taskArn;
   };
@@ -153,8 +153,11 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
       tasks.find((task) => task.address === address && task.status === 'RUNNING' && task.machine.isUp)
         ?.machine,
     hostFor: (invocation) => ({
-      start: (wish) =>
-        invocation.call(`RunTask ${wish.token}`, () => start(wish), { isWrite: true, fault: unavailable }),
+      start: (options) =>
+        invocation.call(`RunTask ${options.token}`, () => start(options), {
+          isWrite: true,
+          fault: unavailable,
+        }),
       stop: (taskArn, reason) =>
         invocation.call(
           `StopTask ${taskArn}`,

@@ -40,9 +40,9 @@ const runOnce = async (platform: Platform, sessionId: string | undefined) => {
     execute(ports, {
       principal,
       ...(sessionId === undefined ? {} : { sessionId }),
-      wish: { allowSmallerFlavor: sim.random.chance(0.5) },
+      options: { allowSmallerFlavor: sim.random.chance(0.5) },
       defaults: defaultsOf(platform),
-      patience: { waitSeconds, evictIdle, correlationId, signal: leaves.signal },
+      wait: { waitSeconds, evictIdle, correlationId, signal: leaves.signal },
       tool: 'execute_code',
       argsFor: () => ({ code: 'x' }),
       timeoutSeconds: 30,

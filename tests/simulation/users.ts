@@ -43,16 +43,16 @@ export const found = (ports: Ports, id: SessionId) =>
 export const connect = async (
   { platform, until }: Users,
   sessionId: SessionId,
-  wish: { readonly approvals?: ApprovalMode; readonly since?: number },
+  options: { readonly approvals?: ApprovalMode; readonly since?: number },
 ): Promise<ConnectionId> => {
   const { sim, clients } = platform;
   const connectionId = `c-${sim.random.uuid()}` as ConnectionId;
   clients.set(connectionId, []);
   for (let attempt = 0; attempt < triesMax && sim.now() < until; attempt += 1) {
     const { status } = await platform.request('connect', async (ports) => {
-      const { approvals, since } = wish;
+      const { approvals, since } = options;
       const isNew = attempt === 0 && since === undefined;
-      const request = { connectionId, sessionId, isNew, principal, wish: { approvals }, since };
+      const request = { connectionId, sessionId, isNew, principal, options: { approvals }, since };
       await openConnection(ports, request, defaultsOf(platform));
       await ports.invoker.greet(connectionId, correlationId);
     });

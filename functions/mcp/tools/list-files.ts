@@ -4,7 +4,7 @@ import { listWorkspaceFiles } from '#shared/application/session/session-files.ts
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { listFilesArguments, listFilesResult } from '#shared/contracts/tools/file-tools.ts';
 import { defineTool } from '../define-tool.ts';
-import { fileWish } from '../session-file.ts';
+import { fileRequest } from '../session-file.ts';
 
 /** What a sandbox says is untrusted. */
 const listed = z.object({
@@ -19,8 +19,8 @@ export const listFiles = defineTool({
   output: listFilesResult,
   annotations: { title: 'List files', readOnlyHint: true, openWorldHint: false },
   run: async (input, context) => {
-    const wish = await fileWish(context, input);
-    const { files } = decodeStored(listed, await listWorkspaceFiles(context.ports, wish));
+    const options = await fileRequest(context, input);
+    const { files } = decodeStored(listed, await listWorkspaceFiles(context.ports, options));
     return {
       path: input.path,
       files: files.map(({ modifiedAt, ...file }) => ({ ...file, modified_at: modifiedAt })),

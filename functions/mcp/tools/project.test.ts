@@ -38,14 +38,14 @@ const shown = {
 
 test('a project is made, shown and listed', async () => {
   const context = contextOf();
-  const wish = {
+  const options = {
     name: 'mine',
     description: 'for tests',
     flavor: 'MICRO',
     template: 'node',
     flavors_allowed: ['micro', 'Small'],
   };
-  expect(await project.run({ action: 'create', ...wish }, context)).toEqual(shown);
+  expect(await project.run({ action: 'create', ...options }, context)).toEqual(shown);
   expect(await project.run({ action: 'get', project_id: id }, context)).toEqual({
     ...shown,
     secrets: ['A_KEY'],

@@ -6,7 +6,7 @@ import {
   clearedFields,
   createProjectArguments,
   deleteProjectArguments,
-  projectWishOfArguments,
+  projectOptionsOfArguments,
   updateProjectArguments,
 } from '#shared/contracts/tools/project-tool/change.ts';
 import {
@@ -28,16 +28,16 @@ const create = defineAction({
   needs: 'global:write',
   input: createProjectArguments,
   output: projectResult,
-  run: async ({ name, ...wish }, { ports, principal }) =>
-    view(await createProject(ports, principal, { ...projectWishOfArguments(wish), name })),
+  run: async ({ name, ...options }, { ports, principal }) =>
+    view(await createProject(ports, principal, { ...projectOptionsOfArguments(options), name })),
 });
 
 const update = defineAction({
   needs: 'global:write',
   input: updateProjectArguments,
   output: projectResult,
-  run: async ({ project_id: id, name, clear, ...wish }, { ports, principal }) => {
-    const change = { ...projectWishOfArguments(wish), name, ...clearedFields(clear), id };
+  run: async ({ project_id: id, name, clear, ...options }, { ports, principal }) => {
+    const change = { ...projectOptionsOfArguments(options), name, ...clearedFields(clear), id };
     return view(await updateProject(ports, principal, change));
   },
 });

@@ -3,7 +3,7 @@ import { readWorkspaceFile } from '#shared/application/session/session-files.ts'
 import { readFileArguments, readFileBytesMax, readFileResult } from '#shared/contracts/tools/file-tools.ts';
 import { defineTool } from '../define-tool.ts';
 import { fileContent } from '../file-content.ts';
-import { fileWish } from '../session-file.ts';
+import { fileRequest } from '../session-file.ts';
 
 export const readFile = defineTool({
   name: 'read_file',
@@ -13,9 +13,9 @@ export const readFile = defineTool({
   output: readFileResult,
   annotations: { title: 'Read a file', readOnlyHint: true, openWorldHint: false },
   run: async (input, context) => {
-    const wish = await fileWish(context, input);
-    const bytes = await readWorkspaceFile(context.ports, { ...wish, bytesMax: readFileBytesMax });
-    const uri = `sallyport://sessions/${wish.session.id}/files/${encodeURIComponent(input.path)}`;
+    const options = await fileRequest(context, input);
+    const bytes = await readWorkspaceFile(context.ports, { ...options, bytesMax: readFileBytesMax });
+    const uri = `sallyport://sessions/${options.session.id}/files/${encodeURIComponent(input.path)}`;
     const content = fileContent(bytes, uri);
     const { mimeType } = content;
     const result = { path: input.path, size: bytes.length, mime_type: mimeType };

@@ -35,8 +35,8 @@ type Said = {
   readonly session_behavior?: string | undefined;
 };
 
-const wished = ({ name, cron_expr: cron, prompt, targets, enabled, ...behavior }: Said) => ({
-  wish: {
+const input = ({ name, cron_expr: cron, prompt, targets, enabled, ...behavior }: Said) => ({
+  options: {
     name,
     cron,
     prompt,
@@ -55,7 +55,7 @@ const create = defineAction({
   input: createScheduleArguments,
   output: scheduleResult,
   run: async (said, { ports, principal, correlationId }) =>
-    view(await createSchedule(ports, { principal, correlationId }, wished(said))),
+    view(await createSchedule(ports, { principal, correlationId }, input(said))),
 });
 
 const list = defineAction({
@@ -85,7 +85,7 @@ const update = defineAction({
   input: updateScheduleArguments,
   output: scheduleResult,
   run: async ({ schedule_id: id, ...said }, { ports, principal, correlationId }) =>
-    view(await updateSchedule(ports, { principal, correlationId }, { id, ...wished(said) })),
+    view(await updateSchedule(ports, { principal, correlationId }, { id, ...input(said) })),
 });
 
 const remove = defineAction({

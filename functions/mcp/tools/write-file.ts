@@ -7,7 +7,7 @@ import {
 } from '#shared/contracts/tools/file-tools.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool } from '../define-tool.ts';
-import { fileWish } from '../session-file.ts';
+import { fileRequest } from '../session-file.ts';
 
 export const writeFile = defineTool({
   name: 'write_file',
@@ -18,8 +18,8 @@ export const writeFile = defineTool({
   annotations: { title: 'Write a file', destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async ({ content, encoding, ...input }, context) => {
     const bytes = bytesOf(content, encoding);
-    const wish = await fileWish(context, input);
-    const { size, isNew } = await writeWorkspaceFile(context.ports, { ...wish, bytes });
+    const options = await fileRequest(context, input);
+    const { size, isNew } = await writeWorkspaceFile(context.ports, { ...options, bytes });
     const { path } = input;
     return { path, size, created: isNew, message: `Successfully wrote to ${path}` };
   },

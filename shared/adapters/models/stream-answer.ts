@@ -40,17 +40,17 @@ const begin = async <E>(
 ): Promise<{ readonly events: AsyncIterable<E>; readonly alone: boolean }> => {
   try {
     try {
-      return { events: await patiently(wire, echoing, signal), alone: false };
+      return { events: await sendWithOneRetry(wire, echoing, signal), alone: false };
     } catch (error) {
       if (!echoing || !wire.isRefusedEcho(error)) throw error;
-      return { events: await patiently(wire, false, signal), alone: true };
+      return { events: await sendWithOneRetry(wire, false, signal), alone: true };
     }
   } catch (error) {
     return fail(error, wire, signal);
   }
 };
 
-const patiently = async <E>(
+const sendWithOneRetry = async <E>(
   { send, isPassing }: Wire<E>,
   echoing: boolean,
   signal: AbortSignal,

@@ -11,11 +11,11 @@ const openShared = () => {
   const told = new Map<string, number>();
   const ports = {
     frames: {
-      take: async (key: string, wish: { takenMs: number; bucketMs: number; now: number }) => {
+      take: async (key: string, options: { takenMs: number; bucketMs: number; now: number }) => {
         charges += 1;
-        const before = Math.max(fullAt.get(key) ?? 0, wish.now);
-        const next = before + wish.takenMs;
-        if (next > wish.now + wish.bucketMs) return { isTaken: false, fullAt: before };
+        const before = Math.max(fullAt.get(key) ?? 0, options.now);
+        const next = before + options.takenMs;
+        if (next > options.now + options.bucketMs) return { isTaken: false, fullAt: before };
         fullAt.set(key, next);
         return { isTaken: true, fullAt: next };
       },
@@ -67,9 +67,9 @@ test('a thousand frames at once are judged by when they came, however long their
   const slow = {
     ...ports,
     frames: {
-      take: async (key: string, wish: { takenMs: number; bucketMs: number; now: number }) => {
+      take: async (key: string, options: { takenMs: number; bucketMs: number; now: number }) => {
         clock.now += 40;
-        return ports.frames.take(key, wish);
+        return ports.frames.take(key, options);
       },
     },
   };

@@ -45,8 +45,8 @@ export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): Fr
       remember(counts, id, step.count);
       return step.step === 'pass';
     }
-    const wish = { takenMs: step.frames * frameIntervalMs, bucketMs: frameBucketMs, now: at };
-    const taken = await frames.take(id, wish);
+    const options = { takenMs: step.frames * frameIntervalMs, bucketMs: frameBucketMs, now: at };
+    const taken = await frames.take(id, options);
     remember(counts, id, afterTake(known, taken, at));
     return taken.isTaken;
   };

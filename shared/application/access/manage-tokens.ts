@@ -11,7 +11,7 @@ import { type AuditPorts, audit } from './audit.ts';
 
 export type TokenPorts = AuditPorts & { readonly tokens: TokenStore; readonly world: World };
 
-export type TokenWish = {
+export type TokenOptions = {
   readonly name: string;
   readonly scope: string;
   readonly expiresInSeconds?: number | undefined;
@@ -20,7 +20,7 @@ export type TokenWish = {
 export const createToken = async (
   ports: TokenPorts,
   principal: Principal,
-  { name, scope: wanted, expiresInSeconds }: TokenWish,
+  { name, scope: wanted, expiresInSeconds }: TokenOptions,
 ): Promise<{ readonly record: AccessToken; readonly token: string }> => {
   const scope = decodeScope(wanted);
   if (scope === undefined)

@@ -25,7 +25,7 @@ const open = () => {
   const quiet = openQuietPorts();
   const sessionId = crypto.randomUUID() as SessionId;
   const connect = (isNew: boolean, as: Principal = principal) =>
-    openConnection(quiet.ports, { connectionId, sessionId, isNew, principal: as, wish: {} }, defaults);
+    openConnection(quiet.ports, { connectionId, sessionId, isNew, principal: as, options: {} }, defaults);
   return { ...quiet, sessionId, connect };
 };
 
@@ -85,7 +85,7 @@ test('a connection that was lost comes back to the session that it made', async 
 
 test('a session that somebody asked for stays when its last connection closes', async () => {
   const { connect, sessionId, ports } = open();
-  const request = { id: sessionId, principal, wish: {}, defaults };
+  const request = { id: sessionId, principal, options: {}, defaults };
   await createSession(ports, request);
   await connect(false);
   await closeConnection(ports, connectionId, limits);

@@ -9,7 +9,7 @@ import {
   type CreatePorts,
   createSession,
   type SessionDefaults,
-  type SessionWish,
+  type SessionOptions,
 } from '../session/create-session.ts';
 
 export type OpenPorts = CreatePorts & { readonly connections: ConnectionStore };
@@ -20,17 +20,17 @@ export type OpenRequest = {
   /** The client named none: the id was made for this connection, and nobody else can know it. */
   readonly isNew: boolean;
   readonly principal: Principal;
-  readonly wish: SessionWish;
+  readonly options: SessionOptions;
   readonly since?: number | undefined;
 };
 
 /** A session is made where none is named. One that is named and not there is not found, as another owner's is (AC2, AC7). */
 export const openConnection = async (
   ports: OpenPorts,
-  { connectionId, sessionId, isNew, principal, wish, since }: OpenRequest,
+  { connectionId, sessionId, isNew, principal, options, since }: OpenRequest,
   defaults: SessionDefaults,
 ): Promise<void> => {
-  if (isNew) await makeSession(ports, { sessionId, principal, wish, defaults });
+  if (isNew) await makeSession(ports, { sessionId, principal, options, defaults });
   else await findNamed(ports, sessionId, principal);
   const connection: Connection = {
     id: connectionId,
@@ -58,17 +58,17 @@ const makeSession = async (
   {
     sessionId: id,
     principal,
-    wish,
+    options,
     defaults,
   }: {
     sessionId: SessionId;
     principal: Principal;
-    wish: SessionWish;
+    options: SessionOptions;
     defaults: SessionDefaults;
   },
 ): Promise<void> => {
-  const fleeting = { ...wish, isFleeting: true as const };
-  const made = await createSession(ports, { id, principal, wish: fleeting, defaults });
+  const fleeting = { ...options, isFleeting: true as const };
+  const made = await createSession(ports, { id, principal, options: fleeting, defaults });
   if (made !== undefined) return;
   const taken = await ports.sessions.get(id);
   if (taken === undefined || !mayWrite(principal, taken)) throw sessionNotFound();

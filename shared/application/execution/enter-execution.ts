@@ -10,20 +10,20 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit } from '../../domain/session-lifetime.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
-import type { SessionDefaults, SessionWish } from '../session/create-session.ts';
+import type { SessionDefaults, SessionOptions } from '../session/create-session.ts';
 import {
   createSessionWhenFree,
-  type Patience,
   type WaitForSlotPorts,
+  type WaitOptions,
 } from '../session/create-session-when-free.ts';
 
-export type ExecutionWish = {
+export type ExecutionOptions = {
   readonly principal: Principal;
   /** Absent: a new session. */
   readonly sessionId?: string | undefined;
-  readonly wish: SessionWish;
+  readonly options: SessionOptions;
   readonly defaults: SessionDefaults;
-  readonly patience: Patience;
+  readonly wait: WaitOptions;
   readonly timeoutSeconds: number;
   /** What it is at, when that is slow. */
   readonly onPhase?: (phase: string) => void;
@@ -33,42 +33,42 @@ export type ExecutionWish = {
 const marginMs = 60_000;
 
 /** The longest a call runs from here: its sandbox's start, its timeout, a sandbox that falls silent, and the save. */
-const callMsMax = ({ timeoutSeconds }: ExecutionWish): number =>
+const callMsMax = ({ timeoutSeconds }: ExecutionOptions): number =>
   sandboxWaitMsMax + timeoutSeconds * 1000 + toolSilenceMsMax + saveMsMax + marginMs;
 
 export type Entered = { readonly session: Session; readonly sessionCreated: boolean };
 
 export const enterExecution = async (
   ports: WaitForSlotPorts,
-  execution: ExecutionWish,
+  execution: ExecutionOptions,
   key: string,
 ): Promise<Entered> => {
   if (execution.sessionId !== undefined)
     return { session: await enter(ports, execution, key), sessionCreated: false };
-  const { principal, wish, defaults, patience } = execution;
+  const { principal, options, defaults, wait } = execution;
   // Its time begins when the session is made: the wait for a slot is before it.
   const firstCall = { key, forMs: callMsMax(execution) };
   const request = {
     id: ports.world.uuid() as SessionId,
     principal,
-    wish: { ...wish, kind: 'execution' as const, firstCall },
+    options: { ...options, kind: 'execution' as const, firstCall },
     defaults,
   };
   const onWait = (): void => execution.onPhase?.('waiting for a slot');
-  const session = await createSessionWhenFree(ports, request, { ...patience, onWait });
+  const session = await createSessionWhenFree(ports, request, { ...wait, onWait });
   if (session === undefined) throw new Error('a new session id was taken');
   return { session, sessionCreated: true };
 };
 
-const enter = async (ports: WaitForSlotPorts, execution: ExecutionWish, key: string): Promise<Session> => {
-  const { sessionId = '', principal, wish, defaults } = execution;
+const enter = async (ports: WaitForSlotPorts, execution: ExecutionOptions, key: string): Promise<Session> => {
+  const { sessionId = '', principal, options, defaults } = execution;
   const { session } = await findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
   if (session.kind !== 'execution')
     throw new AppError('invalid_session_state', 'this is an agent session: programs run in its turns', {
       suggestions: ['Leave session_id out for a new session.'],
       recoveryActions: ['create_new_session'],
     });
-  refuseOtherSize(session, wish);
+  refuseOtherSize(session, options);
   const at = ports.world.now();
   const dueAt = at + idleLimit(session, defaults.lifetimes);
   const entered = isEnded(session.status)
@@ -86,7 +86,7 @@ const enter = async (ports: WaitForSlotPorts, execution: ExecutionWish, key: str
 };
 
 /** A session keeps its size: another one is asked for in a new session. */
-const refuseOtherSize = (session: Session, { flavor }: SessionWish): void => {
+const refuseOtherSize = (session: Session, { flavor }: SessionOptions): void => {
   if (flavor === undefined || flavor.toLowerCase() === session.flavor) return;
   throw new AppError('invalid_session_state', `the session has flavor ${session.flavor}`, {
     suggestions: ['Leave the flavor out, or make a new session.'],

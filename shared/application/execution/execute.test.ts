@@ -10,12 +10,12 @@ const lifetimes = { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400
 
 const wanted = (change: Partial<Execution> = {}): Execution => ({
   principal,
-  wish: {},
+  options: {},
   defaults: {
     ...{ provider: 'demo', flavor: 'small', template: 'python', lifetimes },
     slots: { executionMax: 1, agentMax: 1 },
   },
-  patience: { waitSeconds: 0, evictIdle: false, correlationId: 'c' },
+  wait: { waitSeconds: 0, evictIdle: false, correlationId: 'c' },
   tool: 'execute_code',
   argsFor: () => ({}),
   timeoutSeconds: 30,
@@ -101,8 +101,8 @@ test('a cancelled caller whose sandbox still starts is told so, and leaves no se
       return 'task';
     },
   };
-  const patience = { waitSeconds: 0, evictIdle: false, correlationId: 'c', signal: leaves.signal };
-  await expect(run({ host }, { patience })).rejects.toMatchObject({ code: 'conflict' });
+  const wait = { waitSeconds: 0, evictIdle: false, correlationId: 'c', signal: leaves.signal };
+  await expect(run({ host }, { wait })).rejects.toMatchObject({ code: 'conflict' });
   expect((await only()).status).toBe('stopped');
 });
 
@@ -122,7 +122,7 @@ test('L5: a call counts as running from when its session is made until it cannot
     },
   };
   const waiting = { waitSeconds: 60, evictIdle: false, correlationId: 'c' };
-  await run({ sessions }, { patience: waiting });
+  await run({ sessions }, { wait: waiting });
   expect(made).toBeGreaterThanOrEqual(1_050_000);
   // Its sandbox's start, its timeout, a silence, its save, and a minute.
   expect(until).toBe(made + 120_000 + 30_000 + 90_000 + 150_000 + 60_000);

@@ -20,11 +20,11 @@ import { type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
 import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
 import type { WaitForSlotPorts } from '../session/create-session-when-free.ts';
 import { endSession } from '../turn/end-session.ts';
-import { type Entered, type ExecutionWish, enterExecution } from './enter-execution.ts';
+import { type Entered, type ExecutionOptions, enterExecution } from './enter-execution.ts';
 
 export type ExecutePorts = WaitForSlotPorts & OpenSandboxPorts & { readonly tools: SandboxTools };
 
-export type Execution = ExecutionWish & {
+export type Execution = ExecutionOptions & {
   readonly tool: string;
   /** The arguments of the tool, given the session it runs in. */
   readonly argsFor: (session: Session) => JsonObject;
@@ -59,10 +59,10 @@ export const execute = async (ports: ExecutePorts, execution: Execution): Promis
 
 const openFirst = async (
   ports: ExecutePorts,
-  { defaults, patience, onPhase }: Execution,
+  { defaults, wait, onPhase }: Execution,
   { session, sessionCreated }: Entered,
 ): Promise<AcquiredSandbox> => {
-  const { correlationId, signal } = patience;
+  const { correlationId, signal } = wait;
   const opening = {
     lifetimes: defaults.lifetimes,
     correlationId,
@@ -120,8 +120,8 @@ const runCall = async (
   ports: ExecutePorts,
   { execution, session, key, opened }: Call,
 ): Promise<Pick<Executed, 'content' | 'structured' | 'stateLost' | 'notices'>> => {
-  const { patience, tool, argsFor, onProgress } = execution;
-  const { correlationId, signal } = patience;
+  const { wait, tool, argsFor, onProgress } = execution;
+  const { correlationId, signal } = wait;
   const { sandbox, start, workspace } = opened;
   refuseCancelled(signal);
   if (session.status === 'creating') await ports.sessions.noteRunning(session.id);

@@ -53,17 +53,17 @@ const tryInside = async (
 ): Promise<McpOutcome> => {
   const program = programOf(server, secrets);
   const id = ports.world.uuid() as SessionId;
-  const wish = { kind: 'execution', project: server.project } as const;
-  const patience = { waitSeconds: 0, evictIdle: false, correlationId };
-  const session = await createSessionWhenFree(ports, { id, principal, wish, defaults }, patience);
+  const options = { kind: 'execution', project: server.project } as const;
+  const wait = { waitSeconds: 0, evictIdle: false, correlationId };
+  const session = await createSessionWhenFree(ports, { id, principal, options, defaults }, wait);
   if (session === undefined) throw new Error('a new session id was taken');
   try {
     const { structured } = await execute(ports, {
       principal,
       sessionId: session.id,
-      wish,
+      options,
       defaults,
-      patience,
+      wait,
       tool: 'mcp_list',
       argsFor: () => ({ server: program, timeout: mcpInsideSeconds }),
       timeoutSeconds: mcpInsideSeconds,

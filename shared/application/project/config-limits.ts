@@ -30,7 +30,7 @@ export type LimitsPorts = {
   readonly trees: Pick<TreeStore, 'read'>;
 };
 
-export type LimitsWish = {
+export type LimitsRequest = {
   readonly principal: Principal;
   readonly projectId?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -47,7 +47,7 @@ export type LimitsInForce = {
 
 export const limitsInForce = async (
   ports: LimitsPorts,
-  { principal, projectId, sessionId }: LimitsWish,
+  { principal, projectId, sessionId }: LimitsRequest,
 ): Promise<LimitsInForce> => {
   const wanted = { id: sessionId ?? '', principal, intent: 'read' } as const;
   const session = sessionId === undefined ? undefined : (await findSession(ports.sessions, wanted)).session;

@@ -7,7 +7,7 @@ import { type Project, theDefaultProject } from '../../domain/project.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
-import { type ProjectWish, projectFields } from './project-fields.ts';
+import { type ProjectOptions, projectFields } from './project-fields.ts';
 
 export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };
 
@@ -15,15 +15,15 @@ export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };
 export const createProject = async (
   ports: ProjectPorts,
   principal: Principal,
-  wish: ProjectWish & { readonly name: string },
+  options: ProjectOptions & { readonly name: string },
 ): Promise<Project> => {
   const { projects, world } = ports;
-  const fields = Object.entries(projectFields(wish)).filter(([, value]) => value !== null);
+  const fields = Object.entries(projectFields(options)).filter(([, value]) => value !== null);
   const project: Project = {
     ...Object.fromEntries(fields),
     id: world.uuid() as ProjectId,
     owner: deploymentOwner,
-    name: wish.name,
+    name: options.name,
     createdAt: world.now(),
   };
   await projects.create(project);
@@ -40,10 +40,10 @@ export const createProject = async (
 export const updateProject = async (
   ports: ProjectPorts,
   principal: Principal,
-  { id, ...wish }: ProjectWish & { readonly id: string },
+  { id, ...options }: ProjectOptions & { readonly id: string },
 ): Promise<Project> => {
   const before = await findProject(ports.projects, { id, principal, intent: 'write' });
-  const change = projectFields(wish, before);
+  const change = projectFields(options, before);
   if (Object.keys(change).length === 0) return before;
   const changed = await ports.projects.change(before.id, change);
   if (changed === undefined) throw projectNotFound();

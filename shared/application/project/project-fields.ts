@@ -8,28 +8,28 @@ import { type TreeLimits, treeLimitBounds } from '../../domain/tree-limits.ts';
 import { AppError } from '../../errors.ts';
 
 /** `null` takes away what was there. */
-type Wished<T> = T | null | undefined;
+type Given<T> = T | null | undefined;
 
-export type ProjectWish = {
+export type ProjectOptions = {
   readonly name?: string | undefined;
-  readonly description?: Wished<string>;
-  readonly provider?: Wished<string>;
-  readonly model?: Wished<string>;
-  readonly flavor?: Wished<string>;
-  readonly template?: Wished<string>;
-  readonly flavorsAllowed?: Wished<readonly string[]>;
-  readonly approvals?: Wished<ApprovalMode>;
+  readonly description?: Given<string>;
+  readonly provider?: Given<string>;
+  readonly model?: Given<string>;
+  readonly flavor?: Given<string>;
+  readonly template?: Given<string>;
+  readonly flavorsAllowed?: Given<readonly string[]>;
+  readonly approvals?: Given<ApprovalMode>;
   /** Each by itself. */
-  readonly limits?: Wished<{ readonly [Limit in keyof TreeLimits]?: Wished<number> }>;
-  readonly disabledTools?: Wished<readonly string[]>;
-  readonly mcpNamespacing?: Wished<Namespacing>;
+  readonly limits?: Given<{ readonly [Limit in keyof TreeLimits]?: Given<number> }>;
+  readonly disabledTools?: Given<readonly string[]>;
+  readonly mcpNamespacing?: Given<Namespacing>;
 };
 
 /** What changes in a project that has been `before`; of a new one, all there is. */
-export const projectFields = (wish: ProjectWish, before: Partial<Project> = {}): ProjectChange => {
-  const { name, description, model, approvals, mcpNamespacing, disabledTools } = wish;
-  const flavor = known(wish.flavor, knownFlavor);
-  const flavorsAllowed = known(wish.flavorsAllowed, (names) => [...new Set(names.map(knownFlavor))]);
+export const projectFields = (options: ProjectOptions, before: Partial<Project> = {}): ProjectChange => {
+  const { name, description, model, approvals, mcpNamespacing, disabledTools } = options;
+  const flavor = known(options.flavor, knownFlavor);
+  const flavorsAllowed = known(options.flavorsAllowed, (names) => [...new Set(names.map(knownFlavor))]);
   refuseOutside(
     flavor === undefined ? before.flavor : flavor,
     flavorsAllowed === undefined ? before.flavorsAllowed : flavorsAllowed,
@@ -37,13 +37,13 @@ export const projectFields = (wish: ProjectWish, before: Partial<Project> = {}):
   return given({
     name,
     description,
-    provider: known(wish.provider, knownProvider),
+    provider: known(options.provider, knownProvider),
     model,
     flavor,
-    template: known(wish.template, knownTemplate),
+    template: known(options.template, knownTemplate),
     flavorsAllowed,
     approvals,
-    limits: known(wish.limits, (limits) => mergedLimits(limits, before.limits)),
+    limits: known(options.limits, (limits) => mergedLimits(limits, before.limits)),
     disabledTools: known(disabledTools, (names) => [...new Set(names)]),
     mcpNamespacing,
   });
@@ -52,10 +52,10 @@ export const projectFields = (wish: ProjectWish, before: Partial<Project> = {}):
 const given = (change: ProjectChange): ProjectChange =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 
-const known = <T, U>(value: Wished<T>, decode: (value: T) => U): Wished<U> =>
+const known = <T, U>(value: Given<T>, decode: (value: T) => U): Given<U> =>
   value === undefined ? undefined : value === null ? null : decode(value);
 
-const refuseOutside = (flavor: Wished<Flavor>, allowed: Wished<readonly Flavor[]>): void => {
+const refuseOutside = (flavor: Given<Flavor>, allowed: Given<readonly Flavor[]>): void => {
   if (!flavor || !allowed || allowsFlavor({ flavorsAllowed: allowed }, flavor)) return;
   throw new AppError('invalid_flavor', 'flavor: it is not among the flavors that the project allows', {
     suggestions: ['Allow it, or name one that is allowed.'],
@@ -89,10 +89,10 @@ const limitNames = {
 
 /** What of a limit a request leaves open stays. */
 const mergedLimits = (
-  wished: NonNullable<ProjectWish['limits']>,
+  requested: NonNullable<ProjectOptions['limits']>,
   before: TreeLimits = {},
 ): TreeLimits | null => {
-  const merged = Object.entries({ ...before, ...given(wished as ProjectChange) }).filter(
+  const merged = Object.entries({ ...before, ...given(requested as ProjectChange) }).filter(
     (entry): entry is [keyof TreeLimits, number] => typeof entry[1] === 'number',
   );
   for (const [limit, value] of merged) requireWithin(limit, value);

@@ -23,10 +23,10 @@ export const listMcpServers = async (
 export const addMcpServer = async (
   ports: RegistryPorts,
   request: RegistryRequest,
-  wish: { readonly name?: unknown; readonly config?: unknown },
+  options: { readonly name?: unknown; readonly config?: unknown },
 ): Promise<McpServer> => {
   const project = await projectOfRequest(ports, request, 'write');
-  const { name, config, isEnabled } = valid(validateServer(wish.name, wish.config));
+  const { name, config, isEnabled } = valid(validateServer(options.name, options.config));
   await checkAddress(ports, config);
   const createdAt = ports.world.now();
   const server: McpServer = {

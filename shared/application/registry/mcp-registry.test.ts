@@ -281,8 +281,8 @@ describe('who may', () => {
     await expect(addMcpServer(ports, reader, { name: 'b', config: http })).rejects.toMatchObject(forbidden);
     await expect(removeMcpServer(ports, reader, 'one')).rejects.toMatchObject(forbidden);
     await expect(testMcpServer(outside(ports), reader, trial('one'))).rejects.toMatchObject(forbidden);
-    const wish = { name: 'one', isEnabled: false };
-    await expect(switchMcpServer(ports, reader, wish)).rejects.toMatchObject(forbidden);
+    const options = { name: 'one', isEnabled: false };
+    await expect(switchMcpServer(ports, reader, options)).rejects.toMatchObject(forbidden);
     await expect(changeMcpServer(ports, reader, { name: 'one', change: {} })).rejects.toMatchObject(
       forbidden,
     );
@@ -352,11 +352,11 @@ describe('changing', () => {
       },
     };
     const ports = { ...registry.ports, mcpServers: racing };
-    const wish = { name: 'one', change: { description: 'd' } };
-    await changeMcpServer(ports, asked(), wish);
+    const options = { name: 'one', change: { description: 'd' } };
+    await changeMcpServer(ports, asked(), options);
     expect(await registry.get()).toMatchObject({ config: { description: 'd' }, version: 3 });
     races = 100;
-    await expect(changeMcpServer(ports, asked(), wish)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(changeMcpServer(ports, asked(), options)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test('what is not there is not found', async () => {

@@ -15,9 +15,9 @@ import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
 import {
   noCapacity,
   reissueStart,
+  type SandboxRequest,
   type StartPorts,
   startSandbox,
-  type WantedSandbox,
 } from './start-sandbox.ts';
 import { requestStop } from './stop-sandbox.ts';
 import { tellSandboxFailed } from './tell-sandbox-failed.ts';
@@ -40,23 +40,23 @@ const startsMax = 3;
 
 export const acquireSandbox = async (
   ports: AcquirePorts,
-  wanted: WantedSandbox,
+  request: SandboxRequest,
 ): Promise<AcquiredSandbox> => {
   const deadline = ports.world.now() + sandboxWaitMsMax;
-  const locate = openLocator(ports, wanted.correlationId);
+  const locate = openLocator(ports, request.correlationId);
   let starts = 0;
   let overBefore: number | undefined;
   for (let pause = pollMsMin; ports.world.now() < deadline; pause = Math.min(pollMsMax, pause * 1.5)) {
-    const workspace = await find(ports, wanted.workspaceId);
+    const workspace = await find(ports, request.workspaceId);
     overBefore ??= lastOver(workspace);
     refuseWithoutCapacity(workspace, overBefore);
-    const attempt = await tryOnce(ports, workspace, { ...wanted, locate });
+    const attempt = await tryOnce(ports, workspace, { ...request, locate });
     if (typeof attempt === 'object') return attempt;
-    wanted.onPhase?.('starting the sandbox');
+    request.onPhase?.('starting the sandbox');
     if (attempt === 'started') starts += 1;
     if (starts > startsMax) throw startFailed('it stopped each time before it answered');
-    await ports.world.sleep(pause, wanted.signal);
-    wanted.signal?.throwIfAborted();
+    await ports.world.sleep(pause, request.signal);
+    request.signal?.throwIfAborted();
   }
   throw new AppError('sandbox_starting', 'the sandbox is still starting', {
     suggestions: ['Try again in a few seconds.'],
@@ -100,7 +100,7 @@ const deserted = (): AppError =>
 const tryOnce = async (
   ports: AcquirePorts,
   workspace: Workspace,
-  { locate, ...wanted }: WantedSandbox & { readonly locate: Locator },
+  { locate, ...request }: SandboxRequest & { readonly locate: Locator },
 ): Promise<Attempt> => {
   const { id: workspaceId, sandbox } = workspace;
   const now = ports.world.now();
@@ -110,7 +110,7 @@ const tryOnce = async (
       return use(ports, workspace, liveSandbox(workspace, next.address));
     case 'start':
       if (workspace.users.length === 0) throw deserted();
-      await startSandbox(ports, workspace, wanted);
+      await startSandbox(ports, workspace, request);
       return 'started';
     case 'reissue':
       if (sandbox !== undefined) await reissueStart(ports, { workspaceId, sandbox });
@@ -126,7 +126,7 @@ const tryOnce = async (
       return 'not-yet';
     case 'give-up': {
       const reason = 'it did not become ready in time';
-      const stop = { reason, correlationId: wanted.correlationId, only: 'starting' } as const;
+      const stop = { reason, correlationId: request.correlationId, only: 'starting' } as const;
       if (sandbox !== undefined)
         await tellSandboxFailed(ports, { workspaceId, generation: sandbox.generation });
       // One that moved since it was read is looked at again.

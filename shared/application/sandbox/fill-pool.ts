@@ -23,9 +23,9 @@ export type PoolPlan = {
 export type PoolReport = { readonly started: number; readonly ready: number };
 
 export const fillPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<PoolReport> => {
-  const wanted = poolEntries(plan.size);
-  const found = new Map((await ports.workspaces.getMany(wanted)).map((entry) => [entry.id, entry]));
-  const results = await Promise.allSettled(wanted.map((id) => fillEntry(ports, plan, found.get(id) ?? id)));
+  const request = poolEntries(plan.size);
+  const found = new Map((await ports.workspaces.getMany(request)).map((entry) => [entry.id, entry]));
+  const results = await Promise.allSettled(request.map((id) => fillEntry(ports, plan, found.get(id) ?? id)));
   for (const result of results)
     if (result.status === 'rejected')
       ports.telemetry.warn('a pool entry was not filled', { error: result.reason });
@@ -59,11 +59,11 @@ const makeEntry = async ({ workspaces, world }: FillPoolPorts, id: WorkspaceId):
 
 /** Pool entries of a pool that has become smaller. */
 export const drainPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<number> => {
-  const wanted = new Set(poolEntries(plan.size));
+  const request = new Set(poolEntries(plan.size));
   let drained = 0;
   for await (const workspaces of ports.workspaces.live()) {
     for (const entry of workspaces) {
-      if (!isPoolEntry(entry.id) || wanted.has(entry.id)) continue;
+      if (!isPoolEntry(entry.id) || request.has(entry.id)) continue;
       const stop = { reason: 'the pool became smaller', correlationId: plan.correlationId };
       if (await requestStop(ports, entry, stop)) drained += 1;
     }

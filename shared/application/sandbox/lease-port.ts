@@ -10,15 +10,15 @@ const racesMax = 50;
 export const leasePort = async (
   { workspaces }: { readonly workspaces: WorkspaceStore },
   { sandbox: { workspaceId, generation }, workspace }: AcquiredSandbox,
-  wanted?: number,
+  request?: number,
 ): Promise<number> => {
-  if (wanted !== undefined && !isPreviewPort(wanted))
+  if (request !== undefined && !isPreviewPort(request))
     throw new AppError('invalid_request', 'port: use one from 8000 to 8999');
   for (let race = 0; race < racesMax; race += 1) {
     const now = race === 0 ? workspace : await workspaces.get(workspaceId);
     const leased = now?.sandbox?.ports ?? [];
-    if (wanted !== undefined && leased.includes(wanted)) return wanted;
-    const port = wanted ?? nextPort(leased);
+    if (request !== undefined && leased.includes(request)) return request;
+    const port = request ?? nextPort(leased);
     if (port === undefined) throw noPort();
     if (await workspaces.leasePort(workspaceId, generation, port)) return port;
   }

@@ -30,8 +30,8 @@ export const openSandbox = async (
   requireActive(session);
   await heartbeat(ports, session, lifetimes);
   const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
-  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, ...waiting };
-  const acquired = await acquireSandbox(ports, wanted);
+  const request = { workspaceId, flavor, template, allowSmallerFlavor, ...waiting };
+  const acquired = await acquireSandbox(ports, request);
   if (acquired.start !== undefined) {
     const { startMs, source } = acquired.start;
     waiting.onPhase?.(`the sandbox is ready after ${startMs} ms (${source})`);

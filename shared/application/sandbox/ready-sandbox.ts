@@ -116,8 +116,8 @@ const restore = async (
   if (!(await ports.workspaces.claimRestore(workspaceId, generation, claim))) return 'not-mine';
   try {
     const manifest = checkpoint && { id: checkpoint.id, sha256: checkpoint.sha256 };
-    const wish = { owner, ...(manifest === undefined ? {} : { manifest }) };
-    const outcome = await ports.archive.restore(sandbox, wish);
+    const options = { owner, ...(manifest === undefined ? {} : { manifest }) };
+    const outcome = await ports.archive.restore(sandbox, options);
     ports.telemetry.duration('WorkspaceRestoreMs', ports.world.now() - at);
     const filled = filledBy(outcome, checkpoint?.savedAt);
     if (!isComplete(filled)) ports.telemetry.count('WorkspaceRestoresIncomplete');

@@ -69,7 +69,7 @@ const checkpointOf = (
   generation: number,
 ): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes });
 
-export type SaveWish = {
+export type SaveRequest = {
   /** As it was read a moment ago; if another checkpoint was noted since, it is read again. */
   readonly workspace?: Workspace;
   /** How often a sandbox that cannot be reached is asked. */
@@ -79,7 +79,7 @@ export type SaveWish = {
 export const saveWorkspace = async (
   ports: SavePorts,
   sandbox: LiveSandbox,
-  { workspace, triesMax = 1 }: SaveWish = {},
+  { workspace, triesMax = 1 }: SaveRequest = {},
 ): Promise<SaveReport> => {
   let report = await saveBesideOthers(ports, sandbox, workspace);
   for (let tries = 1; tries < triesMax && isUnreachable(report); tries += 1) {

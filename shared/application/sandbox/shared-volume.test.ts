@@ -40,13 +40,13 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
   const counted: string[] = [];
   const archive: WorkspaceArchive = {
     keepsShared,
-    restore: async (_sandbox, wish) => {
-      asked.push(['restore', wish]);
+    restore: async (_sandbox, options) => {
+      asked.push(['restore', options]);
       if (restored === undefined || restored instanceof Error) throw restored ?? new Error('not expected');
       return restored;
     },
-    save: async (_sandbox, wish) => {
-      asked.push(['save', wish]);
+    save: async (_sandbox, options) => {
+      asked.push(['save', options]);
       if (saved === undefined) throw new Error('not expected');
       return saved;
     },

@@ -18,7 +18,7 @@ import type { World } from '../../ports/world.ts';
 import { noteStartFailed } from './note-start-failed.ts';
 import { type FailurePorts, tellSandboxFailed } from './tell-sandbox-failed.ts';
 
-export type WantedSandbox = {
+export type SandboxRequest = {
   readonly workspaceId: WorkspaceId;
   readonly flavor: Flavor;
   readonly template: Template;
@@ -62,25 +62,25 @@ const capacityPauseMs = 500;
 export const startSandbox = async (
   ports: StartPorts,
   workspace: Workspace,
-  wanted: WantedSandbox,
+  request: SandboxRequest,
 ): Promise<void> => {
   const generation = (workspace.sandbox?.generation ?? 0) + 1;
   const lost = lossOf(workspace.sandbox);
   const next = { generation, ...(lost === undefined ? {} : { lost }) };
-  if (await claimWarm(ports, wanted, next)) return;
-  const sandbox = newRecord(ports, { flavor: wanted.flavor, template: wanted.template, ...next });
+  if (await claimWarm(ports, request, next)) return;
+  const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
   if (!(await ports.workspaces.claimStart(workspace.id, sandbox))) return;
-  const started = await askWithPatience(ports, {
+  const started = await requestTaskWithRetry(ports, {
     workspaceId: workspace.id,
     project: workspace.project,
     sandbox,
   });
   if (started === 'started') return;
-  const smaller = wanted.allowSmallerFlavor ? smallerFlavor(wanted.flavor) : undefined;
+  const smaller = request.allowSmallerFlavor ? smallerFlavor(request.flavor) : undefined;
   if (smaller === undefined) throw noCapacity.error();
   ports.telemetry.info('a smaller sandbox is tried', { workspaceId: workspace.id, flavor: smaller });
   const over = { ...workspace, sandbox: { ...sandbox, state: 'stopped' as const } };
-  await startSandbox(ports, over, { ...wanted, flavor: smaller });
+  await startSandbox(ports, over, { ...request, flavor: smaller });
 };
 
 type Next = { readonly generation: number; readonly lost?: string };
@@ -93,7 +93,7 @@ const newRecord = (
 /** A claim that loses takes the next pool entry; true when one was won. */
 const claimWarm = async (
   ports: StartPorts,
-  { workspaceId, flavor, template, correlationId }: WantedSandbox,
+  { workspaceId, flavor, template, correlationId }: SandboxRequest,
   next: Next,
 ): Promise<boolean> => {
   if (ports.poolSize === 0) return false;
@@ -125,7 +125,10 @@ type Named = {
 };
 
 /** `no-capacity`: the generation is over. Any other failure ends it, too, and is thrown. */
-const askWithPatience = async (ports: TaskStartPorts, named: Named): Promise<'started' | 'no-capacity'> => {
+const requestTaskWithRetry = async (
+  ports: TaskStartPorts,
+  named: Named,
+): Promise<'started' | 'no-capacity'> => {
   for (let attempt = 1; attempt <= capacityTriesMax; attempt += 1) {
     if (attempt > 1) await ports.world.sleep(capacityPauseMs * 2 ** (attempt - 2));
     if (await isTaskPlaced(ports, named)) return 'started';
@@ -160,7 +163,7 @@ const giveUp = async (
 
 /** Whoever claimed the start died before ECS answered: asks again under the same token. */
 export const reissueStart = async (ports: TaskStartPorts, named: Named): Promise<void> => {
-  if ((await askWithPatience(ports, named)) === 'no-capacity') throw noCapacity.error();
+  if ((await requestTaskWithRetry(ports, named)) === 'no-capacity') throw noCapacity.error();
 };
 
 /** Starts a sandbox nobody has claimed yet: one pool entry of the pool. */

@@ -170,13 +170,13 @@ describe('a sandbox that took long to start', () => {
         isFirst = false;
         return stale;
       };
-      const wanted = {
+      const request = {
         workspaceId: id,
         flavor: 'micro',
         template: 'python',
         allowSmallerFlavor: false,
       } as const;
-      const acquired = acquireSandbox(ports, { ...wanted, correlationId: 'c' });
+      const acquired = acquireSandbox(ports, { ...request, correlationId: 'c' });
       if (isReady) expect((await acquired).sandbox).toMatchObject({ generation: 1, address });
       else await expect(acquired).rejects.toMatchObject({ code: 'sandbox_start_failed' });
       expect(invoked).toEqual(isReady ? [] : [`stop ${id}`]);

@@ -19,7 +19,7 @@ export type RequestStopPorts = {
   readonly world: World;
 };
 
-type StopWish = {
+type StopRequest = {
   readonly reason: string;
   readonly correlationId: string;
   /** One that still starts, whatever was read. */
@@ -30,7 +30,7 @@ type StopWish = {
 export const requestStop = async (
   { workspaces, invoker, world }: RequestStopPorts,
   { id, sandbox }: Workspace,
-  { reason, correlationId, only }: StopWish,
+  { reason, correlationId, only }: StopRequest,
 ): Promise<boolean> => {
   if (sandbox === undefined || sandbox.state === 'stopped') return false;
   const at = world.now();

@@ -32,8 +32,8 @@ export const changeSchedule = async (
     const now = ports.world.now();
     const { next, runs = [] } = decide(read, now);
     const dueAt = scheduleDueAt(next, now);
-    const wish = { read, dueAt, runs, schedulesMax: schedulesPerProjectMax };
-    const written = await ports.schedules.write(next, wish);
+    const options = { read, dueAt, runs, schedulesMax: schedulesPerProjectMax };
+    const written = await ports.schedules.write(next, options);
     if (written === 'full') throw tooManySchedules();
     if (written !== 'moved') return written;
   }

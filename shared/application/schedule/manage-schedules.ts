@@ -13,8 +13,8 @@ import {
   type FieldNames,
   missingField,
   type ScheduleFields,
-  type ScheduleWish,
-  validateWish,
+  type ScheduleOptions,
+  validateSchedule,
 } from '../../domain/schedule/validate.ts';
 import { AppError } from '../../errors.ts';
 import { findSchedule } from '../access/find-schedule.ts';
@@ -31,15 +31,15 @@ import { newRuns } from './run-schedule.ts';
 export type ManagePorts = SchedulePorts & TargetPorts;
 
 /** `names`: what the fields are called where the wish came from. */
-export type Wished = { readonly wish: ScheduleWish; readonly names: FieldNames };
+export type ScheduleInput = { readonly options: ScheduleOptions; readonly names: FieldNames };
 
 export const createSchedule = async (
   ports: ManagePorts,
   request: ScheduleRequest,
-  { wish, names }: Wished,
+  { options, names }: ScheduleInput,
 ): Promise<ScheduleState> => {
   const { principal } = request;
-  const fields = validFields(wish, names);
+  const fields = validFields(options, names);
   const missing = missingField(fields, names);
   if (missing !== undefined) throw invalid(missing);
   const { name = '', cron = '', prompt = '' } = fields;
@@ -73,11 +73,11 @@ export const createSchedule = async (
 export const updateSchedule = async (
   ports: ManagePorts,
   request: ScheduleRequest,
-  { id, wish, names }: Wished & { readonly id: string },
+  { id, options, names }: ScheduleInput & { readonly id: string },
 ): Promise<ScheduleState> => {
   const { principal } = request;
   const found = await findSchedule(ports, { id, principal, intent: 'write' });
-  const fields = validFields(wish, names);
+  const fields = validFields(options, names);
   if (fields.targets !== undefined) {
     await checkTargets(ports, principal, fields.targets);
     await checkTargets(ports, found.schedule.creator, fields.targets);
@@ -137,8 +137,8 @@ export const triggerSchedule = async (
   return runs;
 };
 
-const validFields = (wish: ScheduleWish, names: FieldNames): Partial<ScheduleFields> => {
-  const result = validateWish(wish, names);
+const validFields = (options: ScheduleOptions, names: FieldNames): Partial<ScheduleFields> => {
+  const result = validateSchedule(options, names);
   if (result.ok) return result.fields;
   throw invalid(result.problem);
 };

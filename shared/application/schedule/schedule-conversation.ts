@@ -57,9 +57,9 @@ export const makeConverse = (ports: ConversePorts, defaults: SessionDefaults): C
     (await findSession(ports.sessions, { id, principal, intent: 'write' })).session;
   const spawn = async (request: Spawn): Promise<Conversation> => {
     const { id, principal, project, workspace } = request;
-    const wish = { kind: 'agent' as const, project, slot: { id: workspace, creates: false } };
+    const options = { kind: 'agent' as const, project, slot: { id: workspace, creates: false } };
     const session =
-      (await createSession(ports, { id, principal, wish, defaults })) ?? (await found(id, principal));
+      (await createSession(ports, { id, principal, options, defaults })) ?? (await found(id, principal));
     try {
       return await say(session, request);
     } catch (error) {

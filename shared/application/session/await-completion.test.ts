@@ -19,7 +19,7 @@ const system: LogEntry = { type: 'system', data: { kind: 'note' } };
 /** A log that grows while it is waited for: what has come by the moment in milliseconds. */
 const follow = async (
   log: readonly (readonly [at: number, entry: LogEntry])[],
-  wish: Partial<Awaited> & { readonly pageMax?: number } = {},
+  options: Partial<Awaited> & { readonly pageMax?: number } = {},
 ) => {
   let now = 0;
   const looks: number[] = [];
@@ -30,7 +30,7 @@ const follow = async (
       const there = log.flatMap(([at, entry], seq) =>
         at <= now && seq > since ? [{ ...entry, seq, at }] : [],
       );
-      const events = there.slice(0, wish.pageMax ?? 1000);
+      const events = there.slice(0, options.pageMax ?? 1000);
       return { events, hasMore: events.length < there.length };
     },
   };
@@ -51,7 +51,7 @@ const follow = async (
       waitMsMax: 60_000,
       signal: new AbortController().signal,
       onEvent: ({ type }) => heard.push(type),
-      ...wish,
+      ...options,
     },
   );
   return { answer, heard, looks, text: answer.completion?.data.text };

@@ -30,15 +30,17 @@ const opened = ({ agentMax = 10 } = {}) => {
   const common = {
     principal: admin,
     ref: { creates: false },
-    wish: {},
+    options: {},
     defaults: defaultsFor(agentMax),
     correlationId: 'c',
   };
   return {
     ...quiet,
     ports,
-    say: (wish: Partial<Message> = {}) => messageWorkspace(ports, { ...common, text: 'hello', ...wish }),
-    spawn: (wish: Partial<Spawn> = {}) => spawnSession(ports, { ...common, newSession: false, ...wish }),
+    say: (options: Partial<Message> = {}) =>
+      messageWorkspace(ports, { ...common, text: 'hello', ...options }),
+    spawn: (options: Partial<Spawn> = {}) =>
+      spawnSession(ports, { ...common, newSession: false, ...options }),
     end: (session: Session) => endSession(ports, session, { reason: 'a test', correlationId: 'c' }),
     inboxOf: async ({ id }: Session) => (await ports.sessions.loadWork(id)).inbox.map(({ text }) => text),
   };
@@ -85,8 +87,8 @@ test('WS4: a message is said once under its id, by whatever way it is repeated',
   await end(later.session);
   const repeated = await say({ ref: here, messageId: 'later' });
   expect([repeated.session.id, repeated.isRepeated]).toEqual([other.session.id, true]);
-  const wish = { newSession: true, text: 'x', messageId: 'thrice' };
-  const [one, two] = [await spawn(wish), await spawn(wish)];
+  const options = { newSession: true, text: 'x', messageId: 'thrice' };
+  const [one, two] = [await spawn(options), await spawn(options)];
   expect([two.session.id, two.spawned, two.isRepeated]).toEqual([one.session.id, false, true]);
 });
 
@@ -130,8 +132,8 @@ test('a session keeps what its project said when it was made', async () => {
     flavorsAllowed: ['small' as const],
   };
   await ports.projects.create(project);
-  const wish = { disabledTools: ['b', 'a'], allowedTools: ['c'] };
-  const { session } = await spawn({ project: id, wish });
+  const options = { disabledTools: ['b', 'a'], allowedTools: ['c'] };
+  const { session } = await spawn({ project: id, options });
   expect(await ports.sessions.get(session.id)).toMatchObject({
     model: 'theirs',
     approvals: 'low',

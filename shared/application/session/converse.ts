@@ -13,7 +13,7 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import { type AcceptPorts, type NewMessage, offerMessage } from '../turn/accept-message.ts';
 import { type CreatePorts, createIn, workingProject } from './create-session.ts';
-import type { SessionDefaults, SessionWish } from './new-session.ts';
+import type { SessionDefaults, SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace, type WorkspaceRef } from './resolve-workspace.ts';
 
 export type ConversePorts = CreatePorts & AcceptPorts;
@@ -24,7 +24,7 @@ export type Speech = {
   readonly project?: string | undefined;
   readonly ref: WorkspaceRef;
   /** Of a session that is made by this. */
-  readonly wish: Omit<SessionWish, 'kind' | 'project' | 'slot' | 'firstCall'>;
+  readonly options: Omit<SessionOptions, 'kind' | 'project' | 'slot' | 'firstCall'>;
   readonly defaults: SessionDefaults;
   readonly correlationId: string;
   /** Repeated with the same id, it is said once. */
@@ -96,8 +96,8 @@ const enter = async (ports: ConversePorts, spawn: Spawn, within: Within): Promis
   if (!spawn.newSession && latest !== undefined && (await answers(ports, spawn, latest)))
     return { session: latest, spawned: false, workspaceCreated: false };
   const id = newSessionId(ports, spawn, where.workspace.id);
-  const { principal, wish, defaults } = spawn;
-  const request = { id, principal, wish: { ...wish, kind: 'agent' as const }, defaults };
+  const { principal, options, defaults } = spawn;
+  const request = { id, principal, options: { ...options, kind: 'agent' as const }, defaults };
   const after = spawn.newSession ? {} : { after: latestAgent ?? null };
   const made = await createIn(ports, request, { ...within, ...after });
   if (made === 'moved') return undefined;
@@ -140,9 +140,9 @@ const entersAgain = async (
 const say = async (ports: ConversePorts, spawn: Spawn, entered: Entered): Promise<Conversed | undefined> => {
   const { session, spawned } = entered;
   const lastEventIndex = session.lastSeq;
-  const { text, messageId, correlationId, defaults, wish } = spawn;
+  const { text, messageId, correlationId, defaults, options } = spawn;
   if (text === undefined) return { ...entered, lastEventIndex, isRepeated: false };
-  const { model } = wish;
+  const { model } = options;
   const message = { text, messageId, model, correlationId, slotsMax: defaults.slots.agentMax };
   const offered = isEnded(session.status) ? undefined : await offer(ports, session, { message, spawned });
   if (offered !== undefined && offered.result !== 'ended') {

@@ -9,7 +9,7 @@ import { createSessionWhenFree } from './create-session-when-free.ts';
 const request: CreateRequest = {
   id: crypto.randomUUID() as SessionId,
   principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'a' },
-  wish: { kind: 'execution' },
+  options: { kind: 'execution' },
   defaults: {
     ...{ provider: 'demo', flavor: 'small', template: 'python' },
     lifetimes: { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 },
@@ -25,8 +25,8 @@ const waitFor = async (waitSeconds: number, freeAfterMs: number) => {
     create: async (...given: Parameters<typeof ports.sessions.create>) =>
       clock.now - began < freeAfterMs ? ('full' as const) : ports.sessions.create(...given),
   };
-  const patience = { waitSeconds, evictIdle: false, correlationId: 'c' };
-  const made = await createSessionWhenFree({ ...ports, sessions }, request, patience).catch(
+  const wait = { waitSeconds, evictIdle: false, correlationId: 'c' };
+  const made = await createSessionWhenFree({ ...ports, sessions }, request, wait).catch(
     (error: unknown) => error,
   );
   return { made, waitedMs: clock.now - began };

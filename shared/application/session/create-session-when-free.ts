@@ -11,7 +11,7 @@ import { type CreatePorts, type CreateRequest, createSession } from './create-se
 
 export type WaitForSlotPorts = CreatePorts & EndPorts & { readonly slots: SlotStore };
 
-export type Patience = {
+export type WaitOptions = {
   /** Seconds to wait for a slot. */
   readonly waitSeconds: number;
   readonly evictIdle: boolean;
@@ -28,19 +28,19 @@ const pauseMsMax = 1000;
 export const createSessionWhenFree = async (
   ports: WaitForSlotPorts,
   request: CreateRequest,
-  patience: Patience,
+  wait: WaitOptions,
 ): Promise<Session | undefined> => {
-  const deadline = ports.world.now() + patience.waitSeconds * 1000;
+  const deadline = ports.world.now() + wait.waitSeconds * 1000;
   for (let pause = pauseMsMin; ; pause = Math.min(pauseMsMax, pause * 2)) {
     try {
       return await createSession(ports, request);
     } catch (error) {
       if (!isAppError(error) || error.code !== 'resource_limit_exceeded') throw error;
-      if (patience.evictIdle && (await evictOne(ports, request, patience))) continue;
+      if (wait.evictIdle && (await evictOne(ports, request, wait))) continue;
       const leftMs = deadline - ports.world.now();
-      if (leftMs <= 0 || patience.signal?.aborted) throw error;
-      patience.onWait?.();
-      await ports.world.sleep(Math.min(pause, leftMs), patience.signal);
+      if (leftMs <= 0 || wait.signal?.aborted) throw error;
+      wait.onWait?.();
+      await ports.world.sleep(Math.min(pause, leftMs), wait.signal);
     }
   }
 };
@@ -49,7 +49,7 @@ export const createSessionWhenFree = async (
 const evictOne = async (
   ports: WaitForSlotPorts,
   { principal }: CreateRequest,
-  { correlationId }: Patience,
+  { correlationId }: WaitOptions,
 ): Promise<boolean> => {
   const { taken } = await ports.slots.read(executionSlots(principal.owner));
   const sessions = await ports.sessions.getMany(taken.map(({ session }) => session));

@@ -18,10 +18,10 @@ import type { World } from '../../ports/world.ts';
 import { auditRow } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
 import { noFreeSlot } from '../access/find-session.ts';
-import { newSession, type SessionDefaults, type SessionWish } from './new-session.ts';
+import { newSession, type SessionDefaults, type SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace, type WorkspacePorts } from './resolve-workspace.ts';
 
-export type { SessionDefaults, SessionWish } from './new-session.ts';
+export type { SessionDefaults, SessionOptions } from './new-session.ts';
 
 export type CreatePorts = WorkspacePorts & {
   readonly sessions: SessionStore;
@@ -32,7 +32,7 @@ export type CreatePorts = WorkspacePorts & {
 export type CreateRequest = {
   readonly id: SessionId;
   readonly principal: Principal;
-  readonly wish: SessionWish;
+  readonly options: SessionOptions;
   readonly defaults: SessionDefaults;
 };
 
@@ -44,10 +44,10 @@ export const createSession = async (
   ports: CreatePorts,
   request: CreateRequest,
 ): Promise<Session | undefined> => {
-  const { principal, wish } = request;
-  const project = await workingProject(ports.projects, principal, wish.project);
+  const { principal, options } = request;
+  const project = await workingProject(ports.projects, principal, options.project);
   for (let race = 0; race < racesMax; race += 1) {
-    const where = wish.ref && (await resolveWorkspace(ports, { project, principal }, wish.ref));
+    const where = options.ref && (await resolveWorkspace(ports, { project, principal }, options.ref));
     const made = await createIn(ports, request, { project, ...(where === undefined ? {} : { where }) });
     if (made !== 'moved') return made === 'exists' ? undefined : made;
   }

@@ -8,7 +8,7 @@ import { savedEntryAt } from '../../domain/saved-tree.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
-import type { SavedFiles, SavedWish } from '../../ports/saved-files.ts';
+import type { SavedFileRequest, SavedFiles } from '../../ports/saved-files.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 import { requireActive } from '../sandbox/open-sandbox.ts';
 
@@ -18,7 +18,7 @@ export type LookPorts = {
   readonly savedFiles: SavedFiles;
 };
 
-type Look = Omit<SavedWish, 'checkpoint'> & {
+type Look = Omit<SavedFileRequest, 'checkpoint'> & {
   /** The same, as a sandbox is asked for it. */
   readonly request: LinkRequest;
 };
@@ -26,15 +26,15 @@ type Look = Omit<SavedWish, 'checkpoint'> & {
 export const lookAtFiles = async (
   ports: LookPorts,
   session: Session,
-  { request, ...wish }: Look,
+  { request, ...options }: Look,
 ): Promise<Response> => {
   requireActive(session);
   const workspace = await ports.workspaces.get(session.workspace);
   const running = await askRunning(ports, workspace, request);
   if (running !== undefined) return running;
   const checkpoint = workspace?.checkpoint;
-  if (checkpoint !== undefined) return ports.savedFiles.fetch(session.workspace, { ...wish, checkpoint });
-  const ref = savedEntryAt([], wish.path);
+  if (checkpoint !== undefined) return ports.savedFiles.fetch(session.workspace, { ...options, checkpoint });
+  const ref = savedEntryAt([], options.path);
   if (ref.kind === 'refused') throw new AppError(ref.code, ref.message);
   return Response.json({ files: [] });
 };

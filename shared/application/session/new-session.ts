@@ -34,7 +34,7 @@ export type SessionDefaults = {
   readonly slots: SlotLimits;
 };
 
-export type SessionWish = {
+export type SessionOptions = {
   readonly kind?: SessionKind | undefined;
   readonly project?: string | undefined;
   /** Absent: a workspace of its own, which goes with it. */
@@ -57,17 +57,17 @@ export type SessionWish = {
 
 type Asked = {
   readonly principal: Principal;
-  readonly wish: SessionWish;
+  readonly options: SessionOptions;
   readonly defaults: SessionDefaults;
 };
 
 export const newSession = (
   { now, id }: { readonly now: number; readonly id: SessionId },
   { project, workspace }: { readonly project: Project; readonly workspace: WorkspaceId },
-  { principal, wish, defaults }: Asked,
+  { principal, options, defaults }: Asked,
 ): Session => {
-  const kind = wish.kind ?? 'agent';
-  const provider = providerOf(wish, project, defaults);
+  const kind = options.kind ?? 'agent';
+  const provider = providerOf(options, project, defaults);
   const fallback = fallbackFlavor(project, kind === 'agent' ? 'micro' : defaults.flavor);
   const { lifetimes } = defaults;
   return {
@@ -76,22 +76,23 @@ export const newSession = (
     project: project.id,
     workspace,
     kind,
-    status: kind === 'agent' ? 'created' : wish.firstCall === undefined ? 'ready' : 'creating',
-    flavor: flavorOf(wish, project, fallback),
-    template: templateOf(wish, project.template ?? defaults.template),
+    status: kind === 'agent' ? 'created' : options.firstCall === undefined ? 'ready' : 'creating',
+    flavor: flavorOf(options, project, fallback),
+    template: templateOf(options, project.template ?? defaults.template),
     provider,
-    model: modelOf(wish, project, { ...defaults, chosen: provider }),
-    approvals: wish.approvals ?? project.approvals ?? 'ask',
+    model: modelOf(options, project, { ...defaults, chosen: provider }),
+    approvals: options.approvals ?? project.approvals ?? 'ask',
     grants: [],
-    ...ofProject(project, wish),
+    ...ofProject(project, options),
     usage: noUsage,
     costUsd: 0,
     depth: 0,
-    ...(wish.isFleeting === undefined ? {} : { isFleeting: wish.isFleeting }),
-    allowSmallerFlavor: wish.allowSmallerFlavor ?? false,
+    ...(options.isFleeting === undefined ? {} : { isFleeting: options.isFleeting }),
+    allowSmallerFlavor: options.allowSmallerFlavor ?? false,
     createdAt: now,
     lastActiveAt: now,
-    runningCalls: wish.firstCall === undefined ? {} : { [wish.firstCall.key]: now + wish.firstCall.forMs },
+    runningCalls:
+      options.firstCall === undefined ? {} : { [options.firstCall.key]: now + options.firstCall.forMs },
     dueAt: now + (kind === 'agent' ? lifetimes.historyMs : idleLimit({ kind }, lifetimes)),
     lastSeq: -1,
     workSeq: 0,
@@ -102,7 +103,7 @@ export const newSession = (
 /** What holds for its agent, kept with the session: a change of the project is for those made after it. */
 const ofProject = (
   { limits, disabledTools = [], mcpNamespacing }: Project,
-  { disabledTools: unwanted = [], allowedTools }: SessionWish,
+  { disabledTools: unwanted = [], allowedTools }: SessionOptions,
 ): Partial<Session> => {
   const disabled = [...new Set([...disabledTools, ...unwanted])];
   return {
@@ -113,7 +114,11 @@ const ofProject = (
   };
 };
 
-const providerOf = ({ provider }: SessionWish, project: Project, defaults: SessionDefaults): ProviderName => {
+const providerOf = (
+  { provider }: SessionOptions,
+  project: Project,
+  defaults: SessionDefaults,
+): ProviderName => {
   if (provider === undefined) return project.provider ?? defaults.provider;
   const known = decodeProvider(provider);
   if (known !== undefined) return known;
@@ -122,13 +127,13 @@ const providerOf = ({ provider }: SessionWish, project: Project, defaults: Sessi
 
 /** A project's model belongs to its provider, the operator's to the operator's. */
 const modelOf = (
-  wish: SessionWish,
+  options: SessionOptions,
   project: Project,
   { chosen, provider, model }: SessionDefaults & { readonly chosen: ProviderName },
 ): string => {
   const ofItsProject = chosen === (project.provider ?? provider) ? project.model : undefined;
   const ofTheOperator = chosen === provider ? model : undefined;
-  return wish.model ?? ofItsProject ?? ofTheOperator ?? defaultModels[chosen];
+  return options.model ?? ofItsProject ?? ofTheOperator ?? defaultModels[chosen];
 };
 
 /** What nobody named is allowed: the smallest that is, where the usual one is not. */
@@ -140,7 +145,7 @@ const fallbackFlavor = (project: Project, usual: Flavor): Flavor => {
     : (known.find((flavor) => allowsFlavor(project, flavor)) ?? usual);
 };
 
-const flavorOf = ({ flavor }: SessionWish, project: Project, fallback: Flavor): Flavor => {
+const flavorOf = ({ flavor }: SessionOptions, project: Project, fallback: Flavor): Flavor => {
   const known = flavor === undefined ? fallback : decodeFlavor(flavor);
   if (known === undefined)
     throw new AppError('invalid_flavor', `flavor: use one of ${Object.keys(flavors).join(', ')}`, {
@@ -162,7 +167,7 @@ const flavorOf = ({ flavor }: SessionWish, project: Project, fallback: Flavor): 
   return known;
 };
 
-const templateOf = ({ template }: SessionWish, fallback: Template): Template => {
+const templateOf = ({ template }: SessionOptions, fallback: Template): Template => {
   if (template === undefined) return fallback;
   const known = decodeTemplate(template);
   if (known !== undefined) return known;

@@ -12,7 +12,7 @@ test('that of an ended session, which is told so', async () => {
   const session = await createSession(ports, {
     id: crypto.randomUUID() as SessionId,
     principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'a' },
-    wish: {},
+    options: {},
     defaults: {
       ...{ provider: 'demo', flavor: 'small', template: 'python' },
       lifetimes: { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 },

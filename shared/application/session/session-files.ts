@@ -18,7 +18,7 @@ import { type LookPorts, lookAtFiles } from './look-at-files.ts';
 
 export type FilePorts = OpenSandboxPorts & SavePorts & LookPorts & { readonly link: SandboxLink };
 
-export type FileWish = {
+export type FileRequest = {
   readonly session: Session;
   readonly principal: Principal;
   readonly path: string;
@@ -28,21 +28,21 @@ export type FileWish = {
 /** A file's bytes, or the list of a folder; a refusal is thrown. */
 export const fetchFiles = async (
   ports: FilePorts,
-  wish: FileWish,
+  options: FileRequest,
   want: 'file' | 'folder',
 ): Promise<Response> => {
-  const { session, principal, path, opening } = wish;
+  const { session, principal, path, opening } = options;
   const asked = want === 'file' ? filePath(path) : `/files?path=${encodeURIComponent(path)}`;
-  const wanted = { ...request(wish), method: 'GET', path: asked };
-  if (mayUse(principal, 'own:write')) return ask(ports, await sandboxOf(ports, wish), wanted);
+  const wanted = { ...request(options), method: 'GET', path: asked };
+  if (mayUse(principal, 'own:write')) return ask(ports, await sandboxOf(ports, options), wanted);
   return orRefuse(await lookAtFiles(ports, session, { want, path, signal: opening.signal, request: wanted }));
 };
 
 export const readWorkspaceFile = async (
   ports: FilePorts,
-  { bytesMax, ...wish }: FileWish & { readonly bytesMax: number },
+  { bytesMax, ...options }: FileRequest & { readonly bytesMax: number },
 ): Promise<Uint8Array> => {
-  return wholeOf(await fetchFiles(ports, wish, 'file'), bytesMax);
+  return wholeOf(await fetchFiles(ports, options, 'file'), bytesMax);
 };
 
 /** No more is fetched than may be read: the file may grow while it comes. */
@@ -74,20 +74,20 @@ export type WrittenFile = { readonly size: number; readonly isNew: boolean };
 
 export const writeWorkspaceFile = async (
   ports: FilePorts,
-  { bytes, ...wish }: FileWish & { readonly bytes: Uint8Array },
+  { bytes, ...options }: FileRequest & { readonly bytes: Uint8Array },
 ): Promise<WrittenFile> => {
-  const sandbox = await sandboxOf(ports, wish);
-  const put = { ...request(wish), method: 'PUT', path: filePath(wish.path), body: bytes };
+  const sandbox = await sandboxOf(ports, options);
+  const put = { ...request(options), method: 'PUT', path: filePath(options.path), body: bytes };
   const response = await ask(ports, sandbox, put);
   await response.body?.cancel();
-  wish.opening.onPhase?.('saving the workspace');
+  options.opening.onPhase?.('saving the workspace');
   await keepWritten(ports, sandbox);
   return { size: bytes.length, isNew: response.status === 201 };
 };
 
 /** One folder, as the sandbox says it: JSON that its caller parses. */
-export const listWorkspaceFiles = async (ports: FilePorts, wish: FileWish): Promise<unknown> =>
-  (await fetchFiles(ports, wish, 'folder')).json();
+export const listWorkspaceFiles = async (ports: FilePorts, options: FileRequest): Promise<unknown> =>
+  (await fetchFiles(ports, options, 'folder')).json();
 
 /** Saves what a request has just changed; what cannot be kept is said. */
 export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promise<void> => {
@@ -100,10 +100,10 @@ export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promi
   ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
 };
 
-const sandboxOf = async (ports: FilePorts, { session, opening }: FileWish): Promise<LiveSandbox> =>
+const sandboxOf = async (ports: FilePorts, { session, opening }: FileRequest): Promise<LiveSandbox> =>
   (await openSandbox(ports, session, opening)).sandbox;
 
-const request = ({ opening }: FileWish) => ({
+const request = ({ opening }: FileRequest) => ({
   headers: { 'x-correlation-id': opening.correlationId },
   signal: opening.signal,
 });

@@ -38,11 +38,7 @@ type Answer = {
 type Asked = { readonly messageId: MessageId; readonly answer: Answer };
 
 /** Faults that pass are waited out while nothing was said; one answer of "too long" halves the conversation. */
-export const askWithPatience = async (
-  ports: AskPorts,
-  call: Asking,
-  request: ModelRequest,
-): Promise<Asked> => {
+export const askWithRetry = async (ports: AskPorts, call: Asking, request: ModelRequest): Promise<Asked> => {
   let current = request;
   for (let attempt = 1; ; attempt += 1) {
     const asked = await askOnce(ports, call, current);

@@ -8,7 +8,7 @@ import { droppedByTruncation, estimateTokens } from '../../domain/history.ts';
 import type { ModelRequest } from '../../domain/model.ts';
 import type { Thinking, TurnEvent } from '../../domain/turn/turn.ts';
 import { isAppError } from '../../errors.ts';
-import { type AskPorts, askWithPatience } from './ask-model.ts';
+import { type AskPorts, askWithRetry } from './ask-model.ts';
 import { currentMessage, type Desk, type DeskLimits } from './desk.ts';
 import { type Offer, type OfferPorts, offerTools } from './offer-tools.ts';
 import { placeCalls } from './place-calls.ts';
@@ -33,7 +33,7 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
     return { type: 'budget-spent', at: world.now(), step: state.step };
   try {
     const onFirstText = () => noteFirstText(ports, call);
-    const { messageId, answer } = await askWithPatience(ports, { ...call, onFirstText }, request);
+    const { messageId, answer } = await askWithRetry(ports, { ...call, onFirstText }, request);
     const { text, end, usage, echo } = answer;
     const costUsd = ports.costOf(provider, request.model, usage);
     const at = world.now();

@@ -8,7 +8,7 @@ import { startEntries, startNotice } from '../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import { type AcquirePorts, acquireSandbox } from '../sandbox/acquire-sandbox.ts';
 import { keepSaving, type SavePorts } from '../sandbox/save-workspace.ts';
-import type { WantedSandbox } from '../sandbox/start-sandbox.ts';
+import type { SandboxRequest } from '../sandbox/start-sandbox.ts';
 import type { UsedSandbox } from './desk.ts';
 
 export type SandboxEntry = {
@@ -20,7 +20,7 @@ export type SandboxEntry = {
   readonly leave: () => Promise<void>;
 };
 
-export const openEntry = (ports: AcquirePorts & SavePorts, wanted: WantedSandbox): SandboxEntry => {
+export const openEntry = (ports: AcquirePorts & SavePorts, wanted: SandboxRequest): SandboxEntry => {
   let entering: Promise<UsedSandbox> | undefined;
   let used: UsedSandbox | undefined;
   let said: readonly LogEntry[] = [];

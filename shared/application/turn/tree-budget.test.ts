@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import type { ModelRequest } from '../../domain/model.ts';
 import type { Session } from '../../domain/session.ts';
-import type { MoneyAnswer, MoneyWish } from '../../domain/tree-money.ts';
+import type { MoneyAnswer, ReservationRequest } from '../../domain/tree-money.ts';
 import type { TurnEvent } from '../../domain/turn/turn.ts';
 import { giveBack, reserveCall, spentBy } from './tree-budget.ts';
 
@@ -20,15 +20,15 @@ type Options = {
 };
 
 const open = ({ answers = ['granted'], price = 1, onSleep = () => undefined }: Options = {}) => {
-  const wishes: [SessionId, MoneyWish][] = [];
+  const wishes: [SessionId, ReservationRequest][] = [];
   const released: [SessionId, object][] = [];
   const slept: number[] = [];
   const warned: string[] = [];
   const controller = new AbortController();
   const ports = {
     trees: {
-      reserve: (id: SessionId, wish: MoneyWish) => {
-        wishes.push([id, wish]);
+      reserve: (id: SessionId, options: ReservationRequest) => {
+        wishes.push([id, options]);
         const answer = answers[wishes.length - 1];
         return answer === undefined ? Promise.reject(new Error('asked too often')) : Promise.resolve(answer);
       },
@@ -73,10 +73,10 @@ test('a session that stands alone asks nobody, and tells nobody (TM5)', async ()
 test('a child and its root ask their tree for the most that the call can cost, until its function ends', async () => {
   const { reserve, wishes } = open({ answers: ['granted', 'granted'] });
   expect([await reserve(child), await reserve(parent)]).toEqual(['granted', 'granted']);
-  const wish = { session: own, fence: 4, usd: 1, usdMax: 7, at: 1000, until: 69_000 };
+  const options = { session: own, fence: 4, usd: 1, usdMax: 7, at: 1000, until: 69_000 };
   expect(wishes).toEqual([
-    [root, wish],
-    [root, { ...wish, session: root }],
+    [root, options],
+    [root, { ...options, session: root }],
   ]);
 });
 

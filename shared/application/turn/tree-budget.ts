@@ -46,9 +46,9 @@ export const reserveCall = async (
   if (usd === 0) return 'granted';
   const { usdMax } = withOwnMoney(limits.turn, session);
   const until = deadlineAt + lateMsMax;
-  const wish = { session: session.id, fence: session.lease.fence, usd, usdMax, until };
+  const options = { session: session.id, fence: session.lease.fence, usd, usdMax, until };
   for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMsMax, 2 * pauseMs)) {
-    const answer = await trees.reserve(root, { ...wish, at: world.now() });
+    const answer = await trees.reserve(root, { ...options, at: world.now() });
     if (answer !== 'busy') return answer;
     await world.sleep(pauseMs, signal);
     signal.throwIfAborted();

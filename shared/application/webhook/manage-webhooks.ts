@@ -55,7 +55,7 @@ export const listWebhooks = async (
   );
 };
 
-export type WebhookWish = {
+export type WebhookOptions = {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
   readonly enabled: boolean;
@@ -65,20 +65,20 @@ export type WebhookWish = {
 export const createWebhook = async (
   ports: WebhookPorts,
   { principal }: WebhookRequest,
-  wish: WebhookWish,
+  options: WebhookOptions,
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> => {
   const { webhookGuard, webhookSecrets, world } = ports;
-  const project = await projectFor(ports, principal, wish.project);
-  await webhookGuard.check(wish.url);
+  const project = await projectFor(ports, principal, options.project);
+  await webhookGuard.check(options.url);
   const now = world.now();
   const webhook: Webhook = {
     id: world.uuid() as WebhookId,
     ...(project === undefined ? {} : { project }),
     owner: principal.owner,
     ...(principal.isPerson ? { isPerson: true } : {}),
-    url: wish.url,
-    events: wish.events,
-    isEnabled: wish.enabled,
+    url: options.url,
+    events: options.events,
+    isEnabled: options.enabled,
     enabledAt: now,
     createdAt: now,
     updatedAt: now,

@@ -20,7 +20,7 @@ import {
   deliveriesWaitingMax,
   senderLeaseMs,
   senderLookMs,
-  senderPatienceMs,
+  senderWaitMsMax,
 } from '../../domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '../../domain/webhook/webhook.ts';
 import type { WebhookPost } from '../../ports/webhook-post.ts';
@@ -69,7 +69,7 @@ const goOn = async (ports: SenderPorts, holding: Holding, run: SenderRun): Promi
   const hasTime = now < run.until;
   if (due.length > 0 && hasTime) return sendRound(ports, { holding, webhook, due }, run);
   const nextAt = due.length > 0 ? now : waiting[0]?.nextAt;
-  if (nextAt !== undefined && hasTime && nextAt < run.until && nextAt - now <= senderPatienceMs)
+  if (nextAt !== undefined && hasTime && nextAt < run.until && nextAt - now <= senderWaitMsMax)
     return pause(ports, holding, nextAt);
   return letGo(ports, holding, nextAt);
 };

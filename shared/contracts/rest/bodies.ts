@@ -53,16 +53,16 @@ export const createSessionBody = z.object({
 });
 
 /** Where it works is asked apart from what it is. */
-export const sessionWishOf = ({
+export const sessionOptionsOf = ({
   workspace: id,
   createWorkspace,
   externalId,
   source,
-  ...wish
+  ...options
 }: z.output<typeof createSessionBody>) =>
   id === undefined && createWorkspace === undefined
-    ? wish
-    : { ...wish, ref: { id, creates: createWorkspace ?? false, externalId, source } };
+    ? options
+    : { ...options, ref: { id, creates: createWorkspace ?? false, externalId, source } };
 
 export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 

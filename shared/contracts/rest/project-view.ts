@@ -60,13 +60,13 @@ export const projectView = ({
 });
 
 /** `approvals` and `autonomy` are two words for one thing; the first counts where both are given. */
-export const projectWishOf = <Body extends z.output<typeof updateProjectBody>>({
+export const projectOptionsOf = <Body extends z.output<typeof updateProjectBody>>({
   autonomy,
   limits,
-  ...wish
+  ...options
 }: Body) => ({
-  ...wish,
-  ...(wish.approvals === undefined && autonomy !== undefined
+  ...options,
+  ...(options.approvals === undefined && autonomy !== undefined
     ? { approvals: autonomy === null ? null : approvalsOf(autonomy) }
     : {}),
   ...(limits === undefined

@@ -11,7 +11,7 @@ import {
   scheduleTargetsMax,
 } from '#shared/domain/schedule/limits.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
-import type { FieldNames, ScheduleWish } from '#shared/domain/schedule/validate.ts';
+import type { FieldNames, ScheduleOptions } from '#shared/domain/schedule/validate.ts';
 import { givenUuid } from '../given-id.ts';
 
 export const restNames: FieldNames = {
@@ -60,7 +60,7 @@ export const historyQuery = z.object({
 });
 
 /** What a body wishes, whatever is in it: what is wrong with that is said by the domain. */
-export const wishFrom = (given: Readonly<Record<string, unknown>>): ScheduleWish => ({
+export const optionsFrom = (given: Readonly<Record<string, unknown>>): ScheduleOptions => ({
   name: given['name'],
   cron: given['cronExpr'],
   prompt: given['prompt'],

@@ -32,7 +32,7 @@ const server: fc.Arbitrary<McpServer> = fc
     version: 0,
   }));
 const servers = fc.uniqueArray(server, { selector: (one) => one.name, maxLength: 5 });
-const wish = fc.record({
+const requestedName = fc.record({
   servers,
   builtIn: fc.uniqueArray(fc.constantFrom('read_file', 'a', 'a_b', 'a_2'), { maxLength: 4 }),
   namespacing: fc.constantFrom(...namespacings),
@@ -41,7 +41,7 @@ const shown = ({ tools, routes, unavailable }: NamedTools) => ({ tools, routes: 
 
 test('N1: no two offered names are equal, none is a built-in tool’s, and every provider takes them', () => {
   fc.assert(
-    fc.property(wish, (given) => {
+    fc.property(requestedName, (given) => {
       const names = nameTools(given).tools.map((tool) => tool.name);
       expect(new Set([...names, ...given.builtIn]).size).toBe(names.length + given.builtIn.length);
       for (const one of names) expect(one).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
@@ -52,7 +52,7 @@ test('N1: no two offered names are equal, none is a built-in tool’s, and every
 
 test('N2: every tool of every server that is well has exactly one name, which leads to it', () => {
   fc.assert(
-    fc.property(wish, (given) => {
+    fc.property(requestedName, (given) => {
       const { tools, routes } = nameTools(given);
       expect([...routes.keys()]).toEqual(tools.map((tool) => tool.name));
       const reached = [...routes.values()].map((route) => `${route.server} ${route.tool}`);
@@ -66,7 +66,7 @@ test('N2: every tool of every server that is well has exactly one name, which le
 });
 
 test('N3: names do not depend on the order of what is registered, nor on who is well', () => {
-  const mixed = wish.chain((given) =>
+  const mixed = requestedName.chain((given) =>
     fc.record({
       given: fc.constant(given),
       other: fc.shuffledSubarray([...given.servers], { minLength: given.servers.length }),

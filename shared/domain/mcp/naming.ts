@@ -31,7 +31,7 @@ export type NamedTools = {
   readonly unavailable: readonly UnavailableServer[];
 };
 
-type Candidate = { readonly server: McpServer; readonly tool: McpTool; readonly wish: string };
+type Candidate = { readonly server: McpServer; readonly tool: McpTool; readonly requestedName: string };
 
 export const nameTools = ({
   servers,
@@ -88,16 +88,17 @@ const wishes = (
   const bare = servers.flatMap((server) =>
     [...(server.tools ?? [])]
       .sort((one, other) => compare(one.name, other.name))
-      .map((tool) => ({ server, tool, wish: fitting(tool.name) })),
+      .map((tool) => ({ server, tool, requestedName: fitting(tool.name) })),
   );
-  const wanted = counted(bare.map(({ wish }) => wish));
-  const clashes = ({ wish }: Candidate): boolean => builtIn.includes(wish) || (wanted.get(wish) ?? 0) > 1;
+  const wanted = counted(bare.map(({ requestedName }) => requestedName));
+  const clashes = ({ requestedName }: Candidate): boolean =>
+    builtIn.includes(requestedName) || (wanted.get(requestedName) ?? 0) > 1;
   const hasMany = new Set(bare.map(({ server }) => server)).size > 1;
-  const isAutomatic = hasMany || bare.some(({ wish }) => builtIn.includes(wish));
+  const isAutomatic = hasMany || bare.some(({ requestedName }) => builtIn.includes(requestedName));
   const isPrefixed = { prefix: () => true, none: clashes, auto: () => isAutomatic }[namespacing];
   return bare.map((candidate) =>
     isPrefixed(candidate)
-      ? { ...candidate, wish: fitting(`${prefixes.get(candidate.server)}_${candidate.tool.name}`) }
+      ? { ...candidate, requestedName: fitting(`${prefixes.get(candidate.server)}_${candidate.tool.name}`) }
       : candidate,
   );
 };
@@ -113,15 +114,15 @@ const counted = (names: readonly string[]): ReadonlyMap<string, number> => {
 
 /** Of two servers that want one prefix the first by name has it, and the next a number behind it. */
 const prefixesOf = (ordered: readonly McpServer[]): ReadonlyMap<McpServer, string> => {
-  const wished = ordered.map(({ name, config }) =>
+  const requested = ordered.map(({ name, config }) =>
     (config.toolPrefix ?? name).slice(0, toolPrefixCharactersMax),
   );
-  const taken = new Set(wished);
+  const taken = new Set(requested);
   return new Map(
     ordered.map((server, index) => {
-      const wish = wished[index] ?? '';
-      if (wished.indexOf(wish) === index) return [server, wish];
-      const numbered = firstFree(wish, { taken, charactersMax: toolPrefixCharactersMax, mark: '' });
+      const requestedName = requested[index] ?? '';
+      if (requested.indexOf(requestedName) === index) return [server, requestedName];
+      const numbered = firstFree(requestedName, { taken, charactersMax: toolPrefixCharactersMax, mark: '' });
       taken.add(numbered);
       return [server, numbered];
     }),
@@ -133,12 +134,13 @@ const unique = (
   candidates: readonly Candidate[],
   builtIn: readonly string[],
 ): readonly (readonly [string, Candidate])[] => {
-  const wanted = counted(candidates.map(({ wish }) => wish));
+  const wanted = counted(candidates.map(({ requestedName }) => requestedName));
   const taken = new Set([...builtIn, ...wanted.keys()]);
   return candidates.map((candidate) => {
-    const { wish } = candidate;
-    if (wanted.get(wish) === 1 && !builtIn.includes(wish)) return [wish, candidate];
-    const name = firstFree(wish, { taken, charactersMax: toolNameCharactersMax, mark: '_' });
+    const { requestedName } = candidate;
+    if (wanted.get(requestedName) === 1 && !builtIn.includes(requestedName))
+      return [requestedName, candidate];
+    const name = firstFree(requestedName, { taken, charactersMax: toolNameCharactersMax, mark: '_' });
     taken.add(name);
     return [name, candidate];
   });
@@ -147,10 +149,10 @@ const unique = (
 type Room = { readonly taken: ReadonlySet<string>; readonly charactersMax: number; readonly mark: string };
 
 /** `x2`, `x3` …: the number has its room even where the name had none left. */
-const firstFree = (wish: string, { taken, charactersMax, mark }: Room): string => {
+const firstFree = (requestedName: string, { taken, charactersMax, mark }: Room): string => {
   for (let number = 2; ; number += 1) {
     const end = `${mark}${number}`;
-    const name = `${wish.slice(0, charactersMax - end.length)}${end}`;
+    const name = `${requestedName.slice(0, charactersMax - end.length)}${end}`;
     if (!taken.has(name)) return name;
   }
 };

@@ -1,6 +1,6 @@
 /** What may be scheduled: each bad field is refused by the name it came under, each good one is taken as it is. */
 import { describe, expect, test } from 'vitest';
-import { type FieldNames, missingField, type ScheduleWish, validateWish } from './validate.ts';
+import { type FieldNames, missingField, type ScheduleOptions, validateSchedule } from './validate.ts';
 
 const names: FieldNames = {
   cron: 'cron_expr',
@@ -11,13 +11,13 @@ const names: FieldNames = {
 };
 const one = '11111111-1111-4111-8111-111111111111';
 const two = '22222222-2222-4222-8222-222222222222';
-const problemOf = (wish: ScheduleWish): string => {
-  const result = validateWish(wish, names);
+const problemOf = (request: ScheduleOptions): string => {
+  const result = validateSchedule(request, names);
   return result.ok ? 'taken' : result.problem;
 };
 
 test('what is said is taken, what is not said is left open', () => {
-  const wish = {
+  const request = {
     name: 'n',
     cron: '*/5 * * * *',
     prompt: 'p',
@@ -26,7 +26,7 @@ test('what is said is taken, what is not said is left open', () => {
     overlap: 'queue',
     sessions: 'new',
   };
-  expect(validateWish(wish, names)).toEqual({
+  expect(validateSchedule(request, names)).toEqual({
     ok: true,
     fields: {
       name: 'n',
@@ -38,11 +38,11 @@ test('what is said is taken, what is not said is left open', () => {
       sessions: 'new',
     },
   });
-  expect(validateWish({}, names)).toEqual({ ok: true, fields: {} });
+  expect(validateSchedule({}, names)).toEqual({ ok: true, fields: {} });
 });
 
 describe('is refused by name:', () => {
-  test.each<[ScheduleWish, string]>([
+  test.each<[ScheduleOptions, string]>([
     [{ name: '' }, 'name: a text of 1 to 128 characters'],
     [{ name: ' ' }, 'name: a text of 1 to 128 characters'],
     [{ name: 'x'.repeat(129) }, 'name: a text of 1 to 128 characters'],
@@ -64,8 +64,8 @@ describe('is refused by name:', () => {
       'targets.1.workspace_id: the id of a workspace',
     ],
     [{ targets: [{ project_id: one }, { project_id: one }] }, 'targets.1: the same as an earlier one'],
-  ])('%o', (wish, problem) => {
-    expect(problemOf(wish)).toBe(problem);
+  ])('%o', (request, problem) => {
+    expect(problemOf(request)).toBe(problem);
   });
 
   test('what is just small enough is taken', () => {

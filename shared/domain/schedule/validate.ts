@@ -15,7 +15,7 @@ import {
 } from './schedule.ts';
 
 /** As it came from a client; what is undefined was not said. */
-export type ScheduleWish = {
+export type ScheduleOptions = {
   readonly name?: unknown;
   readonly cron?: unknown;
   readonly prompt?: unknown;
@@ -39,7 +39,7 @@ export type ScheduleFields = Pick<
   'name' | 'cron' | 'prompt' | 'targets' | 'isEnabled' | 'overlap' | 'sessions'
 >;
 
-export type ValidWish =
+export type ValidSchedule =
   | { readonly ok: true; readonly fields: Partial<ScheduleFields> }
   | { readonly ok: false; readonly problem: string };
 
@@ -52,17 +52,17 @@ const refused = (problem: string): { readonly ok: false; readonly problem: strin
 });
 
 /** The fields that were said, or what is wrong with the first bad one. */
-export const validateWish = (wish: ScheduleWish, names: FieldNames): ValidWish => {
+export const validateSchedule = (request: ScheduleOptions, names: FieldNames): ValidSchedule => {
   const decided = {
-    name: said(wish.name, decodeName),
-    cron: said(wish.cron, (value) => decodeCronField(value, names)),
-    prompt: said(wish.prompt, decodePrompt),
-    targets: said(wish.targets, (value) => decodeTargets(value, names)),
-    isEnabled: said(wish.enabled, decodeEnabled),
-    overlap: said(wish.overlap, (value) =>
+    name: said(request.name, decodeName),
+    cron: said(request.cron, (value) => decodeCronField(value, names)),
+    prompt: said(request.prompt, decodePrompt),
+    targets: said(request.targets, (value) => decodeTargets(value, names)),
+    isEnabled: said(request.enabled, decodeEnabled),
+    overlap: said(request.overlap, (value) =>
       decodeOneOf<OverlapBehavior>(names.overlap, overlapBehaviors, value),
     ),
-    sessions: said(wish.sessions, (value) =>
+    sessions: said(request.sessions, (value) =>
       decodeOneOf<SessionBehavior>(names.sessions, sessionBehaviors, value),
     ),
   };

@@ -31,7 +31,7 @@ export const senderLeaseMs = 30_000;
 /** A sender that waits for a retry looks this often for something new, in milliseconds. */
 export const senderLookMs = 2000;
 /** A retry that is further away is left to the sweep, in milliseconds. */
-export const senderPatienceMs = 60_000;
+export const senderWaitMsMax = 60_000;
 /** The time in which one invocation begins attempts, in milliseconds: the rest is the next one's. */
 export const senderRunMs = 150_000;
 /** A notice that was not sent on by then is found by the sweep, in milliseconds. */

@@ -65,8 +65,8 @@ export const prepareCast = async (server: Server): Promise<Cast> => {
   const expired = await tokenOf('admin', { expiresInSeconds: expiryMs / 1000 });
 
   const sessions: string[] = [];
-  const sessionOf = async (token: string, wish: object): Promise<string> => {
-    const { id } = await as(token)('/api/sessions', wish);
+  const sessionOf = async (token: string, options: object): Promise<string> => {
+    const { id } = await as(token)('/api/sessions', options);
     sessions.push(id);
     return id;
   };

@@ -54,7 +54,7 @@ const speechOf = (input: Arguments, { ports, principal, settings, correlationId 
     externalId: input.external_id,
     source: input.source,
   },
-  wish: {
+  options: {
     model: input.model,
     flavor: input.flavor,
     template: input.template,

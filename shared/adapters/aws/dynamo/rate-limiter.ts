@@ -23,16 +23,16 @@ export const makeRateLimiter = (table: Table, { perSecond, burst }: Rate): RateL
 };
 
 export const makeFrameBucket = (table: Table): FrameBucket => ({
-  take: (key, wish) => takeFrom(table, keys.frames(key), wish),
+  take: (key, request) => takeFrom(table, keys.frames(key), request),
 });
 
 /** Each lost race is a bucket that ran full, or began to be used, between two requests. */
 const racesMax = 10;
 
 type Key = { readonly pk: string; readonly sk: string };
-type Wish = Parameters<FrameBucket['take']>[1];
+type TakeRequest = Parameters<FrameBucket['take']>[1];
 
-const takeFrom = async (table: Table, key: Key, { takenMs, bucketMs, now }: Wish): Promise<Taken> => {
+const takeFrom = async (table: Table, key: Key, { takenMs, bucketMs, now }: TakeRequest): Promise<Taken> => {
   const latest = now + bucketMs - takenMs;
   const always = { ':now': now, ':ttl': Math.ceil(now / 1000) + forgottenSeconds };
   const full = {

@@ -13,7 +13,7 @@ import {
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/quota-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { answerWish, type Tree, withWish } from '#shared/domain/tree-money.ts';
+import { decideReservation, type Tree, withReservation } from '#shared/domain/tree-money.ts';
 import type { TreeStore } from '#shared/ports/tree-store.ts';
 import { keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
@@ -95,13 +95,13 @@ const read =
 /** Who loses a race is shown the tree as it is now: one read, and as many writes as there are races. */
 const reserve =
   (table: Table): TreeStore['reserve'] =>
-  async (root, wish) => {
+  async (root, request) => {
     let tree = await read(table)(root);
     for (let race = 0; race < racesMax; race += 1) {
       if (tree === undefined) return 'spent';
-      const answer = answerWish(tree, wish);
+      const answer = decideReservation(tree, request);
       if (answer !== 'granted') return answer;
-      const reserved = withWish(tree, wish);
+      const reserved = withReservation(tree, request);
       const result = await sendWithRetry(table, alone(replaced(table.name, root, { ...tree, reserved })));
       if (result === 'done') return 'granted';
       const now = result[0]?.item;

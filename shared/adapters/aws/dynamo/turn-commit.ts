@@ -54,7 +54,11 @@ export const commitTurn =
     throw new Error(`session ${first.session.id}: the log moved ${racesMax} times during one commit`);
   };
 
-const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedRelease: boolean): CommitResult => {
+const committed = (
+  commit: TurnCommit,
+  events: readonly LogEvent[],
+  releaseRequested: boolean,
+): CommitResult => {
   const { parts = 1 } = commit;
   const turn = { ...turnAfter(commit, commit.historyKept), ...(parts === 1 ? {} : { parts }) };
   const session = {
@@ -63,7 +67,7 @@ const committed = (commit: TurnCommit, events: readonly LogEvent[], wantedReleas
     lastSeq: commit.session.lastSeq + events.length,
     workSeq: commit.session.workSeq + (commit.wakes ? 1 : 0),
   };
-  return { status: wantedRelease && !commit.release ? 'kept' : 'committed', session, turn, events };
+  return { status: releaseRequested && !commit.release ? 'kept' : 'committed', session, turn, events };
 };
 
 const turnAfter = (

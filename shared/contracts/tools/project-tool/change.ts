@@ -48,7 +48,7 @@ export const createProjectArguments = closed({
 });
 
 /** What a tool's arguments mean to the use cases. */
-export const projectWishOfArguments = ({
+export const projectOptionsOfArguments = ({
   flavors_allowed: flavorsAllowed,
   disabled_tools: disabledTools,
   mcp_namespacing: mcpNamespacing,
@@ -57,9 +57,9 @@ export const projectWishOfArguments = ({
   max_cost_usd: costUsdMax,
   autonomy,
   approvals = autonomy && approvalsOf(autonomy),
-  ...wish
+  ...options
 }: Omit<z.output<typeof createProjectArguments>, 'name'>) => ({
-  ...wish,
+  ...options,
   ...{ flavorsAllowed, disabledTools, mcpNamespacing, approvals },
   ...([recursionDepthMax, agentsPerSessionMax, costUsdMax].every((limit) => limit === undefined)
     ? {}
