@@ -4,7 +4,7 @@
  * Pure but for its memory of what was shown: a frame goes in, text to print comes out. Everything of a model or
  * a program is stripped of terminal controls; what a call wants to do is shown whole, with controls visible.
  */
-import { exitCodeIn, exitLine } from '#shared/domain/exit-line.ts';
+import { exitCodeIn, exitLine } from '#shared/domain/exit-code.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import { type Decider, deciderName } from '../approval/decider.ts';
 import { makeStripper, type Stripper, stripControls } from '../control-characters.ts';

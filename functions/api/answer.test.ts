@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { Need } from '#shared/domain/access.ts';
+import type { Permission } from '#shared/domain/access.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import { answerWith, type Doors } from './answer.ts';
@@ -12,7 +12,7 @@ const contract = { summary: 'Try something', answers: { 200: z.object({}) } };
 const query = z.object({ page_size: z.coerce.number().int().max(9).default(5) });
 
 const ran: string[] = [];
-const route = (needs: Need, more: Partial<ApiRoute> = {}): ApiRoute => ({
+const route = (needs: Permission, more: Partial<ApiRoute> = {}): ApiRoute => ({
   method: 'GET',
   path: `/api/${needs.replace(':', '-')}`,
   needs,

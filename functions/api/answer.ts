@@ -7,10 +7,10 @@
  */
 import httpRouter, { type Route } from '@middy/http-router';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
 import { noteRefusal } from '#shared/application/access/note-refusal.ts';
-import { requireNeed } from '#shared/application/access/require-need.ts';
+import { requirePermission } from '#shared/application/access/require-permission.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
@@ -61,7 +61,7 @@ const guarded = ({ method, path, needs, resource, handler }: ApiRoute) => ({
   method,
   path,
   handler: async (event: ApiEvent): Promise<StreamedResult> => {
-    if (resource === undefined) requireNeed(principalOf(event), needs);
+    if (resource === undefined) requirePermission(principalOf(event), needs);
     return handler(event);
   },
 });

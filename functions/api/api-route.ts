@@ -1,8 +1,8 @@
 /** A route of the REST API: what it answers, who may use it, and its contract, of which the OpenAPI document is made. */
 import type { Method } from '@middy/http-router';
 import type * as z from 'zod';
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
-import type { Need } from '#shared/domain/access.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import type { Permission } from '#shared/domain/access.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { ApiEvent } from './api-request.ts';
 
@@ -26,7 +26,7 @@ export type ApiRoute = {
   readonly method: Method;
   readonly path: string;
   /** Asked before the handler runs, unless it is asked of a resource. */
-  readonly needs: Need;
+  readonly needs: Permission;
   /** What the path names: found first, then asked for `needs` (resource-route.ts), so that a stranger's is not found. */
   readonly resource?: 'session' | 'project' | 'schedule' | 'webhook';
   readonly contract: RouteContract;

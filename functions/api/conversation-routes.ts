@@ -2,7 +2,7 @@
 
 import { readEvents } from '#shared/application/events/read-events.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { readFamily } from '#shared/application/session/read-family.ts';
+import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
 import { acceptMessage } from '#shared/application/turn/accept-message.ts';
 import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
 import { eventsQuery } from '#shared/contracts/rest/bodies.ts';
@@ -72,7 +72,7 @@ export const conversationRoutes = ({
       return json(
         200,
         asked.include_children
-          ? await readFamily(ports.sessions, session, page)
+          ? await readSessionTree(ports.sessions, session, page)
           : await readEvents(ports.sessions, session, page),
       );
     },

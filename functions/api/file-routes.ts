@@ -3,7 +3,7 @@
  * token that may only read (AC5).
  * A file that was written or removed is in a checkpoint before the answer says so.
  */
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
 import { fetchFiles, keepWritten } from '#shared/application/session/session-files.ts';
 import { header } from '#shared/contracts/bearer.ts';

@@ -4,7 +4,6 @@ import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
@@ -12,15 +11,16 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
-import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
+import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
-import { makeWebhookTender } from '#shared/adapters/aws/webhook-tender.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
@@ -41,10 +41,10 @@ import { routes } from './routes.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('api', process.env);
-const house = openHouse('api', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('api', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
-const history = makeHistoryStore(table);
-house.keepHistoryIn(history);
+const history = makeMetricsStore(table);
+runtime.storeUsageIn(history);
 const lambda = openLambda();
 
 const settings = {
@@ -84,9 +84,9 @@ const ports = {
   addressGuard: makeAddressGuard(egress),
   remoteMcp: makeRemoteMcp(egress),
   schedules: makeScheduleStore(table),
-  scheduleTender: makeScheduleTender(lambda, environment.SCHEDULES_FUNCTION),
+  scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),
   webhooks: makeWebhookStore(table),
-  webhookTender: makeWebhookTender(lambda, environment.WEBHOOKS_FUNCTION),
+  webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
   webhookGuard: makeAddressGuard({
     allowedPrivateHosts: environment.WEBHOOK_ALLOWED_PRIVATE_HOSTS,
     setting: allowedHostsSetting,
@@ -106,18 +106,18 @@ const ports = {
   forgetter: invoker,
   noticeSender: makeNoticeSender(lambda, {
     functionName: environment.WEBHOOKS_FUNCTION,
-    followed: house.followed,
+    followed: runtime.followed,
   }),
-  telemetry: house.telemetry,
+  telemetry: runtime.telemetry,
   history,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
-  signIn: openSignIn(environment, house.telemetry),
+  signIn: openSignIn(environment, runtime.telemetry),
 };
-const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
-export const handler = house.streamingHandler<ApiEvent>(async (event, context) => {
-  house.follow(event.requestContext.requestId);
+export const handler = runtime.streamingHandler<ApiEvent>(async (event, context) => {
+  runtime.follow(event.requestContext.requestId);
   const api = {
     ports: { ...ports, ...(await sandboxes()) },
     settings,

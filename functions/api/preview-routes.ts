@@ -6,7 +6,7 @@
  * that path and to nothing else (`preview-headers.ts`).
  * Neither that cookie nor the bearer goes inside, and no cookie comes out (L14).
  */
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { findSession } from '#shared/application/access/find-session.ts';
 import {
   openPreview,

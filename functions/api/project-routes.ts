@@ -1,7 +1,7 @@
 /** `/projects` and `/stats`: what an owner has, and what of it is in use. */
 
 import { findProject } from '#shared/application/access/find-project.ts';
-import { type HistoryPorts, readHistory } from '#shared/application/history/read-history.ts';
+import { type MetricsPorts, readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
 import { type DeleteProjectPorts, deleteProject } from '#shared/application/project/delete-project.ts';
 import {
   createProject,
@@ -17,7 +17,6 @@ import {
 } from '#shared/application/sandbox/resource-stats.ts';
 import { createProjectBody, pageQuery, updateProjectBody } from '#shared/contracts/rest/bodies.ts';
 import { statsAnswer } from '#shared/contracts/rest/deployment-view.ts';
-import { historyView, statsHistoryAnswer, statsHistoryQuery } from '#shared/contracts/rest/history-view.ts';
 import {
   deletedAnswer,
   projectAnswer,
@@ -25,6 +24,11 @@ import {
   projectsAnswer,
   projectView,
 } from '#shared/contracts/rest/project-view.ts';
+import {
+  statsHistoryAnswer,
+  statsHistoryQuery,
+  usageMetricsView,
+} from '#shared/contracts/rest/usage-metrics-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
@@ -34,7 +38,7 @@ export const projectRoutes = ({
   ports,
   stats,
 }: {
-  readonly ports: ProjectPorts & DeleteProjectPorts & SecretPorts & StatsPorts & HistoryPorts;
+  readonly ports: ProjectPorts & DeleteProjectPorts & SecretPorts & StatsPorts & MetricsPorts;
   readonly stats: StatsSettings;
 }): readonly ApiRoute[] => [
   {
@@ -122,7 +126,7 @@ export const projectRoutes = ({
     },
     handler: async (event) => {
       const { minutes } = queryOf(event, statsHistoryQuery);
-      return json(200, historyView(await readHistory(ports, principalOf(event), minutes)));
+      return json(200, usageMetricsView(await readUsageMetrics(ports, principalOf(event), minutes)));
     },
   },
 ];

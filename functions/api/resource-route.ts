@@ -2,13 +2,13 @@
  * Routes of one session, project, schedule or webhook: it is found by the path's `id` before anything else of the request is
  * looked at, and asked for what the route needs, so that a stranger's is answered exactly as none (AC2).
  */
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { findProject } from '#shared/application/access/find-project.ts';
 import { findSchedule } from '#shared/application/access/find-schedule.ts';
 import { type FoundSession, findSession } from '#shared/application/access/find-session.ts';
-import { requireNeed } from '#shared/application/access/require-need.ts';
+import { requirePermission } from '#shared/application/access/require-permission.ts';
 import { findWebhook } from '#shared/application/webhook/manage-webhooks.ts';
-import { intentOf, mayUse, type Need } from '#shared/domain/access.ts';
+import { intentOf, mayUse, type Permission } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
 import type { Webhook } from '#shared/domain/webhook/webhook.ts';
@@ -20,14 +20,14 @@ import { type ApiEvent, pathId, principalOf } from './api-request.ts';
 import type { ApiRoute } from './api-route.ts';
 
 type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
-  readonly needs: Extract<Need, 'own:read' | 'own:write'>;
+  readonly needs: Extract<Permission, 'own:read' | 'own:write'>;
   readonly handler: (event: ApiEvent, found: Found) => Promise<StreamedResult>;
 };
 
-const options = (event: ApiEvent, need: Need) => ({
+const options = (event: ApiEvent, permission: Permission) => ({
   id: pathId(event),
   principal: principalOf(event),
-  intent: intentOf(need),
+  intent: intentOf(permission),
 });
 
 export const onSession = (
@@ -63,7 +63,7 @@ export const onProjectItself = (
     const principal = principalOf(event);
     if (!mayUse(principal, 'global:write')) {
       await findProject(projects, { ...options(event, 'own:read'), principal });
-      requireNeed(principal, 'global:write');
+      requirePermission(principal, 'global:write');
     }
     return handler(event);
   },

@@ -1,7 +1,7 @@
 /** The table of routes: method, path, and which file answers. */
 import { type AccessPorts, issueTicket } from '#shared/application/access/authenticate.ts';
 import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
-import type { HistoryPorts } from '#shared/application/history/read-history.ts';
+import type { MetricsPorts } from '#shared/application/metrics/read-usage-metrics.ts';
 import type { DeleteProjectPorts } from '#shared/application/project/delete-project.ts';
 import type { ProjectPorts } from '#shared/application/project/manage-projects.ts';
 import type { SecretPorts } from '#shared/application/project/manage-secrets.ts';
@@ -42,7 +42,7 @@ export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
   ProjectPorts &
   DeleteProjectPorts &
   StatsPorts &
-  HistoryPorts &
+  MetricsPorts &
   SecretPorts &
   McpPorts &
   ScheduleApiPorts &

@@ -37,7 +37,7 @@ export const webhookRoutes = ({ ports }: { readonly ports: WebhookPorts }): read
       answers: { 200: webhookTestAnswer },
     },
     handler: async (event, { id }) =>
-      json(200, await ports.webhookTender.test(id, requestOf(event).correlationId)),
+      json(200, await ports.webhookDispatcher.test(id, requestOf(event).correlationId)),
   }),
   onWebhook(ports, {
     method: 'GET',

@@ -8,7 +8,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { authenticate } from '#shared/application/access/authenticate.ts';
@@ -20,17 +20,17 @@ import { isAppError } from '#shared/errors.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('authorizer', process.env);
-const house = openHouse('authorizer', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('authorizer', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const ports = {
   connections: makeConnectionStore(table),
   tokens: makeTokenStore(table),
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
-  signIn: openSignIn(environment, house.telemetry),
+  signIn: openSignIn(environment, runtime.telemetry),
 };
 
-export const handler = house.handler<APIGatewayRequestAuthorizerEvent, APIGatewayAuthorizerResult>(
+export const handler = runtime.handler<APIGatewayRequestAuthorizerEvent, APIGatewayAuthorizerResult>(
   async ({ headers, queryStringParameters: query, methodArn }) => {
     try {
       const credentials = { token: bearerToken(headers), ticket: ticketOf(headers, query) };

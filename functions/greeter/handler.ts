@@ -5,7 +5,7 @@ import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { checkProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { greetConnection } from '#shared/application/connection/greet-connection.ts';
@@ -14,7 +14,7 @@ import type { ConnectionId } from '#shared/domain/ids.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('greeter', process.env);
-const house = openHouse('greeter', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('greeter', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 
 const ports = {
@@ -31,7 +31,7 @@ const ports = {
 
 type Greeting = { readonly connectionId: ConnectionId; readonly correlationId: string };
 
-export const handler = house.handler<Greeting, void>(async (greeting) => {
-  house.follow(greeting.correlationId);
+export const handler = runtime.handler<Greeting, void>(async (greeting) => {
+  runtime.follow(greeting.correlationId);
   await greetConnection(ports, greeting);
 });

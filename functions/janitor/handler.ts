@@ -6,20 +6,20 @@ import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
-import { makeWebhookTender } from '#shared/adapters/aws/webhook-tender.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { lifetimesOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
@@ -30,11 +30,11 @@ import { type JanitorPorts, perform } from './perform.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('janitor', process.env);
-const house = openHouse('janitor', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('janitor', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
-house.keepHistoryIn(makeHistoryStore(table));
+runtime.storeUsageIn(makeMetricsStore(table));
 const lambda = openLambda();
-const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
 const settings = {
   lifetimes: lifetimesOf(environment),
@@ -57,7 +57,7 @@ const ports = {
   auditLog: makeAuditLog(table),
   mcpServers: makeMcpServerStore(table),
   webhooks: makeWebhookStore(table),
-  webhookTender: makeWebhookTender(lambda, environment.WEBHOOKS_FUNCTION),
+  webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
   remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   connections: makeConnectionStore(table),
@@ -65,18 +65,18 @@ const ports = {
   approvals: makeApprovalStore(table),
   noticeSender: makeNoticeSender(lambda, {
     functionName: environment.WEBHOOKS_FUNCTION,
-    followed: house.followed,
+    followed: runtime.followed,
   }),
-  telemetry: house.telemetry,
+  telemetry: runtime.telemetry,
   world: systemWorld,
 };
 
-export const handler = house.handler<unknown, object>(async (event, { awsRequestId }) => {
+export const handler = runtime.handler<unknown, object>(async (event, { awsRequestId }) => {
   const decoded = decode(janitorTask, event);
   if (!decoded.ok) throw new Error(`not a task of the janitor: ${decoded.problem}`);
   const task = decoded.value;
   const correlationId = task.correlationId ?? awsRequestId;
-  house.follow(correlationId);
+  runtime.follow(correlationId);
   const all: JanitorPorts = {
     ...ports,
     ...(await sandboxes()),

@@ -5,20 +5,20 @@
  * belong to which action is said in the description and checked by the action's own schema.
  */
 import * as z from 'zod';
-import type { Need } from '#shared/domain/access.ts';
+import type { Permission } from '#shared/domain/access.ts';
 import { AppError } from '#shared/errors.ts';
 import { admit, type Tool, type ToolContext, type ToolResult } from './define-tool.ts';
 import { objectSchema, parseArguments } from './tool-arguments.ts';
 
 export type Action = {
-  readonly needs: Need;
+  readonly needs: Permission;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
   readonly run: (input: unknown, context: ToolContext) => Promise<ToolResult>;
 };
 
 export const defineAction = <Input extends z.ZodObject, Output extends z.ZodObject>(definition: {
-  readonly needs: Need;
+  readonly needs: Permission;
   readonly input: Input;
   readonly output: Output;
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<z.output<Output>>;

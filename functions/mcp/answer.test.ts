@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { answer, type Door } from './answer.ts';
+import { answer, type McpAuthPorts } from './answer.ts';
 import { defineTool, type McpPorts, type McpSettings } from './define-tool.ts';
 import { toolServer } from './tool-server.ts';
 
@@ -13,7 +13,7 @@ const telemetry = {
   count: () => undefined,
   duration: () => undefined,
 };
-const door: Door = {
+const auth: McpAuthPorts = {
   tokens: { get: async () => undefined },
   rateLimiter: { take: async () => true },
   connections: { putTicket: async () => undefined, redeemTicket: async () => undefined },
@@ -46,7 +46,7 @@ const eventOf = (more: Partial<APIGatewayProxyEvent> = {}) =>
 const settings = {} as McpSettings;
 const open = async () => ({ telemetry, world: systemWorld }) as unknown as McpPorts;
 const ask = (event: APIGatewayProxyEvent) =>
-  answer(door, event, { makeServer: toolServer([whoami]), settings, open });
+  answer(auth, event, { makeServer: toolServer([whoami]), settings, open });
 
 test('a known client is served under the id of its request', async () => {
   const { statusCode, headers, body } = await ask(eventOf());
@@ -79,7 +79,7 @@ test.each([
   ['another scheme', { authorization: 'Basic good' }],
 ])('%s is told to authenticate before anything else', async (_, headers) => {
   const opened: string[] = [];
-  const result = await answer(door, eventOf({ headers, body: '{' }), {
+  const result = await answer(auth, eventOf({ headers, body: '{' }), {
     makeServer: toolServer([whoami]),
     settings,
     open: async () => {
@@ -131,7 +131,7 @@ test.each(['GET', 'DELETE', 'TRACE'])('%s is not allowed', async (httpMethod) =>
 });
 
 test('what we cannot open is our fault, in the shape of every error', async () => {
-  const result = await answer(door, eventOf(), {
+  const result = await answer(auth, eventOf(), {
     makeServer: toolServer([whoami]),
     settings,
     open: () => Promise.reject(new Error('arn:secret')),

@@ -1,6 +1,6 @@
 /** One request to `/mcp`: who does not authenticate gets no further; the rest is the protocol's. */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
 import { noteRefusal } from '#shared/application/access/note-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
@@ -11,11 +11,11 @@ import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
 import type { MakeServer } from './endpoint-context.ts';
 import { answerMcp } from './mcp-endpoint.ts';
-import { refuseForeign } from './own-host.ts';
+import { refuseForeign } from './origin-check.ts';
 
-export type Door = AccessPorts & { readonly telemetry: Telemetry; readonly rateLimiter: RateLimiter };
+export type McpAuthPorts = AccessPorts & { readonly telemetry: Telemetry; readonly rateLimiter: RateLimiter };
 
-export type House = {
+export type McpEndpoint = {
   readonly makeServer: MakeServer;
   readonly settings: McpSettings;
   /** Asked for only once a client is known. */
@@ -23,19 +23,19 @@ export type House = {
 };
 
 export const answer = async (
-  door: Door,
+  auth: McpAuthPorts,
   event: APIGatewayProxyEvent,
-  { makeServer, settings, open }: House,
+  { makeServer, settings, open }: McpEndpoint,
 ): Promise<StreamedResult> => {
   const correlationId = event.requestContext.requestId;
   try {
     refuseForeign(event);
-    const principal = await authenticate(door, { token: bearerToken(event.headers) });
-    await throttle(door, principal);
+    const principal = await authenticate(auth, { token: bearerToken(event.headers) });
+    await throttle(auth, principal);
     const context = { ports: await open(), settings, principal, correlationId };
     return named(toResult(await answerMcp(toRequest(event), makeServer, context)), correlationId);
   } catch (error) {
-    noteRefusal(door.telemetry, error);
+    noteRefusal(auth.telemetry, error);
     return named(failure(error, correlationId), correlationId);
   }
 };

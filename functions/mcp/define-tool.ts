@@ -8,7 +8,7 @@
 import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
-import { requireNeed } from '#shared/application/access/require-need.ts';
+import { requirePermission } from '#shared/application/access/require-permission.ts';
 import type { ExecutePorts } from '#shared/application/execution/execute.ts';
 import type { RunningCallPorts } from '#shared/application/execution/running-calls.ts';
 import type { ConfigLimits, LimitsPorts } from '#shared/application/project/config-limits.ts';
@@ -19,7 +19,7 @@ import type { ReadPorts } from '#shared/application/schedule/read-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { FilePorts } from '#shared/application/session/session-files.ts';
 import type { CallerPorts } from '#shared/application/turn/caller-tools.ts';
-import { type Intent, intentOf, type Need } from '#shared/domain/access.ts';
+import { type Intent, intentOf, type Permission } from '#shared/domain/access.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Principal } from '#shared/domain/principal.ts';
@@ -74,7 +74,7 @@ export type Tool = {
   readonly name: string;
   readonly description: string;
   /** Of the tool, or of each of its actions. */
-  readonly needs: Need | Readonly<Record<string, Need>>;
+  readonly needs: Permission | Readonly<Record<string, Permission>>;
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
   readonly annotations?: ToolAnnotations;
@@ -84,7 +84,7 @@ export type Tool = {
 type ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> = {
   readonly name: string;
   readonly description: string;
-  readonly needs: Need;
+  readonly needs: Permission;
   readonly input: Input;
   readonly output: Output;
   readonly annotations?: ToolAnnotations;
@@ -107,7 +107,7 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
 };
 
 /** The context of one whose token may use the tool at all; `forbidden` for another. */
-export const admit = (context: CallContext, need: Need): ToolContext => {
-  requireNeed(context.principal, need);
-  return { ...context, intent: intentOf(need) };
+export const admit = (context: CallContext, permission: Permission): ToolContext => {
+  requirePermission(context.principal, permission);
+  return { ...context, intent: intentOf(permission) };
 };

@@ -5,7 +5,6 @@ import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
@@ -15,12 +14,13 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
-import { makeScheduleTender } from '#shared/adapters/aws/schedule-tender.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -33,9 +33,9 @@ import { toolbox } from './toolbox.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('mcp', process.env);
-const house = openHouse('mcp', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('mcp', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
-house.keepHistoryIn(makeHistoryStore(table));
+runtime.storeUsageIn(makeMetricsStore(table));
 const lambda = openLambda();
 const secretPointers = makeSecretPointers(table);
 const makeServer = toolServer(toolbox);
@@ -70,7 +70,7 @@ const ports = {
   trees: makeTreeStore(table),
   projects: makeProjectStore(table),
   schedules: makeScheduleStore(table),
-  scheduleTender: makeScheduleTender(lambda, environment.SCHEDULES_FUNCTION),
+  scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),
   tokens: makeTokenStore(table),
   rateLimiter: makeRateLimiter(table, settings.limits.rate),
   auditLog: makeAuditLog(table),
@@ -85,17 +85,17 @@ const ports = {
   webhooks: makeWebhookStore(table),
   noticeSender: makeNoticeSender(lambda, {
     functionName: environment.WEBHOOKS_FUNCTION,
-    followed: house.followed,
+    followed: runtime.followed,
   }),
-  telemetry: house.telemetry,
+  telemetry: runtime.telemetry,
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
-  signIn: openSignIn(environment, house.telemetry),
+  signIn: openSignIn(environment, runtime.telemetry),
 };
-const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
-export const handler = house.streamingHandler<APIGatewayProxyEvent>(async (event) => {
-  house.follow(event.requestContext.requestId);
+export const handler = runtime.streamingHandler<APIGatewayProxyEvent>(async (event) => {
+  runtime.follow(event.requestContext.requestId);
   const open = async () => ({ ...ports, ...(await sandboxes()) });
   return answer(ports, event, { makeServer, settings, open });
 });

@@ -5,7 +5,7 @@
  */
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type FetchCall, linkHeader } from '#shared/contracts/link.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { openRequest } from './sandbox-request.ts';

@@ -5,7 +5,7 @@
  */
 import { makeSharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import { makeWorkspaceBucket, openBucketClient } from '#shared/adapters/aws/workspace-bucket.ts';
-import { openHouse, type StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime, type StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { type LinkCall, linkCall, type RestoreAnswer, type SaveAnswer } from '#shared/contracts/link.ts';
@@ -19,17 +19,17 @@ import { refusal, refuseTarget } from './target.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('sandbox-link', process.env);
-const house = openHouse('sandbox-link', environment.DEPLOYMENT);
-const { telemetry } = house;
+const runtime = openLambdaRuntime('sandbox-link', environment.DEPLOYMENT);
+const { telemetry } = runtime;
 const client = openBucketClient();
 const bucket = makeWorkspaceBucket(client, environment.WORKSPACE_BUCKET);
 const sharedBucket = makeSharedBucket(client, environment.WORKSPACE_BUCKET);
 
-export const handler = house.streamingHandler<unknown>(async (event) => {
+export const handler = runtime.streamingHandler<unknown>(async (event) => {
   const decoded = decode(linkCall, event);
   if (!decoded.ok) return refusal('invalid_request', decoded.problem);
   const { value: call } = decoded;
-  if (call.correlationId !== undefined) house.follow(call.correlationId);
+  if (call.correlationId !== undefined) runtime.follow(call.correlationId);
   if (call.kind === 'saved') return readSaved(call, { bucket, telemetry });
   const target = new URL(call.address);
   return (

@@ -1,5 +1,5 @@
 /** Who the link may talk to: an address inside the sandboxes' range, and what it says to everyone else. */
-import type { StreamedResult } from '#shared/adapters/lambda/house-handler.ts';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { linkHeader } from '#shared/contracts/link.ts';
 import { isInRange } from '#shared/domain/address-range.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';

@@ -14,10 +14,10 @@ import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.
 import { openScheduler } from '#shared/adapters/aws/event-bridge-scheduler.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { tendSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import { readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
@@ -27,7 +27,7 @@ import { agentSessionsMax } from '#shared/domain/quota.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('schedules', process.env);
-const house = openHouse('schedules', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('schedules', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const lambda = openLambda();
 
@@ -51,9 +51,9 @@ const talking = {
   webhooks: makeWebhookStore(table),
   noticeSender: makeNoticeSender(lambda, {
     functionName: environment.WEBHOOKS_FUNCTION,
-    followed: house.followed,
+    followed: runtime.followed,
   }),
-  telemetry: house.telemetry,
+  telemetry: runtime.telemetry,
   world: systemWorld,
 };
 
@@ -71,13 +71,13 @@ const ports = {
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
 };
 
-export const handler = house.handler<unknown, object>(async (event, { awsRequestId }) => {
+export const handler = runtime.handler<unknown, object>(async (event, { awsRequestId }) => {
   const decoded = decode(scheduleTask, event);
   if (!decoded.ok) throw new Error(`not a task of the schedules: ${decoded.problem}`);
   const task = decoded.value;
   const correlationId = task.correlationId ?? awsRequestId;
-  house.follow(correlationId);
+  runtime.follow(correlationId);
   if ('sweep' in task) return sweepSchedules(ports, correlationId);
-  await tendSchedule(ports, { id: task.scheduleId, runAt: task.runAt, correlationId });
+  await dispatchSchedule(ports, { id: task.scheduleId, runAt: task.runAt, correlationId });
   return { scheduleId: task.scheduleId };
 });

@@ -150,7 +150,7 @@ const findDecided = async (
   const own = found.session;
   if (ownId === undefined || named === undefined || named === own.id) return found;
   const other = await findSession(ports.sessions, { id: named, principal, intent: 'write' });
-  if (other.session.family?.root !== (treeOf(own) ?? own.id)) throw sessionNotFound();
+  if (other.session.tree?.root !== (treeOf(own) ?? own.id)) throw sessionNotFound();
   return other;
 };
 

@@ -5,16 +5,16 @@ import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
@@ -28,10 +28,10 @@ import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('socket', process.env);
-const house = openHouse('socket', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('socket', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const lambda = openLambda();
-house.keepHistoryIn(makeHistoryStore(table));
+runtime.storeUsageIn(makeMetricsStore(table));
 
 const frameMeter = openFrameMeter({
   frames: makeFrameBucket(table),
@@ -59,9 +59,9 @@ const ports = {
   webhooks: makeWebhookStore(table),
   noticeSender: makeNoticeSender(lambda, {
     functionName: environment.WEBHOOKS_FUNCTION,
-    followed: house.followed,
+    followed: runtime.followed,
   }),
-  telemetry: house.telemetry,
+  telemetry: runtime.telemetry,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   world: systemWorld,
 };
@@ -79,9 +79,9 @@ const frameSettings = {
 
 type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketContext>;
 
-export const handler = house.handler<SocketEvent, APIGatewayProxyResult>(async (event) => {
+export const handler = runtime.handler<SocketEvent, APIGatewayProxyResult>(async (event) => {
   const request = decodeSocketEvent(event);
-  house.follow(request.correlationId);
+  runtime.follow(request.correlationId);
   switch (event.requestContext.eventType) {
     case 'CONNECT':
       return connect(ports, request, defaults);

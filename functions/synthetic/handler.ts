@@ -7,7 +7,7 @@
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
@@ -18,25 +18,25 @@ import { syntheticTask } from './task.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('synthetic', process.env);
-const house = openHouse('synthetic', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('synthetic', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const ports = { projects: makeProjectStore(table), tokens: makeTokenStore(table), world: systemWorld };
 
-export const handler = house.handler<unknown, object>(async (event, { awsRequestId }) => {
+export const handler = runtime.handler<unknown, object>(async (event, { awsRequestId }) => {
   const decoded = decode(syntheticTask, event);
   if (!decoded.ok) throw new Error(`not a synthetic check: ${decoded.problem}`);
   const { check, url } = decoded.value;
-  house.follow(awsRequestId);
+  runtime.follow(awsRequestId);
   if (!environment.SYNTHETIC_CHECK) return { check, isOff: true };
   try {
     const durationMs = await withOwnToken(ports, (token) =>
       runCheck({ door: openDoor(url, token), world: systemWorld }, kinds[check]),
     );
-    house.telemetry.duration(kinds[check].metric, durationMs);
+    runtime.telemetry.duration(kinds[check].metric, durationMs);
     return { check, durationMs };
   } catch (error) {
-    house.telemetry.count('SyntheticChecksFailed');
-    house.telemetry.error('a synthetic check failed', { event: 'synthetic_check_failed', check, error });
+    runtime.telemetry.count('SyntheticChecksFailed');
+    runtime.telemetry.error('a synthetic check failed', { event: 'synthetic_check_failed', check, error });
     throw error;
   }
 });

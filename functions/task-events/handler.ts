@@ -3,14 +3,14 @@ import type { EventBridgeEvent } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { noteTaskEvent } from '#shared/application/sandbox/note-task-event.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
@@ -18,10 +18,10 @@ import { type TaskStateChange, taskEvent } from './task-state-change.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('task-events', process.env);
-const house = openHouse('task-events', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('task-events', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const lambda = openLambda();
-house.keepHistoryIn(makeHistoryStore(table));
+runtime.storeUsageIn(makeMetricsStore(table));
 
 const ports = {
   sessions: makeSessionStore(table),
@@ -34,15 +34,15 @@ const ports = {
   webhooks: makeWebhookStore(table),
   noticeSender: makeNoticeSender(lambda, {
     functionName: environment.WEBHOOKS_FUNCTION,
-    followed: house.followed,
+    followed: runtime.followed,
   }),
-  telemetry: house.telemetry,
+  telemetry: runtime.telemetry,
   world: systemWorld,
 };
 
-export const handler = house.handler<EventBridgeEvent<'ECS Task State Change', TaskStateChange>, void>(
+export const handler = runtime.handler<EventBridgeEvent<'ECS Task State Change', TaskStateChange>, void>(
   async ({ detail, id }) => {
-    house.follow(id);
+    runtime.follow(id);
     if (detail.startedBy === environment.DEPLOYMENT) await noteTaskEvent(ports, taskEvent(detail), id);
   },
 );

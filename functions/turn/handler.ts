@@ -2,18 +2,18 @@
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
-import { openHouse } from '#shared/adapters/lambda/house-handler.ts';
+import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
@@ -27,9 +27,9 @@ import { costOf, decodePrices, type PriceTable } from '#shared/domain/price.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('turn', process.env);
-const house = openHouse('turn', environment.DEPLOYMENT);
+const runtime = openLambdaRuntime('turn', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
-house.keepHistoryIn(makeHistoryStore(table));
+runtime.storeUsageIn(makeMetricsStore(table));
 const lambda = openLambda();
 
 const models = makeModelProviders(modelAccess(environment, resolveSecret));
@@ -67,19 +67,19 @@ const ports = {
   webhooks: makeWebhookStore(table),
   noticeSender: makeNoticeSender(lambda, {
     functionName: environment.WEBHOOKS_FUNCTION,
-    followed: house.followed,
+    followed: runtime.followed,
   }),
-  telemetry: house.telemetry,
+  telemetry: runtime.telemetry,
   world: systemWorld,
   invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
 };
-const sandboxes = openSandboxes(environment, { table, lambda, followed: house.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
-export const handler = house.handler<TurnWork, void>(
+export const handler = runtime.handler<TurnWork, void>(
   async ({ sessionId, correlationId, hops = 0 }, context) => {
-    house.follow(correlationId);
+    runtime.follow(correlationId);
     const deadlineAt = systemWorld.now() + context.getRemainingTimeInMillis();
-    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, follow: house.follow };
+    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, follow: runtime.follow };
     await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
   },
 );

@@ -7,7 +7,7 @@ import type {
 } from '@aws-sdk/client-ecs';
 import { AwsError } from '../endpoint/aws-error.ts';
 import { type FaultPlan, isStopFailing, isThrottled } from './faults.ts';
-import { familyOf, withoutTags } from './task.ts';
+import { treeParentsOf, withoutTags } from './task.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
 export type Cluster = { readonly tasks: TaskRegistry; readonly faults: FaultPlan };
@@ -29,7 +29,7 @@ const invalid = (message: string): AwsError => new AwsError(400, 'InvalidParamet
 const runTask = ({ tasks, faults }: Cluster, input: RunTaskCommandInput) => {
   if (isThrottled(faults.current(), faults.count('run')))
     throw new AwsError(400, 'ThrottlingException', { message: 'Rate exceeded' });
-  if (!taskDefinitions.includes(familyOf(input.taskDefinition ?? '')))
+  if (!taskDefinitions.includes(treeParentsOf(input.taskDefinition ?? '')))
     throw new AwsError(400, 'ClientException', { message: 'Unable to describe task definition.' });
   const task = tasks.run(input);
   return task === undefined ? { tasks: [], failures: [withoutCapacity] } : { tasks: [task], failures: [] };

@@ -40,14 +40,14 @@ const seconds = (): number => Date.now() / 1000;
 const arn = (rest: string): string => `arn:aws:ecs:${region}:${accountId}:${rest}`;
 
 /** Of `family`, `family:revision` or an ARN of either. */
-export const familyOf = (taskDefinition: string): string =>
+export const treeParentsOf = (taskDefinition: string): string =>
   /(?:^|\/)([\w-]+)(?::\d+)?$/.exec(taskDefinition)?.[1] ?? taskDefinition;
 
 export const newTask = (request: RunTaskCommandInput, cluster: string): Task => ({
   taskArn: arn(`task/${cluster}/${randomUUID().replaceAll('-', '')}`),
   clusterArn: arn(`cluster/${cluster}`),
-  taskDefinitionArn: arn(`task-definition/${familyOf(request.taskDefinition ?? '')}:1`),
-  group: request.group ?? `family:${familyOf(request.taskDefinition ?? '')}`,
+  taskDefinitionArn: arn(`task-definition/${treeParentsOf(request.taskDefinition ?? '')}:1`),
+  group: request.group ?? `family:${treeParentsOf(request.taskDefinition ?? '')}`,
   startedBy: request.startedBy,
   launchType: 'FARGATE',
   lastStatus: 'PROVISIONING',

@@ -6,7 +6,7 @@
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { exitLine } from '#shared/domain/exit-line.ts';
+import { exitLine } from '#shared/domain/exit-code.ts';
 import type { KillCause, StreamSummary } from '../wire/messages.ts';
 import type { Execution, Exit } from './user-side.ts';
 

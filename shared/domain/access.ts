@@ -18,13 +18,14 @@ export const needs = [
   'own:read',
   'own:write',
 ] as const;
-export type Need = (typeof needs)[number];
+export type Permission = (typeof needs)[number];
 
 /** What is asked of a resource that has been found. */
 export type Intent = 'read' | 'write';
 
 /** Of a resource: what does not only read it changes it. */
-export const intentOf = (need: Need): Intent => (need === 'any' || need.endsWith(':read') ? 'read' : 'write');
+export const intentOf = (permission: Permission): Intent =>
+  permission === 'any' || permission.endsWith(':read') ? 'read' : 'write';
 
 type Reach = 'none' | Intent;
 type Rights = {
@@ -49,9 +50,9 @@ export const scopeKind = (scope: Scope): ScopeKind => {
   return scope.endsWith(':ro') ? 'project:ro' : 'project';
 };
 
-const kindMayUse = (kind: ScopeKind, need: Need): boolean => {
+const kindMayUse = (kind: ScopeKind, permission: Permission): boolean => {
   const { global, admin, own, others } = rights[kind];
-  switch (need) {
+  switch (permission) {
     case 'any':
       return true;
     case 'global:read':
@@ -70,13 +71,13 @@ const kindMayUse = (kind: ScopeKind, need: Need): boolean => {
 };
 
 /** Whether a scope may use a door at all; of a resource that is found, `mayRead` or `mayWrite` is asked instead. */
-export const mayUse = ({ scope }: Pick<Principal, 'scope'>, need: Need): boolean =>
-  kindMayUse(scopeKind(scope), need);
+export const mayUse = ({ scope }: Pick<Principal, 'scope'>, permission: Permission): boolean =>
+  kindMayUse(scopeKind(scope), permission);
 
 /** Which scopes would do, as they are written; a project's own stands for all of them. */
-export const scopesFor = (need: Need): readonly string[] =>
+export const scopesFor = (permission: Permission): readonly string[] =>
   scopeKinds
-    .filter((kind) => kindMayUse(kind, need))
+    .filter((kind) => kindMayUse(kind, permission))
     .map((kind) => kind.replace('project', 'project:<uuid>'));
 
 /** Whose something is; a project itself has no owner but those whose scope names it. */

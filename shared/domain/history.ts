@@ -17,7 +17,7 @@ export type HistoryMessage =
       readonly text: string;
       readonly calls: readonly AskedCall[];
       /** What only its provider understands (signed thoughts), given back to it with the message. */
-      readonly echo?: JsonObject;
+      readonly providerState?: JsonObject;
     }
   | {
       readonly role: 'tool';

@@ -74,5 +74,5 @@ export type ModelChunk =
        * What the provider wants back beside this answer while its exchange goes on, such as signed thinking.
        * Only the provider that gave it reads it; without it the conversation still goes on.
        */
-      readonly echo?: JsonObject;
+      readonly providerState?: JsonObject;
     };

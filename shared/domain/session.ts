@@ -43,7 +43,7 @@ export const approvalModes = [
 export type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
 
 /** Where a child stands: the session at the top of its tree, and the one whose agent started it. */
-export type Family = { readonly root: SessionId; readonly parent: SessionId };
+export type SessionTree = { readonly root: SessionId; readonly parent: SessionId };
 
 export type Session = {
   readonly id: SessionId;
@@ -75,7 +75,7 @@ export type Session = {
   /** 0 for a session that somebody outside made. */
   readonly depth: number;
   /** Absent: nobody's child. */
-  readonly family?: Family;
+  readonly tree?: SessionTree;
   /** Made by a connection that named none: unless something is said in it, it goes soon after the last one closed. */
   readonly isFleeting?: true;
   /** Its agent has started others. */
@@ -117,18 +117,18 @@ export const isEnded = (status: SessionStatus): boolean => transitions[status].l
 export const endedStatus = (kind: SessionKind): SessionStatus => (kind === 'agent' ? 'completed' : 'stopped');
 
 /** Whether it holds a slot among those its owner or project may have at once: a child is bounded by its tree. */
-export const holdsSlot = ({ kind, status, family }: Pick<Session, 'kind' | 'status' | 'family'>): boolean =>
+export const holdsSlot = ({ kind, status, tree }: Pick<Session, 'kind' | 'status' | 'tree'>): boolean =>
   kind === 'agent'
-    ? family === undefined && (status === 'running' || status === 'idle')
+    ? tree === undefined && (status === 'running' || status === 'idle')
     : executionHoldsSlot.includes(status);
 
 /** Whether a message to its workspace is for it: a child answers its parent alone. */
-export const answersInWorkspace = ({ kind, family }: Pick<Session, 'kind' | 'family'>): boolean =>
-  kind === 'agent' && family === undefined;
+export const answersInWorkspace = ({ kind, tree }: Pick<Session, 'kind' | 'tree'>): boolean =>
+  kind === 'agent' && tree === undefined;
 
 /** The session whose tree it belongs to; undefined for one that stands alone. */
-export const treeOf = ({ id, family, hasChildren }: Pick<Session, 'id' | 'family' | 'hasChildren'>) =>
-  family?.root ?? (hasChildren ? id : undefined);
+export const treeOf = ({ id, tree, hasChildren }: Pick<Session, 'id' | 'tree' | 'hasChildren'>) =>
+  tree?.root ?? (hasChildren ? id : undefined);
 
 const executionHoldsSlot: readonly SessionStatus[] = ['creating', 'ready', 'running'];
 

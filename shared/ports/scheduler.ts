@@ -8,7 +8,7 @@ export interface Scheduler {
   disarm(schedule: ScheduleId, runAt: number): Promise<void>;
 }
 
-export interface ScheduleTender {
+export interface ScheduleDispatcher {
   /** Has somebody look at the schedule now: arm it, start its runs, clear up after it. */
-  tend(schedule: ScheduleId, correlationId: string): Promise<void>;
+  dispatch(schedule: ScheduleId, correlationId: string): Promise<void>;
 }

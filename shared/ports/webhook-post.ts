@@ -21,7 +21,7 @@ export interface SecretMaker {
 }
 
 /** Invokes the sender: a test is waited for, a change is not. */
-export interface WebhookTender {
+export interface WebhookDispatcher {
   /** Sends a test now. */
   test(
     webhook: string,
@@ -33,5 +33,5 @@ export interface WebhookTender {
     readonly error?: string | undefined;
   }>;
   /** Something is new with it: it was enabled, or it is gone. */
-  tend(webhook: string, correlationId: string): Promise<void>;
+  dispatch(webhook: string, correlationId: string): Promise<void>;
 }

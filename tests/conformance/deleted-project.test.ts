@@ -10,7 +10,7 @@ import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
 import { refuseIfGone } from '#shared/application/schedule/check-targets.ts';
-import { type TendPorts, tendSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { type DispatchPorts, dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
 import type { Scope } from '#shared/domain/principal.ts';
@@ -44,7 +44,7 @@ const openPorts = () => {
     schedules: makeScheduleStore(table),
     mcpServers: makeMcpServerStore(table),
     webhooks: makeWebhookStore(table),
-    webhookTender: { tend: async (webhook: string) => void tended.push(webhook) },
+    webhookDispatcher: { dispatch: async (webhook: string) => void tended.push(webhook) },
     secrets: { clear: async (id: ProjectId) => void cleared.push(id) },
     auditLog: { append: async (row: AuditRow) => void rows.push(row) },
   };
@@ -124,8 +124,8 @@ test('its schedule is due at once: the sweep takes the order back, starts no run
     disarm: async (id: string, runAt: number) => void disarmed.push([id, runAt]),
   };
   // Nothing else is asked for: whatever started a run would fail.
-  const tending = { ...ports, scheduler } as unknown as TendPorts;
-  await tendSchedule(tending, { id: own.id, runAt: armedFor, correlationId: 'c' });
+  const tending = { ...ports, scheduler } as unknown as DispatchPorts;
+  await dispatchSchedule(tending, { id: own.id, runAt: armedFor, correlationId: 'c' });
   expect(disarmed).toEqual([[own.id, armedFor]]);
   expect(await ports.schedules.find(own.id)).toBeUndefined();
   expect(await ports.schedules.due(at, 1000)).not.toContain(own.id);

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { type TendPorts, tendSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { type DispatchPorts, dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import type { Conversation, Spoken } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
@@ -50,7 +50,7 @@ const openWorld = () => {
     return { session, workspace: 'w' as WorkspaceId, lastEventIndex };
   };
   const noticed: string[] = [];
-  const ports: TendPorts = {
+  const ports: DispatchPorts = {
     schedules: makeScheduleStore(fixture.table),
     webhooks: makeWebhookStore(fixture.table),
     noticeSender: { sendNotices: async (ids) => void noticed.push(...ids) },
@@ -108,8 +108,9 @@ const openWorld = () => {
     };
     log.push({ type: 'completion', data, seq: log.length, at: at.now });
   };
-  const tend = (id: Schedule['id'], runAt?: number) => tendSchedule(ports, { id, runAt, correlationId: 'c' });
-  return { at, said, asked, armed, counted, faults, ports, tend, complete };
+  const dispatch = (id: Schedule['id'], runAt?: number) =>
+    dispatchSchedule(ports, { id, runAt, correlationId: 'c' });
+  return { at, said, asked, armed, counted, faults, ports, dispatch, complete };
 };
 
 type WorldOfTest = ReturnType<typeof openWorld>;
@@ -131,18 +132,18 @@ describe('J1: one moment', () => {
   test('is run once, whether the scheduler comes twenty times or twenty sweeps do', async () => {
     const world = openWorld();
     const schedule = await made(world);
-    await world.tend(schedule.id);
+    await world.dispatch(schedule.id);
     world.at.now = begin + minute + 200;
-    await Promise.allSettled(await atOnce(20, async () => world.tend(schedule.id, begin + minute)));
+    await Promise.allSettled(await atOnce(20, async () => world.dispatch(schedule.id, begin + minute)));
     world.at.now = begin + 4 * minute;
-    await world.tend(schedule.id, begin + minute);
+    await world.dispatch(schedule.id, begin + minute);
     expect(world.said.filter((id) => id.includes(`-${begin + minute}-`))).toHaveLength(1);
   });
 
   test('that was missed is run once, late, and the next is counted from now', async () => {
     const world = openWorld();
     const schedule = await made(world, { overlap: 'parallel' });
-    await world.tend(schedule.id);
+    await world.dispatch(schedule.id);
     world.at.now = begin + 10 * minute + 5;
     await Promise.allSettled(await atOnce(10, async () => sweepSchedules(world.ports, 'c')));
     const { open, schedule: after } = await stateOf(world, schedule);
@@ -156,7 +157,7 @@ describe('J1: one moment', () => {
     const next = { ...schedule, cron: '0 0 1 1 *', nextRunAt: begin + 1_000_000 * minute };
     await world.ports.schedules.write(next, { read: schedule, dueAt: undefined });
     world.at.now = begin + minute;
-    await world.tend(schedule.id, begin + minute);
+    await world.dispatch(schedule.id, begin + minute);
     expect(world.said).toEqual([]);
   });
 });
@@ -165,12 +166,12 @@ describe('J3: the next moment', () => {
   test('is armed when it is not, and disarmed when it is no more', async () => {
     const world = openWorld();
     const schedule = await made(world);
-    await world.tend(schedule.id);
+    await world.dispatch(schedule.id);
     expect(world.armed).toEqual([`${schedule.id} ${begin + minute}`]);
     const { schedule: read } = await stateOf(world, schedule);
     const { nextRunAt: _, ...disabled } = { ...read, isEnabled: false };
     await world.ports.schedules.write(disabled, { read, dueAt: begin });
-    await world.tend(schedule.id);
+    await world.dispatch(schedule.id);
     expect(world.armed).toEqual([]);
     expect((await stateOf(world, schedule)).schedule.armedFor).toBeUndefined();
   });
@@ -180,7 +181,7 @@ describe('J3: the next moment', () => {
     const schedule = await made(world);
     world.at.now = begin + minute;
     world.faults.arm = new Error('the scheduler is away');
-    await expect(world.tend(schedule.id, begin + minute)).rejects.toThrow('the scheduler is away');
+    await expect(world.dispatch(schedule.id, begin + minute)).rejects.toThrow('the scheduler is away');
     expect(world.said).toHaveLength(1);
     delete world.faults.arm;
     world.at.now += 16_000;
@@ -201,7 +202,7 @@ describe('J6: a run that somebody left', () => {
     await sweepSchedules(world.ports, 'c');
     expect(world.said).toEqual([]);
     world.at.now = begin + 30_000;
-    await Promise.allSettled(await atOnce(10, async () => world.tend(schedule.id)));
+    await Promise.allSettled(await atOnce(10, async () => world.dispatch(schedule.id)));
     expect(world.asked).toHaveLength(1);
     expect((await stateOf(world, schedule)).open).toMatchObject([{ state: 'running', since: -1 }]);
   });
@@ -211,16 +212,16 @@ describe('J6: a run that somebody left', () => {
     const schedule = await made(world);
     world.at.now = begin + minute;
     const { saveRun } = world.ports.schedules;
-    const lost: TendPorts = {
+    const lost: DispatchPorts = {
       ...world.ports,
       schedules: { ...world.ports.schedules, saveRun: () => Promise.reject(new Error('it died')) },
     };
     await expect(
-      tendSchedule(lost, { id: schedule.id, runAt: begin + minute, correlationId: 'c' }),
+      dispatchSchedule(lost, { id: schedule.id, runAt: begin + minute, correlationId: 'c' }),
     ).rejects.toThrow();
     expect(world.said).toHaveLength(1);
     world.at.now += 31_000;
-    await tendSchedule(
+    await dispatchSchedule(
       { ...world.ports, schedules: { ...world.ports.schedules, saveRun } },
       { id: schedule.id, correlationId: 'c' },
     );
@@ -228,7 +229,7 @@ describe('J6: a run that somebody left', () => {
     const [{ session } = { session: undefined }] = (await stateOf(world, schedule)).open;
     world.complete(session);
     world.at.now += 2 * minute;
-    await world.tend(schedule.id, begin + minute);
+    await world.dispatch(schedule.id, begin + minute);
     expect((await historyOf(world, schedule)).at(-1)).toMatchObject({ state: 'success', output: 'ok' });
     expect(world.counted).toEqual(['ScheduleRuns']);
   });
@@ -238,12 +239,12 @@ describe('J6: a run that somebody left', () => {
     const schedule = await made(world, { cron: '0 0 1 1 *' });
     world.at.now = begin + minute;
     world.faults.speak = new Error('the table is away');
-    await expect(world.tend(schedule.id, begin + minute)).rejects.toThrow('the table is away');
+    await expect(world.dispatch(schedule.id, begin + minute)).rejects.toThrow('the table is away');
     world.at.now += 31_000;
-    await expect(world.tend(schedule.id)).rejects.toThrow('the table is away');
+    await expect(world.dispatch(schedule.id)).rejects.toThrow('the table is away');
     expect(await historyOf(world, schedule)).toEqual([]);
     world.at.now += 900_000;
-    await world.tend(schedule.id);
+    await world.dispatch(schedule.id);
     expect(await historyOf(world, schedule)).toMatchObject([
       { state: 'failed', problem: 'it could not be started in time' },
     ]);
@@ -254,7 +255,7 @@ describe('J6: a run that somebody left', () => {
     const schedule = await made(world, { cron: '0 0 1 1 *' });
     world.at.now = begin + minute;
     world.faults.speak = new AppError('resource_limit_exceeded', 'no place');
-    await world.tend(schedule.id, begin + minute);
+    await world.dispatch(schedule.id, begin + minute);
     expect(await historyOf(world, schedule)).toMatchObject([
       { state: 'failed', problem: 'resource_limit_exceeded: no place' },
     ]);
@@ -267,7 +268,7 @@ test('J7: a run without a credential is not started, and disables its schedule',
   const schedule = await made(world);
   world.at.now = begin + minute;
   world.faults.token = 'gone';
-  await world.tend(schedule.id, begin + minute);
+  await world.dispatch(schedule.id, begin + minute);
   const problem = 'the credential it was made with no longer holds: the schedule is disabled';
   expect(await historyOf(world, schedule)).toMatchObject([{ state: 'failed', problem }]);
   expect((await stateOf(world, schedule)).schedule).toMatchObject({
@@ -276,19 +277,19 @@ test('J7: a run without a credential is not started, and disables its schedule',
   });
   expect(world.said).toEqual([]);
   const person = await made(world, { creator: { ...schedule.creator, isPerson: true, expiresAt: 1 } });
-  await world.tend(person.id, begin + minute);
+  await world.dispatch(person.id, begin + minute);
   expect(world.said).toHaveLength(1);
 });
 
 test('J8: a deleted schedule is disarmed and cleared away, and runs no more', async () => {
   const world = openWorld();
   const schedule = await made(world);
-  await world.tend(schedule.id);
+  await world.dispatch(schedule.id);
   const { schedule: read } = await stateOf(world, schedule);
   const { nextRunAt: _, ...gone } = { ...read, isEnabled: false, isDeleted: true as const };
   await world.ports.schedules.write(gone, { read, dueAt: begin });
-  await world.tend(schedule.id, begin + minute);
+  await world.dispatch(schedule.id, begin + minute);
   expect(await world.ports.schedules.find(schedule.id)).toBeUndefined();
   expect([world.armed, world.said]).toEqual([[], []]);
-  await world.tend(schedule.id, begin + minute);
+  await world.dispatch(schedule.id, begin + minute);
 });

@@ -38,7 +38,7 @@ const holdRoot = async (): Promise<Session> => {
 const childOf = (parent: Session, change: Partial<Session> = {}): Session =>
   newSession({
     ...{ owner: parent.owner, project: parent.project, workspace: parent.workspace, depth: parent.depth + 1 },
-    ...{ family: { root: parent.family?.root ?? parent.id, parent: parent.id }, createdAt: 4000, ...change },
+    ...{ tree: { root: parent.tree?.root ?? parent.id, parent: parent.id }, createdAt: 4000, ...change },
   });
 
 const bear = (parent: Session, child: Session, agentsMax = 50) =>

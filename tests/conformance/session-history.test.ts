@@ -118,7 +118,7 @@ describe('a compressed conversation', () => {
     messageId: 'x' as MessageId,
     text: 'é'.repeat(20_000),
     calls: [{ callId: 'c' as CallId, name: 'list_files', args: { path: 'a' } }],
-    echo: { thinking: 'signed' },
+    providerState: { thinking: 'signed' },
   };
   const result: HistoryMessage = {
     role: 'tool',

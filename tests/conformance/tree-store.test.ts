@@ -235,7 +235,7 @@ describe('an answer', () => {
 test('a commit tells a parent that read itself before its first child that it has children (TM5)', async () => {
   const { create, sessions } = stores();
   const parent = await create(newSession());
-  const child = newSession({ family: { root: parent.id, parent: parent.id } });
+  const child = newSession({ tree: { root: parent.id, parent: parent.id } });
   const wanted = { workspace: workspaceOf(child), slotsMax: 0, child: { parent, agentsMax: 5 } };
   expect(await sessions.create(child, wanted)).toBe('created');
   const result = await sessions.commitTurn(commitOf(parent));

@@ -100,7 +100,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
       current = next;
     },
     newChild: (): Promise<Session> =>
-      create(newSession({ family: { root: root.id, parent: root.id }, project: root.project })),
+      create(newSession({ tree: { root: root.id, parent: root.id }, project: root.project })),
     say: async (id: SessionId, messageId: string) =>
       sessions.accept(await read(id), message(messageId, Date.now()), slotsMax),
     run: (sessionId: SessionId, remainingMs = 900_000) =>

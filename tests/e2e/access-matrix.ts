@@ -5,14 +5,14 @@
  * its answer has no body to tell by.
  */
 import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
-import { mayUse, type Need, rights, type ScopeKind } from '#shared/domain/access.ts';
+import { mayUse, type Permission, rights, type ScopeKind } from '#shared/domain/access.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import type { EmbeddedCloud } from './embedded-cloud.ts';
 
 export type Operation = {
   readonly method: string;
   readonly path: string;
-  readonly 'x-needs': Need;
+  readonly 'x-needs': Permission;
   readonly 'x-resource'?: 'session' | 'project' | 'schedule' | 'webhook';
 };
 

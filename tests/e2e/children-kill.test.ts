@@ -51,7 +51,7 @@ const say = (server: Server, id: string, line: (n: number) => string): Promise<u
 const eventsOf = async (server: Server, id: string): Promise<readonly Logged[]> =>
   (await ask<{ events: readonly Logged[] }>(server, `/api/sessions/${id}/events`)).events;
 
-const familyOf = async (server: Server, root: string): Promise<readonly Shown[]> => {
+const treeParentsOf = async (server: Server, root: string): Promise<readonly Shown[]> => {
   const { sessions } = await ask<{ sessions: readonly Shown[] }>(server, '/api/sessions');
   return sessions.filter((session) => session.root === root);
 };
@@ -96,7 +96,7 @@ test('a parent whose children wait for a person outlives the machine, and gets t
   }
   const said = JSON.stringify(await answers(after, id));
   for (const n of children) expect(said).toContain(`result ${n}`);
-  expect(await familyOf(after, id)).toHaveLength(3);
+  expect(await treeParentsOf(after, id)).toHaveLength(3);
 });
 
 test('through five cuts each child is started and answers once: its result, or that it may have run (CH1)', async () => {
@@ -112,7 +112,7 @@ test('through five cuts each child is started and answers once: its result, or t
   const said = await answers(server, id);
   expect(said).toHaveLength(3);
   for (const { data } of said) expect(JSON.stringify(data)).toMatch(/result [123]|may have run in part/);
-  expect(await familyOf(server, id)).toHaveLength(3);
-  const found = await familyOf(server, id);
+  expect(await treeParentsOf(server, id)).toHaveLength(3);
+  const found = await treeParentsOf(server, id);
   expect(found.map(({ status }) => status)).toEqual(['idle', 'idle', 'idle']);
 });

@@ -35,7 +35,7 @@ const answerTo = async (client: Client, text: string, nth = 0): Promise<string> 
   return ownEnd.data.text;
 };
 
-const familyOf = async (root: string): Promise<readonly Child[]> => {
+const treeParentsOf = async (root: string): Promise<readonly Child[]> => {
   const { sessions } = await cloud.ask<{ sessions: readonly Child[] }>('/api/sessions?limit=100');
   return sessions.filter((session) => session.root === root);
 };
@@ -76,7 +76,7 @@ test('a child works for its parent, which waits with nobody at it and goes on wi
   client.send('message', { text: spawn('$ echo from the child') });
   const { data } = await ownCompletion(client.sessionId());
   expect(data['text']).toContain('from the child');
-  const [child] = await familyOf(client.sessionId());
+  const [child] = await treeParentsOf(client.sessionId());
   expect(child).toMatchObject({
     depth: 1,
     parent: client.sessionId(),
@@ -97,7 +97,7 @@ test('depth 3 works where 3 is the limit, and 4 is an error that the agent reads
   client.send('message', { text: nested(3) });
   const deep = await ownCompletion(client.sessionId());
   expect(deep.data['text']).toContain('the bottom');
-  expect((await familyOf(client.sessionId())).map(({ depth }) => depth).sort()).toEqual([1, 2, 3]);
+  expect((await treeParentsOf(client.sessionId())).map(({ depth }) => depth).sort()).toEqual([1, 2, 3]);
   client.send('message', { text: nested(4) });
   const { data } = await ownCompletion(client.sessionId(), 1);
   expect(data['text']).toContain('Max recursion depth (3) exceeded');
@@ -109,7 +109,7 @@ test('three children in parallel give three results', async () => {
   const lines = [1, 2, 3].map((n) => spawn(`$ sleep 3; echo result ${n}`));
   client.send('message', { text: lines.join('\n') });
   await eventually(
-    () => familyOf(client.sessionId()),
+    () => treeParentsOf(client.sessionId()),
     (family) => family.length === 3,
   );
   // Nobody is at work in it: its lease is free while the children sleep.
@@ -120,7 +120,7 @@ test('three children in parallel give three results', async () => {
   expect({ leaseUntil, status }).toEqual({ leaseUntil: 0, status: 'running' });
   const { data } = await ownCompletion(client.sessionId());
   for (const n of [1, 2, 3]) expect(data['text']).toContain(`result ${n}`);
-  expect(await familyOf(client.sessionId())).toHaveLength(3);
+  expect(await treeParentsOf(client.sessionId())).toHaveLength(3);
 });
 
 test('a tree has as many agents as its project allows, the root among them', async () => {
@@ -129,7 +129,7 @@ test('a tree has as many agents as its project allows, the root among them', asy
   client.send('message', { text: [spawn('$ echo one'), spawn('$ echo two')].join('\n') });
   const { data } = await ownCompletion(client.sessionId());
   expect(data['text']).toContain('a tree of sessions has at most 2 agents');
-  expect(await familyOf(client.sessionId())).toHaveLength(1);
+  expect(await treeParentsOf(client.sessionId())).toHaveLength(1);
 });
 
 test('a session that may start none is not offered the tool', async () => {
@@ -195,7 +195,7 @@ test('an agent starts without waiting, says more, looks and ends', async () => {
   const client = await open();
   client.send('message', { text: spawn('$ echo first', { wait: false }) });
   await ownCompletion(client.sessionId());
-  const [child] = await familyOf(client.sessionId());
+  const [child] = await treeParentsOf(client.sessionId());
   const id = child?.id ?? '';
   await ownCompletion(id);
   const of = (action: string, more: object = {}): string => ask({ action, session_id: id, ...more });
@@ -234,7 +234,7 @@ test('the logs of a tree are read as one, in the order of time', async () => {
   const events = await eventsOf(client.sessionId(), '?include_children=true');
   const times = events.map((event) => Date.parse((event as unknown as { at: string }).at));
   expect(times).toEqual([...times].sort((one, other) => one - other));
-  const [child] = await familyOf(client.sessionId());
+  const [child] = await treeParentsOf(client.sessionId());
   const kinds = events.filter(({ sessionId }) => sessionId === child?.id).map(({ type }) => type);
   expect(kinds).toEqual(expect.arrayContaining(['message', 'tool:call', 'tool:output', 'completion']));
 });
@@ -243,7 +243,7 @@ test('a child answers its parent alone: a message to the workspace is not for it
   const client = await open();
   client.send('message', { text: spawn('$ echo mine') });
   await ownCompletion(client.sessionId());
-  const [child] = await familyOf(client.sessionId());
+  const [child] = await treeParentsOf(client.sessionId());
   expect((await showSession(cloud, client.sessionId())).workspace).toBe(child?.workspace);
   expect((await itemAt(keys.workspace(child?.workspace ?? '')))['latestAgent']).toBe(client.sessionId());
 });
@@ -252,7 +252,7 @@ test('cancelling a parent cancels what its children do for it', async () => {
   const client = await open();
   client.send('message', { text: [spawn('$ sleep 300'), spawn(spawn('$ sleep 300'))].join('\n') });
   await eventually(
-    () => familyOf(client.sessionId()),
+    () => treeParentsOf(client.sessionId()),
     (family) => family.length === 3,
     60_000,
   );
@@ -260,7 +260,7 @@ test('cancelling a parent cancels what its children do for it', async () => {
   const { data } = await ownCompletion(client.sessionId());
   expect(data['stopReason']).toBe('cancelled');
   await eventually(
-    () => familyOf(client.sessionId()),
+    () => treeParentsOf(client.sessionId()),
     (family) => family.every(({ status }) => status === 'idle'),
     30_000,
   );
@@ -273,14 +273,14 @@ test('the stop of the root (CH4) leaves neither a session nor a sandbox of its t
     text: [spawn('$ sleep 300', inOwn), spawn(spawn('$ sleep 300', inOwn), inOwn)].join('\n'),
   });
   const family = await eventually(
-    () => familyOf(client.sessionId()),
+    () => treeParentsOf(client.sessionId()),
     (found) => found.length === 3 && found.filter(({ sandbox }) => sandbox?.state === 'ready').length >= 2,
     60_000,
   );
   expect(new Set(family.map(({ workspace }) => workspace)).size).toBe(3);
   await cloud.ask(`/api/sessions/${client.sessionId()}`, { method: 'DELETE' });
   await eventually(
-    () => familyOf(client.sessionId()),
+    () => treeParentsOf(client.sessionId()),
     (found) =>
       found.every(
         ({ status, sandbox }) => status === 'completed' && (sandbox?.state ?? 'stopped') === 'stopped',

@@ -2,16 +2,16 @@
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { holdsSlot, isEnded } from '#shared/domain/session.ts';
-import { checkFamily, checkTree } from './family-at-rest.ts';
 import type { Platform } from './platform.ts';
 import { idsOf, isAtRest, sessionOf, turnOf, workspaceOf } from './stored.ts';
+import { checkSessionTree, checkTree } from './tree-at-rest.ts';
 
 /** Soon after the last fault everybody has an answer: nobody waits until an idle limit has a look. */
 export const checkAnswers = (platform: Platform): void => {
   const { sim, table, checkers } = platform;
   for (const message of checkers.log.unanswered())
     sim.violate('every accepted message ends in one completion', message);
-  for (const id of idsOf(table, 'SESSION#')) checkFamily(platform, id);
+  for (const id of idsOf(table, 'SESSION#')) checkSessionTree(platform, id);
 };
 
 export const checkRest = (platform: Platform): void => {

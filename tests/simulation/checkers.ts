@@ -6,7 +6,6 @@
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import { ApprovalChecker } from './approval-checker.ts';
 import type { CheckerOptions } from './checker-options.ts';
-import { FamilyChecker, type Turned } from './family-checker.ts';
 import type { Invocation } from './invocation.ts';
 import { LogChecker } from './log-checker.ts';
 import type { Change } from './memory-table.ts';
@@ -14,6 +13,7 @@ import { MoneyChecker } from './money-checker.ts';
 import { SandboxChecker } from './sandbox-checker.ts';
 import { SessionChecker } from './session-checker.ts';
 import { eventOf, stateOf } from './stored.ts';
+import { SessionTreeChecker, type Turned } from './tree-checker.ts';
 import { TurnChecker } from './turn-checker.ts';
 import { WakeChecker } from './wake-checker.ts';
 
@@ -23,7 +23,7 @@ export class Checkers {
   readonly turns: TurnChecker;
   readonly sandboxes: SandboxChecker;
   readonly #sessions: SessionChecker;
-  readonly #family: FamilyChecker;
+  readonly #tree: SessionTreeChecker;
   readonly #money: MoneyChecker;
   readonly #wakes: WakeChecker;
   readonly #approvals: ApprovalChecker;
@@ -34,7 +34,7 @@ export class Checkers {
     this.turns = new TurnChecker(options, this.log);
     this.sandboxes = new SandboxChecker(options, this.turns);
     this.#sessions = new SessionChecker(options);
-    this.#family = new FamilyChecker(options, this.log);
+    this.#tree = new SessionTreeChecker(options, this.log);
     this.#money = new MoneyChecker(options);
     this.#wakes = new WakeChecker(options, this.log);
     this.#approvals = new ApprovalChecker(options);
@@ -54,7 +54,7 @@ export class Checkers {
       const turned = this.#session(id, own, by);
       if (turned !== undefined) this.#approvals.turn(id, { ...turned, changes });
     }
-    this.#family.wrote(changes);
+    this.#tree.wrote(changes);
     this.#money.wrote(changes);
   }
 
@@ -68,12 +68,12 @@ export class Checkers {
     this.#sessions.numbers(id, written, meta);
     if (turn?.after !== undefined) this.turns.turn(id, turn, this.#sessions.fenceOf(by, id));
     if (meta !== undefined) this.#sessions.meta(id, meta, by);
-    if (meta !== undefined) this.#family.born(meta, (parent) => this.#sessions.fenceOf(by, parent));
+    if (meta !== undefined) this.#tree.born(meta, (parent) => this.#sessions.fenceOf(by, parent));
     const events = written.map(({ after: item }) => eventOf(item ?? {}));
     const turned = turn?.after && { old: stateOf(turn.before), state: stateOf(turn.after), events };
     for (const event of events) this.#said(id, event, turned);
     if (by.isAlive && events.some(({ type }) => type === 'completion')) this.#wakes.completed(id);
-    if (turned !== undefined) this.#family.turn(id, turned);
+    if (turned !== undefined) this.#tree.turn(id, turned);
     return turned;
   }
 

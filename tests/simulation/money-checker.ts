@@ -31,7 +31,7 @@ export class MoneyChecker {
     for (const change of changes.filter(({ pk }) => pk.startsWith('SESSION#'))) {
       const session = change.after as Session | undefined;
       if (change.sk === 'TREE') roots.add(idOf(change));
-      if (change.sk === 'META') roots.add(session?.family?.root ?? idOf(change));
+      if (change.sk === 'META') roots.add(session?.tree?.root ?? idOf(change));
       if (change.sk === 'TURN') this.#thought(change, changes);
     }
     for (const root of roots) this.#tree(root);
@@ -62,7 +62,7 @@ export class MoneyChecker {
     if (state.kind === 'done' && ['cancelled', 'budget_exceeded'].includes(state.stopReason)) return;
     const { table } = this.#options;
     const id = idOf(change);
-    const root = sessionOf(table, id)?.family?.root ?? id;
+    const root = sessionOf(table, id)?.tree?.root ?? id;
     const now = treeItemOf(table, root);
     if (now === undefined) return;
     const written = changes.find(({ pk, sk }) => pk === `SESSION#${root}` && sk === 'TREE');

@@ -110,7 +110,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked })) },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },
-    webhookTender: { tend: () => Promise.resolve() },
+    webhookDispatcher: { dispatch: () => Promise.resolve() },
     recursionDepthMax: settings.tree.recursionDepthMax,
     secrets: { read: () => Promise.resolve({}), clear: () => Promise.resolve() },
     remoteMcp: remoteFor(invocation, { onPerform: (id) => turns.performsOutside(id) }),

@@ -49,7 +49,7 @@ export class SessionChecker {
     }
     const holder = session.kind === 'execution' ? `execution#${session.owner}` : `agent#${session.project}`;
     const hasSlot = this.#options.table.get(`SLOTS#${holder}`, `SLOT#${id}`) !== undefined;
-    if (session.family !== undefined && hasSlot) this.#violate('L4: a child has no place', id);
+    if (session.tree !== undefined && hasSlot) this.#violate('L4: a child has no slot', id);
     if (holdsSlot(session) !== hasSlot)
       this.#violate('L4: a session has a slot exactly while it is active', `${id} is ${session.status}`);
     if (isEnded(session.status) && status !== undefined && !isEnded(status)) this.#ended(id);

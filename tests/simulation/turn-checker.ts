@@ -109,7 +109,7 @@ export class TurnChecker {
       this.#violate('T4: one approval is open, that of the first call that waits', id);
   }
 
-  /** What a child answered is looked at in `family-checker.ts`. */
+  /** What a child answered is looked at in `tree-checker.ts`. */
   output(id: string, { callId, content }: Output, old: TurnState): void {
     const key = 'step' in old ? `tool:${old.turnId}:${old.step}:${callId}` : '';
     const { route, args = {} } = callsOf(old).find((call) => call.key === key) ?? {};

@@ -28,7 +28,7 @@ export class WakeChecker {
     const { sim, table } = this.#options;
     const { death, refused, answerLost, slow, wakeLost, wakeLate, postFails } = sim.faults;
     const isPrompt = death + refused + answerLost + slow + wakeLost + wakeLate + postFails === 0;
-    const parent = sessionOf(table, id)?.family?.parent;
+    const parent = sessionOf(table, id)?.tree?.parent;
     if (isPrompt && parent !== undefined) sim.after(hearMs, () => this.#look(id, parent));
   }
 

@@ -3,7 +3,7 @@
  * they can be read. Pure. An argument that a form would not show makes all of them visible.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
-import { exitCodeIn } from '#shared/domain/exit-line.ts';
+import { exitCodeIn } from '#shared/domain/exit-code.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import type { IconName } from '../parts/icon-paths.ts';

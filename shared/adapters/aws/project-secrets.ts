@@ -16,9 +16,9 @@ import { AppError } from '#shared/errors.ts';
 import type { ProjectSecrets } from '#shared/ports/project-secrets.ts';
 import { makeSecretPointers } from './dynamo/secret-pointer.ts';
 import type { Table } from './dynamo/table.ts';
-import { heldForAWhile } from './held-values.ts';
 import { makeSecretBundles, openSecretsClient } from './secret-bundles.ts';
 import { changeSecrets, type Decide, type SecretParts, whenThere } from './secret-change.ts';
+import { heldForAWhile } from './ttl-cache.ts';
 
 export const openProjectSecrets = (
   table: Table,

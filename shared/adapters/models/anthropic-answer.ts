@@ -11,8 +11,8 @@ import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
 import { argsOf, parsedObject } from './call-arguments.ts';
-import { type EchoPart, echoOf, type Maker } from './echo.ts';
 import { meanings, providerError } from './provider-errors.ts';
+import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type OpenCall = { readonly kind: 'call'; readonly block: Anthropic.ToolUseBlock; json: string };
@@ -32,7 +32,7 @@ type Reading = {
 
 export async function* answerChunks(
   events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
-  { names, maker }: { readonly names: ToolNames; readonly maker: Maker },
+  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
 ): AsyncGenerator<ModelChunk> {
   const reading: Reading = { parts: new Map(), newestIndex: -1, usage: {}, stopReason: null };
   for await (const event of events) {
@@ -48,7 +48,7 @@ export async function* answerChunks(
     const args = json === '' ? (block.input as JsonObject) : argsOf(json);
     yield { type: 'call', callId: block.id as CallId, name: names.fromWire(block.name), args };
   }
-  yield { type: 'end', end, usage: usageOf(reading.usage), ...echoOf(maker, echoParts(parts)) };
+  yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, stateParts(parts)) };
 }
 
 /** Notes what one event says, and gives the text in it. */
@@ -127,10 +127,10 @@ const wholeParts = ({ parts, newestIndex, stopReason }: Reading): readonly Part[
     .map(([, part]) => part);
 
 /** Thinking that was cut before its signature is refused, and all that belongs to it with it. */
-const echoParts = (parts: readonly Part[]): readonly EchoPart[] =>
-  parts.some((part) => part.kind === 'thinking' && part.signature === '') ? [] : parts.map(echoPart);
+const stateParts = (parts: readonly Part[]): readonly StatePart[] =>
+  parts.some((part) => part.kind === 'thinking' && part.signature === '') ? [] : parts.map(statePart);
 
-const echoPart = (part: Part): EchoPart => {
+const statePart = (part: Part): StatePart => {
   switch (part.kind) {
     case 'call':
       return { call: true };

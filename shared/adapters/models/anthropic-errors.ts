@@ -76,5 +76,5 @@ export const isPassing = (error: unknown): boolean => {
 };
 
 /** "Invalid `signature` in `thinking` block. The block is bound to a different conversation", and the like. */
-export const isRefusedEcho = (error: unknown): boolean =>
+export const isRefusedState = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && /thinking|signature/i.test(error.message);

@@ -12,7 +12,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { wellFormed } from './call-arguments.ts';
-import { type Piece, replayOf } from './echo.ts';
+import { type Piece, replayOf } from './provider-state.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -29,9 +29,9 @@ const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 export const messagesRequest = (
   request: ModelRequest,
   names: ToolNames,
-  { echoing }: { readonly echoing: boolean } = { echoing: true },
+  { withState }: { readonly withState: boolean } = { withState: true },
 ): Anthropic.MessageCreateParamsStreaming => ({
-  ...input(request, names, echoing),
+  ...input(request, names, withState),
   max_tokens: request.outputTokensMax,
   stream: true,
 });
@@ -40,7 +40,11 @@ export const messagesRequest = (
 export const countRequest = (request: ModelRequest, names: ToolNames): Anthropic.MessageCountTokensParams =>
   input(request, names, false);
 
-const input = ({ model, system, tools, history }: ModelRequest, { toWire }: ToolNames, echoing: boolean) => ({
+const input = (
+  { model, system, tools, history }: ModelRequest,
+  { toWire }: ToolNames,
+  withState: boolean,
+) => ({
   model,
   ...(isBlank(system)
     ? {}
@@ -60,7 +64,7 @@ const input = ({ model, system, tools, history }: ModelRequest, { toWire }: Tool
   messages: withMarkedEnds(
     joined(
       history,
-      blocksWith(toWire, replayOf(history, echoing ? { provider: 'anthropic', model } : undefined)),
+      blocksWith(toWire, replayOf(history, withState ? { provider: 'anthropic', model } : undefined)),
     ),
   ),
 });

@@ -213,11 +213,11 @@ test.each([
   ];
   const { provider } = await wire(streamed(start, ...thought, ...call(2), stop('tool_use')));
   const end = (await answer(provider)).at(-1);
-  expect(end?.type === 'end' ? end.echo : 'no end').toEqual(
+  expect(end?.type === 'end' ? end.providerState : 'no end').toEqual(
     own && {
       provider: 'anthropic',
       model: 'claude-opus-5-5',
-      alone: false,
+      withoutHistory: false,
       parts: [own, { own: { type: 'redacted_thinking', data: 'eA' } }, { call: true }],
     },
   );

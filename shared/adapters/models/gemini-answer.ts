@@ -8,15 +8,15 @@ import type { FinishReason, GenerateContentResponse, Part } from '@google/genai'
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
-import { type EchoPart, echoOf, type Maker } from './echo.ts';
 import { type Meaning, meanings, providerError } from './provider-errors.ts';
+import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Usage = NonNullable<GenerateContentResponse['usageMetadata']>;
 
 type Reading = {
   readonly calls: NonNullable<Part['functionCall']>[];
-  readonly echo: EchoPart[];
+  readonly state: StatePart[];
   usage: Usage | undefined;
   reason: FinishReason | undefined;
 };
@@ -25,9 +25,9 @@ const garbled: Meaning = ['provider_unavailable', 'the model wrote an answer tha
 
 export async function* answerChunks(
   chunks: AsyncIterable<GenerateContentResponse>,
-  { names, maker }: { readonly names: ToolNames; readonly maker: Maker },
+  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
 ): AsyncGenerator<ModelChunk> {
-  const reading: Reading = { calls: [], echo: [], usage: undefined, reason: undefined };
+  const reading: Reading = { calls: [], state: [], usage: undefined, reason: undefined };
   for await (const chunk of chunks) {
     for (const text of take(reading, chunk)) yield { type: 'text', text };
   }
@@ -41,7 +41,7 @@ export async function* answerChunks(
       name: names.fromWire(name),
       args: args as JsonObject,
     };
-  yield { type: 'end', end, usage: usageOf(reading.usage), ...echoOf(maker, reading.echo) };
+  yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, reading.state) };
 }
 
 /** Notes what one chunk says, and gives the texts in it. */
@@ -55,15 +55,15 @@ const take = (reading: Reading, chunk: GenerateContentResponse): readonly string
 };
 
 const takePart = (
-  { calls, echo }: Reading,
+  { calls, state }: Reading,
   { functionCall, text, thought, thoughtSignature }: Part,
 ): readonly string[] => {
   const marked = thoughtSignature === undefined ? {} : { mark: { thoughtSignature } };
   if (functionCall !== undefined) {
     calls.push(functionCall);
-    echo.push({ call: true, ...marked });
+    state.push({ call: true, ...marked });
   } else if (text !== undefined && !thought) {
-    echo.push({ text: text.length, ...marked });
+    state.push({ text: text.length, ...marked });
     if (text !== '') return [text];
   }
   return [];

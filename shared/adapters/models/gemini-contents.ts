@@ -10,7 +10,7 @@ import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { wellFormed } from './call-arguments.ts';
-import { type Piece, replayOf } from './echo.ts';
+import { type Piece, replayOf } from './provider-state.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -22,9 +22,9 @@ const modelsWithoutSignatures = /^(models\/)?gemini-[12]\b/;
 export const contentsOf = (
   { model, history }: ModelRequest,
   { toWire }: ToolNames,
-  { echoing }: { readonly echoing: boolean },
+  { withState }: { readonly withState: boolean },
 ): Content[] => {
-  const replay = replayOf(history, echoing ? { provider: 'gemini', model } : undefined);
+  const replay = replayOf(history, withState ? { provider: 'gemini', model } : undefined);
   const fallback = modelsWithoutSignatures.test(model) ? {} : unsigned;
   const contentAt = (message: HistoryMessage, index: number): Content => {
     switch (message.role) {

@@ -70,5 +70,5 @@ export const isPassing = (error: unknown): boolean => {
   return error instanceof Error && error.name !== 'AbortError' && error.name !== 'TimeoutError';
 };
 
-export const isRefusedEcho = (error: unknown): boolean =>
+export const isRefusedState = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 400 && /thought.{0,3}signature/i.test(error.message);

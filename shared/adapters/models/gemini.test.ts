@@ -211,7 +211,7 @@ test('a signature that comes with an empty text goes back with it', async () => 
     streamed(stop),
   );
   const end = (await answer(url)).at(-1);
-  const echo = end?.type === 'end' ? end.echo : undefined;
+  const echo = end?.type === 'end' ? end.providerState : undefined;
   const said = { ...assistant('yes'), ...(echo ? { echo } : {}) };
   await answer(url, [user('hi'), said]);
   expect(seen[1]?.body).toMatchObject({

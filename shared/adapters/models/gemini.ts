@@ -10,7 +10,7 @@ import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
 import { answerChunks } from './gemini-answer.ts';
 import { configOf, contentsOf } from './gemini-contents.ts';
-import { isNotFound, isPassing, isRefusedEcho, translateError } from './gemini-errors.ts';
+import { isNotFound, isPassing, isRefusedState, translateError } from './gemini-errors.ts';
 import {
   answerStartMsMax,
   countMsMax,
@@ -44,10 +44,10 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
       return streamAnswer<GenerateContentResponse>(
         {
           provider: 'gemini',
-          send: (echoing) => send(models, { request, names, echoing }, signal),
-          read: (chunks, maker) => answerChunks(chunks, { names, maker }),
+          send: (withState) => send(models, { request, names, withState }, signal),
+          read: (chunks, modelRef) => answerChunks(chunks, { names, modelRef }),
           isPassing,
-          isRefusedEcho,
+          isRefusedState,
           translate: (error) => translateError(error, request.model),
         },
         request,
@@ -67,15 +67,15 @@ const send = async (
   {
     request,
     names,
-    echoing,
-  }: { readonly request: ModelRequest; readonly names: ToolNames; readonly echoing: boolean },
+    withState,
+  }: { readonly request: ModelRequest; readonly names: ToolNames; readonly withState: boolean },
   signal: AbortSignal,
 ): Promise<AsyncIterable<GenerateContentResponse>> => {
   if (!modelId.test(request.model)) throw providerError(noSuchModel(request.model));
   const stop = new AbortController();
   const stream = await models.generateContentStream({
     model: request.model,
-    contents: contentsOf(request, names, { echoing }),
+    contents: contentsOf(request, names, { withState }),
     config: {
       ...configOf(request, names),
       abortSignal: AbortSignal.any([signal, stop.signal]),
@@ -114,7 +114,7 @@ async function* closing<T>(stream: AsyncIterable<T>, stop: AbortController): Asy
 /** The SDK counts contents only; the request as a whole goes in the field that the API has for it. */
 const countTokens = async (models: Models, request: ModelRequest, signal: AbortSignal): Promise<number> => {
   const names = toolNamesOf(request, toolNameRule);
-  const contents = contentsOf(request, names, { echoing: false });
+  const contents = contentsOf(request, names, { withState: false });
   const { systemInstruction, tools } = configOf(request, names);
   const model = request.model.startsWith('models/') ? request.model : `models/${request.model}`;
   try {

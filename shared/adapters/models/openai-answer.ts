@@ -10,9 +10,9 @@ import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
 import { argsOf, parsedObject } from './call-arguments.ts';
-import { type EchoPart, echoOf, type Maker } from './echo.ts';
 import { translateFailure } from './openai-errors.ts';
 import { meanings, providerError } from './provider-errors.ts';
+import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
@@ -25,7 +25,7 @@ type Reading = {
 
 export async function* answerChunks(
   events: AsyncIterable<Event>,
-  { names, maker }: { readonly names: ToolNames; readonly maker: Maker },
+  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
 ): AsyncGenerator<ModelChunk> {
   const reading: Reading = { items: [], isRefused: false, final: undefined };
   for await (const event of events) {
@@ -39,7 +39,12 @@ export async function* answerChunks(
   for (const { call_id, name, arguments: json } of calls)
     yield { type: 'call', callId: call_id as CallId, name: names.fromWire(name), args: argsIn(json) };
   const end = endOf(reading, final, calls.length);
-  yield { type: 'end', end, usage: usageOf(final.usage), ...echoOf(maker, items.flatMap(echoParts)) };
+  yield {
+    type: 'end',
+    end,
+    usage: usageOf(final.usage),
+    ...providerStateOf(modelRef, items.flatMap(stateParts)),
+  };
 }
 
 /** Notes what one event says, and gives the text in it. */
@@ -95,7 +100,7 @@ const usageOf = (usage: OpenAI.Responses.ResponseUsage | undefined): TokenUsage 
   };
 };
 
-const echoParts = (item: OpenAI.Responses.ResponseOutputItem): EchoPart[] => {
+const stateParts = (item: OpenAI.Responses.ResponseOutputItem): StatePart[] => {
   switch (item.type) {
     case 'reasoning':
       return item.encrypted_content ? [{ own: reasoningBlock(item, item.encrypted_content) }] : [];

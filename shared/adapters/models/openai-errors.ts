@@ -88,5 +88,5 @@ export const isPassing = (error: unknown): boolean => {
 };
 
 /** "Item 'rs_…' of type 'reasoning' was provided without its required following item", and the like. */
-export const isRefusedEcho = (error: unknown): boolean =>
+export const isRefusedState = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && /reasoning|encrypted/i.test(error.message);

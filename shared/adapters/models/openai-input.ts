@@ -8,7 +8,7 @@ import type OpenAI from 'openai';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { wellFormed } from './call-arguments.ts';
-import { type Piece, replayOf } from './echo.ts';
+import { type Piece, replayOf } from './provider-state.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -17,9 +17,9 @@ type Item = OpenAI.Responses.ResponseInputItem;
 export const responseRequest = (
   request: ModelRequest,
   names: ToolNames,
-  { echoing }: { readonly echoing: boolean },
+  { withState }: { readonly withState: boolean },
 ): OpenAI.Responses.ResponseCreateParamsStreaming => ({
-  ...input(request, names, echoing),
+  ...input(request, names, withState),
   max_output_tokens: request.outputTokensMax,
   store: false,
   stream: true,
@@ -31,7 +31,11 @@ export const countRequest = (
   names: ToolNames,
 ): OpenAI.Responses.InputTokenCountParams => input(request, names, false);
 
-const input = ({ model, system, tools, history }: ModelRequest, { toWire }: ToolNames, echoing: boolean) => ({
+const input = (
+  { model, system, tools, history }: ModelRequest,
+  { toWire }: ToolNames,
+  withState: boolean,
+) => ({
   model,
   ...(isBlank(system) ? {} : { instructions: system.toWellFormed() }),
   ...(tools.length === 0
@@ -47,7 +51,7 @@ const input = ({ model, system, tools, history }: ModelRequest, { toWire }: Tool
         })),
       }),
   input: history.flatMap(
-    itemsWith(toWire, replayOf(history, echoing ? { provider: 'openai', model } : undefined)),
+    itemsWith(toWire, replayOf(history, withState ? { provider: 'openai', model } : undefined)),
   ),
 });
 

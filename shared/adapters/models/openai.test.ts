@@ -159,10 +159,11 @@ test('reasoning that led to nothing does not go back', async () => {
   );
   const end = (await answer(url)).at(-1);
   const calls = [{ callId: 'c1' as CallId, name: 'mcp:read', args: {} }];
-  const echo = end?.type === 'end' && end.echo !== undefined ? { echo: end.echo } : {};
+  const providerState =
+    end?.type === 'end' && end.providerState !== undefined ? { providerState: end.providerState } : {};
   await answer(url, [
     user('hi'),
-    { role: 'assistant', messageId: 'a' as MessageId, text: '', calls, ...echo },
+    { role: 'assistant', messageId: 'a' as MessageId, text: '', calls, ...providerState },
     { role: 'tool', callId: 'c1' as CallId, name: 'mcp:read', text: 'a', outcome: 'completed' },
   ]);
   expect(seen[1]?.body).toMatchObject({

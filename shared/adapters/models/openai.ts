@@ -17,7 +17,7 @@ import {
   upTo,
 } from './model-backend.ts';
 import { answerChunks } from './openai-answer.ts';
-import { isNotFound, isPassing, isRefusedEcho, translateError } from './openai-errors.ts';
+import { isNotFound, isPassing, isRefusedState, translateError } from './openai-errors.ts';
 import { countRequest, responseRequest } from './openai-input.ts';
 import { streamAnswer } from './stream-answer.ts';
 import type { ToolNameRule } from './tool-names.ts';
@@ -46,11 +46,11 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl }: OpenAiSettings): ModelBa
       return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
         {
           provider: 'openai',
-          send: (echoing) =>
-            client.responses.create(responseRequest(request, names, { echoing }), { signal }),
-          read: (events, maker) => answerChunks(events, { names, maker }),
+          send: (withState) =>
+            client.responses.create(responseRequest(request, names, { withState }), { signal }),
+          read: (events, modelRef) => answerChunks(events, { names, modelRef }),
           isPassing,
-          isRefusedEcho,
+          isRefusedState,
           translate: (error) => translateError(error, request.model),
         },
         request,

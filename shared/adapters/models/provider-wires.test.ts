@@ -20,7 +20,7 @@ type Dialect = {
   readonly thinking: readonly object[];
   /** The signed part of it, in a later request. */
   readonly signed: object;
-  readonly refusedEcho: Reply;
+  readonly refusedState: Reply;
   readonly counted: object;
 };
 
@@ -63,7 +63,7 @@ const anthropic: Dialect = {
       { type: 'tool_use', id: 'call_3', name: 'list_files', input: {} },
     ],
   },
-  refusedEcho: answered(400, {
+  refusedState: answered(400, {
     type: 'error',
     error: {
       type: 'invalid_request_error',
@@ -109,7 +109,7 @@ const openai: Dialect = {
     { type: 'function_call', call_id: 'call_2', name: 'list_files', arguments: '{}' },
     { type: 'function_call', call_id: 'call_3', name: 'list_files', arguments: '{}' },
   ],
-  refusedEcho: answered(400, {
+  refusedState: answered(400, {
     error: {
       message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
       type: 'invalid_request_error',
@@ -145,7 +145,7 @@ const gemini: Dialect = {
       { functionCall: { id: 'call_3', name: 'list_files', args: {} } },
     ],
   },
-  refusedEcho: answered(400, {
+  refusedState: answered(400, {
     error: { code: 400, status: 'INVALID_ARGUMENT', message: 'Corrupted thought signature.' },
   }),
   counted: { totalTokens: 42 },
@@ -161,7 +161,7 @@ const assistant = (
   messageId: 'a' as MessageId,
   text,
   calls: calls.map((callId) => ({ callId: callId as CallId, name: 'list_files', args: {} })),
-  ...(echo === undefined ? {} : { echo }),
+  ...(echo === undefined ? {} : { providerState: echo }),
 });
 const result = (callId: string): HistoryMessage => ({
   role: 'tool',
@@ -195,13 +195,13 @@ const failureOf = async (failing: Promise<unknown>) => {
   if (!isAppError(error)) throw new Error('no AppError', { cause: error });
   return error;
 };
-const echoOf = (chunks: readonly ModelChunk[]): JsonObject | undefined => {
+const providerStateOf = (chunks: readonly ModelChunk[]): JsonObject | undefined => {
   const end = chunks.at(-1);
-  return end?.type === 'end' ? end.echo : undefined;
+  return end?.type === 'end' ? end.providerState : undefined;
 };
 
 describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
-  const { begun, end, thinking, signed, refusedEcho } = dialect;
+  const { begun, end, thinking, signed, refusedState } = dialect;
   const request = requestOf(dialect);
   const whole = streamed(...begun, ...end);
 
@@ -327,7 +327,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     const asked = async () => {
       const { url } = await fakeWire(streamed(...thinking));
       const chunks = await answer(await open(dialect, url), requestOf(dialect, [user('look')]));
-      return { chunks, echo: echoOf(chunks) };
+      return { chunks, echo: providerStateOf(chunks) };
     };
     const continued = (echo: JsonObject | undefined): HistoryMessage[] => [
       user('look'),
@@ -380,16 +380,16 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
 
     test('is left out when it is refused, and the answer says that it stands alone', async () => {
       const { echo } = await asked();
-      const { url, seen } = await fakeWire(refusedEcho, streamed(...thinking), whole);
+      const { url, seen } = await fakeWire(refusedState, streamed(...thinking), whole);
       const backend = await open(dialect, url);
       const chunks = await answer(backend, requestOf(dialect, continued(echo)));
       expect(textOf(chunks)).toBe('Look.');
       expect(JSON.stringify(seen[0])).toContain('c2lnbmVk');
       expect(JSON.stringify(seen[1])).not.toContain('c2lnbmVk');
-      expect(echoOf(chunks)).toMatchObject({ alone: true });
+      expect(providerStateOf(chunks)).toMatchObject({ withoutHistory: true });
       const next = [
         ...continued(echo),
-        assistant('Look.', ['call_2', 'call_3'], echoOf(chunks)),
+        assistant('Look.', ['call_2', 'call_3'], providerStateOf(chunks)),
         result('call_2'),
         result('call_3'),
       ];
@@ -398,7 +398,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     });
 
     test('without an echo, the same refusal is our own fault', async () => {
-      const { url, seen } = await fakeWire(refusedEcho);
+      const { url, seen } = await fakeWire(refusedState);
       const error = await failureOf(
         answer(await open(dialect, url), requestOf(dialect, continued(undefined))),
       );

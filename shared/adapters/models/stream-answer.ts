@@ -10,15 +10,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ModelChunk, ModelRequest, ProviderName } from '#shared/domain/model.ts';
 import { type AppError, isAppError } from '#shared/errors.ts';
-import { hasEchoes, type Maker } from './echo.ts';
+import { hasProviderState, type ModelRef } from './provider-state.ts';
 
 export type Wire<E> = {
   readonly provider: ProviderName;
   /** Settles when the answer begins. */
-  readonly send: (echoing: boolean) => Promise<AsyncIterable<E>>;
-  readonly read: (events: AsyncIterable<E>, maker: Maker) => AsyncIterable<ModelChunk>;
+  readonly send: (withState: boolean) => Promise<AsyncIterable<E>>;
+  readonly read: (events: AsyncIterable<E>, modelRef: ModelRef) => AsyncIterable<ModelChunk>;
   readonly isPassing: (error: unknown) => boolean;
-  readonly isRefusedEcho: (error: unknown) => boolean;
+  readonly isRefusedState: (error: unknown) => boolean;
   readonly translate: (error: unknown) => AppError;
 };
 
@@ -29,21 +29,21 @@ export async function* streamAnswer<E>(
   { history, model }: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelChunk> {
-  const echoing = hasEchoes(history);
-  const { events, alone } = await begin(wire, { echoing, signal });
-  yield* wire.read(received(events, wire, signal), { provider: wire.provider, model, alone });
+  const withState = hasProviderState(history);
+  const { events, withoutHistory } = await begin(wire, { withState, signal });
+  yield* wire.read(received(events, wire, signal), { provider: wire.provider, model, withoutHistory });
 }
 
 const begin = async <E>(
   wire: Wire<E>,
-  { echoing, signal }: { readonly echoing: boolean; readonly signal: AbortSignal },
-): Promise<{ readonly events: AsyncIterable<E>; readonly alone: boolean }> => {
+  { withState, signal }: { readonly withState: boolean; readonly signal: AbortSignal },
+): Promise<{ readonly events: AsyncIterable<E>; readonly withoutHistory: boolean }> => {
   try {
     try {
-      return { events: await sendWithOneRetry(wire, echoing, signal), alone: false };
+      return { events: await sendWithOneRetry(wire, withState, signal), withoutHistory: false };
     } catch (error) {
-      if (!echoing || !wire.isRefusedEcho(error)) throw error;
-      return { events: await sendWithOneRetry(wire, false, signal), alone: true };
+      if (!withState || !wire.isRefusedState(error)) throw error;
+      return { events: await sendWithOneRetry(wire, false, signal), withoutHistory: true };
     }
   } catch (error) {
     return fail(error, wire, signal);
@@ -52,16 +52,16 @@ const begin = async <E>(
 
 const sendWithOneRetry = async <E>(
   { send, isPassing }: Wire<E>,
-  echoing: boolean,
+  withState: boolean,
   signal: AbortSignal,
 ): Promise<AsyncIterable<E>> => {
   signal.throwIfAborted();
   try {
-    return await send(echoing);
+    return await send(withState);
   } catch (error) {
     if (signal.aborted || !isPassing(error)) throw error;
     await pause(secondTryPauseMs, undefined, { signal });
-    return await send(echoing);
+    return await send(withState);
   }
 };
 

@@ -5,7 +5,7 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import { AppError } from '../../errors.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
-import { requireReach } from './require-need.ts';
+import { requireReach } from './require-permission.ts';
 
 export const projectNotFound = (): AppError =>
   new AppError('project_not_found', 'there is no such project', {

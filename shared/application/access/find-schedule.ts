@@ -9,7 +9,7 @@ import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
 import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import { AppError } from '../../errors.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
-import { requireReach } from './require-need.ts';
+import { requireReach } from './require-permission.ts';
 
 const scheduleNotFound = (): AppError =>
   new AppError('schedule_not_found', 'there is no such schedule', {

@@ -6,7 +6,7 @@ import type { Session, SessionKind } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { requireReach } from './require-need.ts';
+import { requireReach } from './require-permission.ts';
 
 export type { Intent } from '../../domain/access.ts';
 

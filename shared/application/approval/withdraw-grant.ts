@@ -11,7 +11,7 @@ import { grantsInForce } from '../../domain/turn/policy.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import { type AuditPorts, auditRow, noteAudit } from '../access/audit.ts';
-import { descendantsOf } from '../session/read-family.ts';
+import { descendantsOf } from '../session/read-session-tree.ts';
 import { commitUnleased } from '../turn/commit-unleased.ts';
 import { type Found, type MovePorts, moveTurn } from '../turn/move-turn.ts';
 

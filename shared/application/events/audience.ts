@@ -37,7 +37,7 @@ export type Audience = {
 /** `known` saves the first read, when the caller has just made it. */
 export const openAudience = (
   ports: AudiencePorts,
-  { id: sessionId, family }: Pick<Session, 'id' | 'family'>,
+  { id: sessionId, tree: family }: Pick<Session, 'id' | 'tree'>,
   known?: readonly ConnectionId[],
 ): Audience => {
   const { telemetry } = ports;

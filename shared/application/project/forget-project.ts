@@ -12,7 +12,7 @@ import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
-import type { WebhookTender } from '../../ports/webhook-post.ts';
+import type { WebhookDispatcher } from '../../ports/webhook-post.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 import { type ForgetWorkspacePorts, forgetWorkspace } from '../sandbox/forget-workspace.ts';
@@ -27,7 +27,7 @@ export type ForgetProjectPorts = ForgetWorkspacePorts &
     readonly schedules: LeavePorts['schedules'] & Pick<ScheduleStore, 'listOf'>;
     readonly mcpServers: Pick<McpServerStore, 'list' | 'remove'>;
     readonly webhooks: Pick<WebhookStore, 'list' | 'remove'>;
-    readonly webhookTender: Pick<WebhookTender, 'tend'>;
+    readonly webhookDispatcher: Pick<WebhookDispatcher, 'dispatch'>;
     readonly secrets: Pick<ProjectSecrets, 'clear'>;
   };
 
@@ -84,7 +84,7 @@ const removeWebhooks = async (
   for (const { id } of webhooks.filter((webhook) => webhook.project === project)) {
     if (!(await ports.webhooks.remove(id))) continue;
     await audit(ports, janitor, { action: 'webhook.delete', subject: id, project });
-    await ports.webhookTender.tend(id, correlationId);
+    await ports.webhookDispatcher.dispatch(id, correlationId);
   }
 };
 

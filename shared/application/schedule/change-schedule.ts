@@ -8,13 +8,13 @@ import type { Run } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../errors.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
-import type { ScheduleTender } from '../../ports/scheduler.ts';
+import type { ScheduleDispatcher } from '../../ports/scheduler.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 import { findSchedule } from '../access/find-schedule.ts';
 
 export type SchedulePorts = AuditPorts & {
   readonly schedules: ScheduleStore;
-  readonly scheduleTender: ScheduleTender;
+  readonly scheduleDispatcher: ScheduleDispatcher;
 };
 
 export type ScheduleRequest = { readonly principal: Principal; readonly correlationId: string };
@@ -61,7 +61,7 @@ export const announce = async (
 ): Promise<void> => {
   await audit(ports, principal, { action, subject: id, project: projectOf(principal.scope) });
   try {
-    await ports.scheduleTender.tend(id, correlationId);
+    await ports.scheduleDispatcher.dispatch(id, correlationId);
   } catch (error) {
     ports.telemetry.warn('a schedule waits for the sweep', { error, scheduleId: id });
   }

@@ -13,16 +13,16 @@ import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import type { Scheduler } from '../../ports/scheduler.ts';
 import { type DrivePorts, driveRuns } from './drive-runs.ts';
 
-export type TendPorts = DrivePorts & { readonly scheduler: Scheduler };
+export type DispatchPorts = DrivePorts & { readonly scheduler: Scheduler };
 
-export type Tending = {
+export type Dispatching = {
   readonly id: ScheduleId;
   /** The moment for which the scheduler woke us: it counts as come, whatever our clock says. */
   readonly runAt?: number | undefined;
   readonly correlationId: string;
 };
 
-export const tendSchedule = async (ports: TendPorts, tending: Tending): Promise<void> => {
+export const dispatchSchedule = async (ports: DispatchPorts, tending: Dispatching): Promise<void> => {
   const { correlationId } = tending;
   const claimed = new Set<string>();
   for (let attempt = 0; attempt < scheduleChangeTriesMax; attempt += 1) {
@@ -42,7 +42,7 @@ export const tendSchedule = async (ports: TendPorts, tending: Tending): Promise<
   throw new Error(`schedule ${tending.id}: it moved ${scheduleChangeTriesMax} times while it was tended`);
 };
 
-const stepOf = (schedule: Schedule, { runAt }: Tending, now: number): ScheduleStep =>
+const stepOf = (schedule: Schedule, { runAt }: Dispatching, now: number): ScheduleStep =>
   runAt !== undefined && schedule.nextRunAt === runAt && !schedule.isDeleted
     ? { step: 'run', runAt, waitMs: 0 }
     : nextStep(schedule, now);
@@ -50,7 +50,7 @@ const stepOf = (schedule: Schedule, { runAt }: Tending, now: number): ScheduleSt
 type Moving = Exclude<ScheduleStep, { step: 'clear' | 'rest' }>;
 
 /** The names of the runs that this claimed; somebody else may have been first, then there are none. */
-const take = async (ports: TendPorts, schedule: Schedule, step: Moving): Promise<readonly string[]> => {
+const take = async (ports: DispatchPorts, schedule: Schedule, step: Moving): Promise<readonly string[]> => {
   const { scheduler, schedules, world } = ports;
   if (step.step === 'run') {
     await world.sleep(step.waitMs);
@@ -65,7 +65,7 @@ const take = async (ports: TendPorts, schedule: Schedule, step: Moving): Promise
 };
 
 const claim = async (
-  { schedules, world, telemetry }: TendPorts,
+  { schedules, world, telemetry }: DispatchPorts,
   schedule: Schedule,
   runAt: number,
 ): Promise<readonly string[]> => {
@@ -109,7 +109,7 @@ export const newRuns = ({ id, targets }: Schedule, { runAt, at, byHand }: Moment
   }));
 
 /** Nobody sees it any more, and what is left of it goes (J8). */
-const clear = async ({ scheduler, schedules }: TendPorts, state: ScheduleState): Promise<void> => {
+const clear = async ({ scheduler, schedules }: DispatchPorts, state: ScheduleState): Promise<void> => {
   const { id, armedFor } = state.schedule;
   if (armedFor !== undefined) await scheduler.disarm(id, armedFor);
   await schedules.clear(state);

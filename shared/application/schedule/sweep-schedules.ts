@@ -3,19 +3,21 @@
  * runs one is to be looked at; nothing else is read (J4). One failure ends no sweep.
  */
 import { schedulesAtOnceMax, schedulesDueMax } from '../../domain/schedule/limits.ts';
-import { type TendPorts, tendSchedule } from './run-schedule.ts';
+import { type DispatchPorts, dispatchSchedule } from './run-schedule.ts';
 
 export type ScheduleSweepReport = { readonly due: number; readonly failed: number };
 
 export const sweepSchedules = async (
-  ports: TendPorts,
+  ports: DispatchPorts,
   correlationId: string,
 ): Promise<ScheduleSweepReport> => {
   const due = await ports.schedules.due(ports.world.now(), schedulesDueMax);
   let failed = 0;
   for (let from = 0; from < due.length; from += schedulesAtOnceMax) {
     const portion = due.slice(from, from + schedulesAtOnceMax);
-    const results = await Promise.allSettled(portion.map((id) => tendSchedule(ports, { id, correlationId })));
+    const results = await Promise.allSettled(
+      portion.map((id) => dispatchSchedule(ports, { id, correlationId })),
+    );
     for (const result of results)
       if (result.status === 'rejected') {
         failed += 1;

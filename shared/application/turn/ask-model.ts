@@ -32,7 +32,7 @@ type Answer = {
   usage: TokenUsage;
   textBytes: number;
   argumentBytes: number;
-  echo: JsonObject | undefined;
+  providerState: JsonObject | undefined;
 };
 
 type Asked = { readonly messageId: MessageId; readonly answer: Answer };
@@ -90,7 +90,7 @@ const streamAnswer = async (
     usage: { inputTokens: 0, outputTokens: 0 },
     textBytes: 0,
     argumentBytes: 0,
-    echo: undefined,
+    providerState: undefined,
   };
   for await (const chunk of provider.stream(request, signal)) {
     if (chunk.type === 'text') {
@@ -118,7 +118,7 @@ const take = (answer: Answer, chunk: ModelChunk, now: number): void => {
     case 'end':
       answer.end = chunk.end;
       answer.usage = chunk.usage;
-      answer.echo = chunk.echo;
+      answer.providerState = chunk.providerState;
       break;
   }
   if (answer.textBytes > answerTextBytesMax) throw tooMuch('text', answerTextBytesMax);

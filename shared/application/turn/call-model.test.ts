@@ -134,9 +134,11 @@ const tooLong = new AppError('context_too_long', 'the conversation is too long')
 describe('an answer', () => {
   test('is streamed to the audience and given whole, with what it cost', async () => {
     const call: ModelChunk = { type: 'call', callId: 'c1' as CallId, name: 'list_files', args: {} };
-    const echo = { thinking: ['x'] };
+    const providerState = { thinking: ['x'] };
     const { answer, asked, frames } = open({
-      scripts: [() => [hello, { type: 'text', text: ' you' }, call, { ...end, end: 'tool_use', echo }]],
+      scripts: [
+        () => [hello, { type: 'text', text: ' you' }, call, { ...end, end: 'tool_use', providerState }],
+      ],
     });
     expect(await answer()).toEqual({
       type: 'model-answered',
@@ -153,7 +155,7 @@ describe('an answer', () => {
       end: 'tool_use',
       usage,
       costUsd: 7,
-      echo,
+      providerState,
     });
     expect(frames.map(({ type, data }) => [type, data['messageId']])).toContainEqual(['delta', 'answer-1']);
     expect(frames.map(({ data }) => data['text']).join('')).toBe('hello you');

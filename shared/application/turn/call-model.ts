@@ -34,7 +34,7 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
   try {
     const onFirstText = () => noteFirstText(ports, call);
     const { messageId, answer } = await askWithRetry(ports, { ...call, onFirstText }, request);
-    const { text, end, usage, echo } = answer;
+    const { text, end, usage, providerState } = answer;
     const costUsd = ports.costOf(provider, request.model, usage);
     const at = world.now();
     const { turnId, step } = state;
@@ -42,7 +42,7 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
     const calls = placeCalls(world, answer.calls, placing);
     const said = { messageId, text, calls, end, usage, costUsd };
     const event = { type: 'model-answered' as const, at, step, ...said };
-    return echo === undefined ? event : { ...event, echo };
+    return providerState === undefined ? event : { ...event, providerState };
   } catch (error) {
     signal.throwIfAborted();
     ports.telemetry.warn('a model call failed', { error });

@@ -1,7 +1,8 @@
 /** Cancels what a session works on, and what all that were started under it work on for it. */
-import { generationsOf } from '../../domain/family.ts';
+
 import type { SessionId } from '../../domain/ids.ts';
 import { isEnded, type Session, treeOf } from '../../domain/session.ts';
+import { generationsOf } from '../../domain/session-tree.ts';
 import { type CancelTurnPorts, cancelTurn } from './cancel-turn.ts';
 
 export const cancelTree = async (
@@ -18,7 +19,7 @@ export const cancelTree = async (
 /** One that is idle may have a message that nobody has taken up yet. */
 export const cancelChildren = async (
   ports: CancelTurnPorts,
-  { id, family }: Session,
+  { id, tree: family }: Session,
   correlationId: string,
 ): Promise<void> => {
   const tree = await ports.sessions.descendants(family?.root ?? id);

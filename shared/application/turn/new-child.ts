@@ -33,7 +33,7 @@ export const newChild = (
   usage: noUsage,
   costUsd: 0,
   depth: parent.depth + 1,
-  family: { root: treeOf(parent) ?? parent.id, parent: parent.id },
+  tree: { root: treeOf(parent) ?? parent.id, parent: parent.id },
   createdAt: now,
   lastActiveAt: now,
   runningCalls: {},

@@ -72,9 +72,9 @@ const act = async (
     case 'get':
       return finished(ports, call, inShort(await childOf(ports, call, asked.session_id)));
     case 'list': {
-      const { id, family } = call.desk.session;
+      const { id, tree: family } = call.desk.session;
       const tree = await ports.sessions.descendants(family?.root ?? id);
-      const own = tree.filter((session) => session.family?.parent === id);
+      const own = tree.filter((session) => session.tree?.parent === id);
       return finished(ports, call, { sessions: own.map(inShort) });
     }
     case 'events': {
@@ -143,7 +143,7 @@ const childOf = async (
   id: string,
 ): Promise<Session> => {
   const child = await sessions.get(id as Session['id']);
-  if (child?.family?.parent === desk.session.id) return child;
+  if (child?.tree?.parent === desk.session.id) return child;
   throw sessionNotFound();
 };
 

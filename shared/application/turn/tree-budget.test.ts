@@ -9,7 +9,7 @@ import { giveBack, reserveCall, spentBy } from './tree-budget.ts';
 
 const [root, own] = ['root', 'own'] as [SessionId, SessionId];
 const lone = { id: own, provider: 'demo', lease: { holder: 'h', fence: 4, until: 0 } } as Session;
-const child: Session = { ...lone, family: { root, parent: root } };
+const child: Session = { ...lone, tree: { root, parent: root } };
 const parent: Session = { ...lone, id: root, hasChildren: true };
 const request: ModelRequest = { model: 'm', system: '', tools: [], history: [], outputTokensMax: 9 };
 

@@ -66,9 +66,9 @@ export const spentBy = (session: Session, event: TurnEvent): TurnCommit['spends'
 /** For a call whose answer is not written. Where this fails, the reservation ends with its function. */
 export const giveBack = async (
   { trees, telemetry }: Pick<BudgetPorts, 'trees' | 'telemetry'>,
-  { id, lease: { fence }, ...family }: Session,
+  { id, lease: { fence }, ...membership }: Session,
 ): Promise<void> => {
-  const root = treeOf({ id, ...family });
+  const root = treeOf({ id, ...membership });
   if (root === undefined) return;
   try {
     await trees.release(root, { session: id, fence });

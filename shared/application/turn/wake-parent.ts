@@ -16,7 +16,7 @@ export type WakePorts = {
 /** Does nothing for a session that is nobody's child. */
 export const wakeParent = async (
   { sessions, invoker, world }: WakePorts,
-  { family }: Pick<Session, 'family'>,
+  { tree: family }: Pick<Session, 'tree'>,
   correlationId: string,
 ): Promise<void> => {
   if (family === undefined) return;

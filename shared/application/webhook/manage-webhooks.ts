@@ -10,15 +10,15 @@ import { ownedBy, type Webhook, type WebhookEvent, type WebhookId } from '../../
 import { AppError } from '../../errors.ts';
 import type { AddressGuard } from '../../ports/address-guard.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
-import type { SecretMaker, WebhookTender } from '../../ports/webhook-post.ts';
+import type { SecretMaker, WebhookDispatcher } from '../../ports/webhook-post.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
 import { type AuditEntry, type AuditPorts, audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
-import { requireNeed, requireReach } from '../access/require-need.ts';
+import { requirePermission, requireReach } from '../access/require-permission.ts';
 
 export type WebhookPorts = AuditPorts & {
   readonly webhooks: WebhookStore;
-  readonly webhookTender: WebhookTender;
+  readonly webhookDispatcher: WebhookDispatcher;
   /** Of the addresses that webhooks may have. */
   readonly webhookGuard: AddressGuard;
   readonly webhookSecrets: SecretMaker;
@@ -112,7 +112,7 @@ const projectFor = async (
 ): Promise<ProjectId | undefined> => {
   const id = named ?? projectOf(principal.scope);
   if (id !== undefined) return (await findProject(projects, { id, principal, intent: 'write' })).id;
-  requireNeed(principal, 'global:write');
+  requirePermission(principal, 'global:write');
   return undefined;
 };
 
@@ -154,7 +154,7 @@ export const changeWebhook = async (
     const written = await ports.webhooks.replace(changed(read, change, ports.world.now()));
     if (written === undefined) continue;
     await audit(ports, principal, entryOf('webhook.update', written));
-    if (change.enabled) await tend(ports, written.id, correlationId);
+    if (change.enabled) await dispatch(ports, written.id, correlationId);
     return written;
   }
   throw changesTooOften();
@@ -185,13 +185,13 @@ export const removeWebhook = async (
 ): Promise<void> => {
   if (!(await ports.webhooks.remove(webhook.id))) throw webhookNotFound();
   await audit(ports, principal, entryOf('webhook.delete', webhook));
-  await tend(ports, webhook.id, correlationId);
+  await dispatch(ports, webhook.id, correlationId);
 };
 
 /** If the sender could not be invoked, the sweep does it (WH9), or the rest of a deleted webhook expires. */
-const tend = async (ports: WebhookPorts, id: WebhookId, correlationId: string): Promise<void> => {
+const dispatch = async (ports: WebhookPorts, id: WebhookId, correlationId: string): Promise<void> => {
   try {
-    await ports.webhookTender.tend(id, correlationId);
+    await ports.webhookDispatcher.dispatch(id, correlationId);
   } catch (error) {
     ports.telemetry.warn('a webhook waits for the sweep', { error, webhookId: id });
   }

@@ -352,7 +352,7 @@ describe('a webhook', () => {
     const managing = {
       ...ports,
       webhooks: makeWebhookStore(table),
-      webhookTender: { test: nobody, tend: nobody },
+      webhookDispatcher: { test: nobody, dispatch: nobody },
       webhookGuard: { check: async () => undefined },
       webhookSecrets: { newSecret: () => 'whsec_c2VjcmV0' },
       projects: { get: async () => undefined },

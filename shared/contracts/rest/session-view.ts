@@ -90,7 +90,7 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   expiresAt: iso(session.lastActiveAt + idleMs),
   uptimeSeconds: Math.floor((now - session.createdAt) / 1000),
   depth: session.depth,
-  ...session.family,
+  ...session.tree,
   sandbox: sandboxView(workspace, now),
   usage: session.usage,
   costUsd: session.costUsd,

@@ -22,7 +22,7 @@ export const historyRecord: z.ZodType<HistoryMessage> = z.discriminatedUnion('ro
     messageId: id<MessageId>(),
     text: z.string(),
     calls: z.array(askedCall),
-    echo: jsonObject.exactOptional(),
+    providerState: jsonObject.exactOptional(),
   }),
   z.object({
     role: z.literal('tool'),

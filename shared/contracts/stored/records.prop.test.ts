@@ -82,7 +82,7 @@ const history = fc.oneof(
       messageId: id,
       text: fc.string(),
       calls: fc.array(fc.record(asked), { maxLength: 3 }),
-      echo: fc.constant({ thoughts: [{ signature: 's' }] }),
+      providerState: fc.constant({ thoughts: [{ signature: 's' }] }),
     },
     { requiredKeys: ['role', 'messageId', 'text', 'calls'] },
   ),

@@ -35,7 +35,7 @@ export const sessionRecord = z.object({
   usage,
   costUsd: usd.default(0),
   depth: count,
-  family: z.object({ root: id<SessionId>(), parent: id<SessionId>() }).exactOptional(),
+  tree: z.object({ root: id<SessionId>(), parent: id<SessionId>() }).exactOptional(),
   hasChildren: z.literal(true).exactOptional(),
   isFleeting: z.literal(true).exactOptional(),
   allowSmallerFlavor: z.boolean(),

@@ -248,10 +248,10 @@ describe('a turn without tools', () => {
   });
 
   test('what only the provider understands stays beside its answer in the history, and is not shown', () => {
-    const echo = { thinking: [{ signature: 'abc' }] };
-    const step = after(thinking, answered({ echo, calls: askedCallsOf('shell') }));
+    const providerState = { thinking: [{ signature: 'abc' }] };
+    const step = after(thinking, answered({ providerState, calls: askedCallsOf('shell') }));
     expect(step.history).toEqual([
-      { role: 'assistant', messageId: 'answer', text: 'hi', calls: asks('shell'), echo },
+      { role: 'assistant', messageId: 'answer', text: 'hi', calls: asks('shell'), providerState },
     ]);
     expect(JSON.stringify(step.log)).not.toContain('signature');
   });

@@ -112,7 +112,7 @@ const thought = (state: Thinking, event: Thought, limits: TurnLimits): TurnStep 
 };
 
 const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: TurnLimits): TurnStep => {
-  const { messageId, text, echo } = event;
+  const { messageId, text, providerState } = event;
   const usage = addUsage(state.usage, event.usage);
   const spentUsd = state.spentUsd + event.costUsd;
   const repetition = repetitionOf(event.calls, state.repetition);
@@ -131,7 +131,7 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
             messageId,
             text,
             calls: shortened(asked),
-            ...(echo === undefined ? {} : { echo }),
+            ...(providerState === undefined ? {} : { providerState }),
           },
         ],
   };

@@ -112,7 +112,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly usage: TokenUsage;
       readonly costUsd: number;
       /** What only its provider understands, and wants back with the message. */
-      readonly echo?: JsonObject;
+      readonly providerState?: JsonObject;
     }
   | { readonly type: 'model-failed'; readonly step: number; readonly code: string; readonly message: string }
   /** The session's tree has nothing left: the model is not asked. */

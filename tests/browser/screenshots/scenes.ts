@@ -1,6 +1,6 @@
 /** What the pictures show: a project at work, made by what users do, and a day of history for the operator's charts. */
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
-import { type HistoryNote, historyPointMs } from '#shared/domain/history-note.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
+import { type UsageMeasurement, usagePointMs } from '#shared/domain/usage-measurement.ts';
 import { makeSession } from '../../e2e/agent.ts';
 import { type EmbeddedCloud, eventually } from '../../e2e/embedded-cloud.ts';
 
@@ -65,12 +65,12 @@ const pointsOfDay = 288;
 
 /** The same day each time: busy by day, quiet by night, with a bad quarter of an hour. */
 const writeDay = async ({ table }: EmbeddedCloud): Promise<void> => {
-  const history = makeHistoryStore(table);
+  const history = makeMetricsStore(table);
   const now = Date.now();
   const writes = Array.from({ length: pointsOfDay }, (_, back) => {
     const load = Math.max(0, Math.sin((back / pointsOfDay) * 2 * Math.PI + 1.1)) + 0.15;
     const wave = Math.abs(Math.sin(back * 12.9898)) * load;
-    const times = (count: number, add: string): readonly HistoryNote[] =>
+    const times = (count: number, add: string): readonly UsageMeasurement[] =>
       Array.from({ length: Math.round(count) }, () => ({ add }));
     return history.add(
       [
@@ -83,7 +83,7 @@ const writeDay = async ({ table }: EmbeddedCloud): Promise<void> => {
         ...(back > 60 && back < 64 ? [...times(5, 'error|provider_overloaded'), { add: 'failed' }] : []),
         ...(back % 47 === 5 ? [{ add: 'error|execution_timeout' }] : []),
       ],
-      now - back * historyPointMs,
+      now - back * usagePointMs,
     );
   });
   await Promise.all(writes);

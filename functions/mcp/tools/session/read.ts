@@ -3,7 +3,7 @@
 import { findSession } from '#shared/application/access/find-session.ts';
 import { readEvents } from '#shared/application/events/read-events.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
-import { readFamily } from '#shared/application/session/read-family.ts';
+import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
 import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
 import {
   eventsArguments,
@@ -72,7 +72,7 @@ export const events = defineAction({
     const { session } = await findSession(ports.sessions, { id, principal, intent });
     const page = { since, eventsMax };
     const read = input.include_children
-      ? await readFamily(ports.sessions, session, page)
+      ? await readSessionTree(ports.sessions, session, page)
       : await readEvents(ports.sessions, session, page);
     const shown = read.events.map(({ index, sessionId, type, at, data }) => {
       const fields = data as Readonly<Record<string, unknown>>;

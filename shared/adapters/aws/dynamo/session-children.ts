@@ -20,7 +20,7 @@ export const statusNames = { '#status': 'status' };
 export const endedStatuses = { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' };
 
 /** That its parent lives and works on; that its tree has room, and how it is found from the top. */
-export const familyActions = (
+export const treeActions = (
   TableName: string,
   child: Session,
   { parent, agentsMax }: Birth,

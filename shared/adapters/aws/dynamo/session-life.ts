@@ -16,7 +16,7 @@ import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
 import { batchDelete } from './batch.ts';
 import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
-import { familyActions } from './session-children.ts';
+import { treeActions } from './session-children.ts';
 import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
 import { acquireSlot, releaseSlot } from './slots.ts';
 import { type Cancellation, isConditionFailed, keys, type Table } from './table.ts';
@@ -56,12 +56,12 @@ const partsOf = (
     { Put: { TableName, Item: pointerOf(session) } },
     ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
   ];
-  const family = child && familyActions(TableName, session, child);
+  const tree = child && treeActions(TableName, session, child);
   const slot = { at: session.createdAt, slotsMax };
   return [
     { actions: own, refusedAs: 'exists' },
-    { actions: family?.ofParent ?? [], refusedAs: 'orphan' },
-    { actions: family?.ofTree ?? [], refusedAs: 'full' },
+    { actions: tree?.ofParent ?? [], refusedAs: 'orphan' },
+    { actions: tree?.ofTree ?? [], refusedAs: 'full' },
     { actions: holdsSlot(session) ? acquireSlot(TableName, session, slot) : [], refusedAs: 'full' },
     { actions: workspace ? makeWorkspaceActions(TableName, workspace) : [], refusedAs: 'moved' },
     { actions: enters ? [enterWorkspaceAction(TableName, session, enters.after)] : [], refusedAs: 'moved' },

@@ -102,7 +102,7 @@ export const keys = {
   }),
   waiting: (askedAt: string, session: string) => ({ pk: waitingPartition, sk: `${askedAt}#${session}` }),
   approver: (connectionId: string) => ({ pk: approverPartition, sk: `SOCKET#${connectionId}` }),
-  historyPoint: (scope: string, at: number) => ({ pk: `HISTORY#${scope}`, sk: `AT#${digits(at, 13)}` }),
+  usagePoint: (scope: string, at: number) => ({ pk: `HISTORY#${scope}`, sk: `AT#${digits(at, 13)}` }),
   preview: (hash: string) => ({ pk: `PREVIEW#${hash}`, sk: 'META' }),
   ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),
 } as const;

@@ -6,9 +6,9 @@
  */
 import type { LogEvent } from '../../domain/event-log.ts';
 import { oldestKept } from '../../domain/event-log.ts';
-import { subtreeOf } from '../../domain/family.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
+import { subtreeOf } from '../../domain/session-tree.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { readEvents } from '../events/read-events.ts';
 
@@ -23,7 +23,7 @@ export const descendantsOf = async (
   return root === undefined ? [] : subtreeOf(await descendants(root), session.id);
 };
 
-export const readFamily = async (sessions: SessionStore, session: Session, page: Page) => {
+export const readSessionTree = async (sessions: SessionStore, session: Session, page: Page) => {
   const own = await readEvents(sessions, session, page);
   const children = await descendantsOf(sessions, session);
   if (children.length === 0) return own;

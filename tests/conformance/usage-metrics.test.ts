@@ -1,7 +1,7 @@
 /** The history of the operator's view against a real DynamoDB engine: added up in place, by scope, within a range. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeHistoryStore } from '#shared/adapters/aws/dynamo/history-counts.ts';
-import { readHistory } from '#shared/application/history/read-history.ts';
+import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
+import { readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal, projectPrincipal } from '#shared/domain/principal.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const store = () => makeHistoryStore(fixture.table);
+const store = () => makeMetricsStore(fixture.table);
 
 test('what many add at once is all there, in the deployment and in the project it names', async () => {
   const note = { project, add: 'cold|40' };
@@ -37,7 +37,7 @@ test('a scope of the deployment sees all, one of a project its project, a person
     world: { now: () => now + 2 * minute, uuid: () => '', sha256: () => '', sleep: async () => {} },
   };
   const ask = async (principal: Principal) => {
-    const { scope, summary } = await readHistory(ports, principal, 60);
+    const { scope, summary } = await readUsageMetrics(ports, principal, 60);
     return { scope, starts: summary.cold.count, failed: summary.startsFailed };
   };
   const admin: Principal = { owner: deploymentOwner, scope: 'admin:ro', tokenHash: '' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { HistoryNote } from '#shared/domain/history-note.ts';
+import type { UsageMeasurement } from '#shared/domain/usage-measurement.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import { openHistoryNotes } from './history-notes.ts';
+import { openUsageRecorder } from './usage-recorder.ts';
 
 const heard = () => {
   const said: string[] = [];
@@ -12,9 +12,9 @@ const heard = () => {
 const started = { event: 'sandbox_started', source: 'cold', startMs: 1000 };
 
 test('what was noted is kept in one write, once, and telemetry hears it as before', async () => {
-  const kept: (readonly HistoryNote[])[] = [];
+  const kept: (readonly UsageMeasurement[])[] = [];
   const { said, telemetry } = heard();
-  const notes = openHistoryNotes(() => 5);
+  const notes = openUsageRecorder(() => 5);
   const ears = notes.listening(telemetry);
   notes.keepIn({ add: async (all) => void kept.push(all) });
   ears.info('a sandbox is ready', started);
@@ -28,7 +28,7 @@ test('what was noted is kept in one write, once, and telemetry hears it as befor
 
 test('a history that cannot be written is said, and breaks nothing', async () => {
   const { said, telemetry } = heard();
-  const notes = openHistoryNotes();
+  const notes = openUsageRecorder();
   notes.keepIn({ add: () => Promise.reject(new Error('no table')) });
   notes.listening(telemetry).info('a sandbox is ready', started);
   await notes.flush();

@@ -5,39 +5,39 @@
  * in, of the range and of a day before it.
  */
 import { projectOf } from '../../domain/access.ts';
-import { type HistoryScope, historyPointMs, historyStartOf } from '../../domain/history-note.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { type MetricsScope, usagePointMs, usagePointStart } from '../../domain/usage-measurement.ts';
 import {
   type History,
-  historyLookBackMs,
-  historyPoints,
-  historyStepMs,
   historySummary,
-} from '../../domain/history-point.ts';
-import type { Principal } from '../../domain/principal.ts';
+  usageLookBackMs,
+  usagePoints,
+  usageStepMs,
+} from '../../domain/usage-point.ts';
 import { AppError } from '../../errors.ts';
-import type { HistoryStore } from '../../ports/history-store.ts';
+import type { MetricsStore } from '../../ports/metrics-store.ts';
 import type { World } from '../../ports/world.ts';
 
-export type HistoryPorts = { readonly history: HistoryStore; readonly world: World };
+export type MetricsPorts = { readonly history: MetricsStore; readonly world: World };
 
-export const readHistory = async (
-  { history, world }: HistoryPorts,
+export const readUsageMetrics = async (
+  { history, world }: MetricsPorts,
   principal: Principal,
   minutes: number,
 ): Promise<History> => {
   const scope = scopeOf(principal);
   const to = world.now();
   const rangeMs = minutes * 60_000;
-  const stepMs = historyStepMs(rangeMs);
+  const stepMs = usageStepMs(rangeMs);
   // The last step is the one that is not over yet.
-  const end = historyStartOf(to) + historyPointMs;
+  const end = usagePointStart(to) + usagePointMs;
   const from = end - rangeMs;
-  const counted = await history.read(scope, { from: from - historyLookBackMs, to });
+  const counted = await history.read(scope, { from: from - usageLookBackMs, to });
   const summary = historySummary(counted, from);
-  return { scope, from, to, stepMs, summary, points: historyPoints(counted, { from, to: end, stepMs }) };
+  return { scope, from, to, stepMs, summary, points: usagePoints(counted, { from, to: end, stepMs }) };
 };
 
-const scopeOf = ({ scope, isPerson }: Principal): HistoryScope => {
+const scopeOf = ({ scope, isPerson }: Principal): MetricsScope => {
   const project = projectOf(scope);
   if (isPerson && project !== undefined)
     throw new AppError('forbidden', 'the history of a project is told to its tokens and to no person in it', {

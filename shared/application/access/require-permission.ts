@@ -4,16 +4,16 @@ import {
   mayRead,
   mayUse,
   mayWrite,
-  type Need,
   type Owned,
+  type Permission,
   scopesFor,
 } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
 
 /** For a door whose answer does not depend on whose a resource is. */
-export const requireNeed = (principal: Pick<Principal, 'scope'>, need: Need): void => {
-  if (!mayUse(principal, need)) throw missingScope(need);
+export const requirePermission = (principal: Pick<Principal, 'scope'>, permission: Permission): void => {
+  if (!mayUse(principal, permission)) throw missingScope(permission);
 };
 
 /** For a resource that was found: a stranger's is answered as none (AC2), one that may only be read is refused (AC3). */
@@ -26,8 +26,8 @@ export const requireReach = (
   if (intent === 'write' && !mayWrite(principal, resource)) throw missingScope('own:write');
 };
 
-const missingScope = (need: Need): AppError =>
-  new AppError('forbidden', `this needs a token with scope ${scopesFor(need).join(' or ')}`, {
+const missingScope = (permission: Permission): AppError =>
+  new AppError('forbidden', `this needs a token with scope ${scopesFor(permission).join(' or ')}`, {
     suggestions: ['Use a token with such a scope.'],
     recoveryActions: ['authenticate'],
   });

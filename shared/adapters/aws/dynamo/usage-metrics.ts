@@ -1,20 +1,20 @@
-/** `HistoryStore` on the one table: an item per scope and point, whose numbers are added to where they lie. */
+/** `MetricsStore` on the one table: an item per scope and point, whose numbers are added to where they lie. */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { historyCountsRecord } from '#shared/contracts/stored/history-counts-record.ts';
+import { usageCountsRecord } from '#shared/contracts/stored/usage-metrics-record.ts';
 import {
-  type HistoryNote,
-  type HistoryScope,
-  historyPointMs,
-  historySecondsMax,
-  historyStartOf,
-} from '#shared/domain/history-note.ts';
-import type { HistoryStore } from '#shared/ports/history-store.ts';
+  type MetricsScope,
+  type UsageMeasurement,
+  usagePointMs,
+  usagePointStart,
+  usageSecondsMax,
+} from '#shared/domain/usage-measurement.ts';
+import type { MetricsStore } from '#shared/ports/metrics-store.ts';
 import { type Item, keys, type Table } from './table.ts';
 
-export const makeHistoryStore = (table: Table): HistoryStore => ({
+export const makeMetricsStore = (table: Table): MetricsStore => ({
   add: async (notes, at) => {
-    const scopes = new Map<HistoryScope, HistoryNote[]>([['deployment', [...notes]]]);
+    const scopes = new Map<MetricsScope, UsageMeasurement[]>([['deployment', [...notes]]]);
     for (const note of notes) {
       if (note.project === undefined) continue;
       scopes.set(note.project, [...(scopes.get(note.project) ?? []), note]);
@@ -30,9 +30,9 @@ export const makeHistoryStore = (table: Table): HistoryStore => ({
           TableName: table.name,
           KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
           ExpressionAttributeValues: {
-            ':pk': keys.historyPoint(scope, 0).pk,
-            ':from': keys.historyPoint(scope, historyStartOf(from)).sk,
-            ':to': keys.historyPoint(scope, historyStartOf(to)).sk,
+            ':pk': keys.usagePoint(scope, 0).pk,
+            ':from': keys.usagePoint(scope, usagePointStart(from)).sk,
+            ':to': keys.usagePoint(scope, usagePointStart(to)).sk,
           },
           ...(start === undefined ? {} : { ExclusiveStartKey: start }),
         }),
@@ -41,20 +41,20 @@ export const makeHistoryStore = (table: Table): HistoryStore => ({
       start = LastEvaluatedKey;
     } while (start !== undefined);
     return items.map(({ pk: _, sk: __, ...item }) => {
-      const { at, ttl: ___, ...counts } = decodeStored(historyCountsRecord, item);
+      const { at, ttl: ___, ...counts } = decodeStored(usageCountsRecord, item);
       return { at, counts };
     });
   },
 });
 
 type Addition = {
-  readonly scope: HistoryScope;
-  readonly notes: readonly HistoryNote[];
+  readonly scope: MetricsScope;
+  readonly notes: readonly UsageMeasurement[];
   readonly at: number;
 };
 
 const addTo = async ({ client, name }: Table, { scope, notes, at }: Addition): Promise<void> => {
-  const point = historyStartOf(at);
+  const point = usagePointStart(at);
   const values = new Map<string, { readonly isLevel: boolean; value: number }>();
   for (const note of notes) {
     if ('set' in note) values.set(note.set, { isLevel: true, value: note.to });
@@ -72,7 +72,7 @@ const addTo = async ({ client, name }: Table, { scope, notes, at }: Addition): P
   await client.send(
     new UpdateCommand({
       TableName: name,
-      Key: keys.historyPoint(scope, point),
+      Key: keys.usagePoint(scope, point),
       UpdateExpression: `SET ${sets.join(', ')}${adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`}`,
       ExpressionAttributeNames: {
         '#ttl': 'ttl',
@@ -80,7 +80,7 @@ const addTo = async ({ client, name }: Table, { scope, notes, at }: Addition): P
         ...Object.fromEntries(all.map(({ attribute, index }) => [`#n${index}`, attribute])),
       },
       ExpressionAttributeValues: {
-        ':ttl': Math.ceil((point + historyPointMs) / 1000) + historySecondsMax,
+        ':ttl': Math.ceil((point + usagePointMs) / 1000) + usageSecondsMax,
         ':at': point,
         ...Object.fromEntries(all.map(({ value, index }) => [`:n${index}`, value])),
       },

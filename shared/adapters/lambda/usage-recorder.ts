@@ -3,23 +3,23 @@
  *
  * The history is for looking at: an invocation that cannot write it says so and goes on.
  */
-import { type HistoryNote, noteOfCount, noteOfEvent } from '#shared/domain/history-note.ts';
-import type { HistoryStore } from '#shared/ports/history-store.ts';
+import { measurementOfEvent, noteOfCount, type UsageMeasurement } from '#shared/domain/usage-measurement.ts';
+import type { MetricsStore } from '#shared/ports/metrics-store.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 
-export type HistoryNotes = {
+export type UsageRecorder = {
   /** Sees what telemetry is told, and passes it on. */
   readonly listening: (telemetry: Telemetry) => Telemetry;
   /** From now on they are kept there; before, they are dropped. */
-  readonly keepIn: (store: Pick<HistoryStore, 'add'>) => void;
+  readonly keepIn: (store: Pick<MetricsStore, 'add'>) => void;
   readonly flush: () => Promise<void>;
 };
 
-export const openHistoryNotes = (now: () => number = Date.now): HistoryNotes => {
-  let store: Pick<HistoryStore, 'add'> | undefined;
-  let notes: HistoryNote[] = [];
+export const openUsageRecorder = (now: () => number = Date.now): UsageRecorder => {
+  let store: Pick<MetricsStore, 'add'> | undefined;
+  let notes: UsageMeasurement[] = [];
   let warn: Telemetry['warn'] = () => undefined;
-  const note = (found: HistoryNote | undefined): void => {
+  const note = (found: UsageMeasurement | undefined): void => {
     if (found !== undefined) notes.push(found);
   };
   return {
@@ -28,7 +28,7 @@ export const openHistoryNotes = (now: () => number = Date.now): HistoryNotes => 
       const hearing =
         (say: Telemetry['info']): Telemetry['info'] =>
         (message, fields = {}) => {
-          note(noteOfEvent(fields));
+          note(measurementOfEvent(fields));
           say(message, fields);
         };
       return {

@@ -18,7 +18,7 @@ type End = Extract<LogEvent, { type: 'tool:output' | 'agent:error' }>;
 
 const answers: readonly string[] = ['end_turn', 'max_tokens'];
 
-export class FamilyChecker {
+export class SessionTreeChecker {
   readonly #options: CheckerOptions;
   readonly #log: LogChecker;
   readonly #spawns = new Set<string>();
@@ -46,26 +46,26 @@ export class FamilyChecker {
   /** The fence is that of the lease which whoever wrote it took last. */
   born({ before, after }: Change, fenceOf: (session: string) => number | undefined): void {
     const child = after as unknown as Session | undefined;
-    if (before !== undefined || child?.family === undefined) return;
+    if (before !== undefined || child?.tree === undefined) return;
     const { table } = this.#options;
-    const { id, model, family } = child;
+    const { id, model, tree: membership } = child;
     if (this.#spawns.has(model)) this.#violate('CH1: a call starts at most one child', `${id} by ${model}`);
     this.#spawns.add(model);
-    const parent = sessionOf(table, family.parent);
+    const parent = sessionOf(table, membership.parent);
     if (parent === undefined || isEnded(parent.status))
-      this.#violate('CH2: a child is made while its parent lives', `${id} of ${family.parent}`);
+      this.#violate('CH2: a child is made while its parent lives', `${id} of ${membership.parent}`);
     else this.#stands(child, parent);
-    if (fenceOf(family.parent) !== table.get(`SESSION#${family.parent}`, 'META')?.['leaseFence'])
-      this.#violate('CH2: a child is made by who holds its parent’s lease', `${id} of ${family.parent}`);
-    const call = callsOf(turnOf(table, family.parent)).find(({ args }) => args['model'] === model);
+    if (fenceOf(membership.parent) !== table.get(`SESSION#${membership.parent}`, 'META')?.['leaseFence'])
+      this.#violate('CH2: a child is made by who holds its parent’s lease', `${id} of ${membership.parent}`);
+    const call = callsOf(turnOf(table, membership.parent)).find(({ args }) => args['model'] === model);
     if (call !== undefined && call.status !== 'approved')
       this.#violate('CH1: a child is made by a call that runs', `${id} by ${call.key}, ${call.status}`);
   }
 
-  #stands({ id, depth, family }: Session, parent: Session): void {
+  #stands({ id, depth, tree: membership }: Session, parent: Session): void {
     const { table, tree } = this.#options;
-    const root = parent.family?.root ?? parent.id;
-    if (family?.root !== root || depth !== parent.depth + 1 || depth > tree.recursionDepthMax)
+    const root = parent.tree?.root ?? parent.id;
+    if (membership?.root !== root || depth !== parent.depth + 1 || depth > tree.recursionDepthMax)
       this.#violate('CH2: a child stands under its parent, within the depth', `${id}: ${depth}`);
     const items = table.partition(`SESSION#${root}`);
     const agents = items.filter(({ sk }) => String(sk).startsWith('CHILD#')).length + 1;
@@ -80,7 +80,7 @@ export class FamilyChecker {
     for (const { key, wait } of callsOf(state))
       if (wait !== undefined && 'child' in wait && before.get(key)?.wait === undefined) {
         const { session, message } = wait.child;
-        const isOwn = sessionOf(this.#options.table, session)?.family?.parent === id;
+        const isOwn = sessionOf(this.#options.table, session)?.tree?.parent === id;
         if (!isOwn || !this.#log.wasAccepted(session, message))
           this.#violate('CH3: who waits for a child has asked its own', `${id}: ${key}`);
       }

@@ -1,6 +1,6 @@
 /** What happened lately, as REST tells it to an operator's charts. */
 import * as z from 'zod';
-import type { History } from '#shared/domain/history-point.ts';
+import type { History } from '#shared/domain/usage-point.ts';
 import { iso } from '../time.ts';
 
 /** A week. */
@@ -44,7 +44,7 @@ export const statsHistoryAnswer = z
   })
   .meta({ id: 'StatsHistory', description: 'Counts of every step, oldest first.' });
 
-export const historyView = ({
+export const usageMetricsView = ({
   scope,
   from,
   to,

@@ -2,14 +2,14 @@
 import type { SessionId } from './ids.ts';
 import type { Session } from './session.ts';
 
-type Member = Pick<Session, 'id' | 'family' | 'depth'>;
+type Member = Pick<Session, 'id' | 'tree' | 'depth'>;
 
 /** Those of a tree that stand under one of its sessions, nearest first. */
 export const subtreeOf = <M extends Member>(tree: readonly M[], top: SessionId): readonly M[] => {
   const byDepth = [...tree].sort((one, other) => one.depth - other.depth);
   const above = new Set<SessionId>([top]);
-  return byDepth.filter(({ id, family }) => {
-    const isUnder = family !== undefined && above.has(family.parent);
+  return byDepth.filter(({ id, tree }) => {
+    const isUnder = tree !== undefined && above.has(tree.parent);
     if (isUnder) above.add(id);
     return isUnder;
   });

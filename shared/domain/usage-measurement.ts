@@ -8,18 +8,18 @@ import type { ProjectId } from './ids.ts';
 import type { MetricName } from './metrics.ts';
 
 /** Whose history: the deployment's counts everything, a project's what is known to be in it. */
-export type HistoryScope = 'deployment' | ProjectId;
+export type MetricsScope = 'deployment' | ProjectId;
 
-export type HistoryNote = {
+export type UsageMeasurement = {
   readonly project?: ProjectId | undefined;
 } & ({ readonly add: string } | { readonly set: string; readonly to: number });
 
 /** One point is what happened in so many milliseconds. */
-export const historyPointMs = 300_000;
+export const usagePointMs = 300_000;
 /** How long a point is kept, in seconds: the longest range that may be asked for, and a day before it. */
-export const historySecondsMax = 8 * 86_400;
+export const usageSecondsMax = 8 * 86_400;
 
-export const historyStartOf = (at: number): number => at - (at % historyPointMs);
+export const usagePointStart = (at: number): number => at - (at % usagePointMs);
 
 const binsPerDoubling = 4;
 
@@ -33,7 +33,7 @@ type EventFields = Readonly<Record<string, unknown>>;
 /** Of the refusals those that are our faults, or a limit that was met: what a client gets wrong is the client's. */
 const faultFrom = 500;
 
-export const noteOfEvent = (fields: EventFields): HistoryNote | undefined => {
+export const measurementOfEvent = (fields: EventFields): UsageMeasurement | undefined => {
   const { event, code, status = faultFrom } = fields;
   const project = fields['project'] as ProjectId | undefined;
   switch (event) {
@@ -57,7 +57,7 @@ export const noteOfEvent = (fields: EventFields): HistoryNote | undefined => {
 
 const gauges: Partial<Record<MetricName, string>> = { SandboxesRunning: 'sandboxes', PoolReady: 'pool' };
 
-export const noteOfCount = (metric: MetricName, value: number): HistoryNote | undefined => {
+export const noteOfCount = (metric: MetricName, value: number): UsageMeasurement | undefined => {
   const set = gauges[metric];
   return set === undefined ? undefined : { set, to: value };
 };

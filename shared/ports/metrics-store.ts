@@ -1,13 +1,13 @@
 /** The history behind the operator's view: counts by scope and time, added up as things happen, gone by themselves. */
-import type { HistoryNote, HistoryScope } from '../domain/history-note.ts';
-import type { HistoryCounts } from '../domain/history-point.ts';
+import type { MetricsScope, UsageMeasurement } from '../domain/usage-measurement.ts';
+import type { UsageCounts } from '../domain/usage-point.ts';
 
-export interface HistoryStore {
+export interface MetricsStore {
   /** Counted for the deployment, and for the project each names. Costs one write per scope, however many notes. */
-  add(notes: readonly HistoryNote[], at: number): Promise<void>;
+  add(notes: readonly UsageMeasurement[], at: number): Promise<void>;
   /** Oldest first, from the point that holds `from` to the one that holds `to`. */
   read(
-    scope: HistoryScope,
+    scope: MetricsScope,
     range: { readonly from: number; readonly to: number },
-  ): Promise<readonly HistoryCounts[]>;
+  ): Promise<readonly UsageCounts[]>;
 }

@@ -7,7 +7,7 @@ import { isAtRest, sessionOf, treeItemOf, turnOf } from './stored.ts';
 /** What an end takes that comes just before somebody looks: the sweep goes after what died in between. */
 const endMsMax = 3 * 60_000;
 
-export const checkFamily = ({ sim, table, checkers }: Platform, id: string): void => {
+export const checkSessionTree = ({ sim, table, checkers }: Platform, id: string): void => {
   const session = sessionOf(table, id);
   if (session === undefined) return;
   for (const { callId, wait } of callsWithChildren(turnOf(table, id))) {
@@ -16,11 +16,11 @@ export const checkFamily = ({ sim, table, checkers }: Platform, id: string): voi
     const isOver = child === undefined || isEnded(child.status) || hasAnswered;
     if (isOver) sim.violate('CH3: no parent waits for a child that rests or has ended', `${id}: ${callId}`);
   }
-  if (session.family === undefined || isEnded(session.status)) return;
-  const parent = sessionOf(table, session.family.parent);
+  if (session.tree === undefined || isEnded(session.status)) return;
+  const parent = sessionOf(table, session.tree.parent);
   const isLeft =
     parent === undefined || (isEnded(parent.status) && parent.lastActiveAt + endMsMax < sim.now());
-  if (isLeft) sim.violate('CH4: no session of a tree outlives its root', `${id} of ${session.family.parent}`);
+  if (isLeft) sim.violate('CH4: no session of a tree outlives its root', `${id} of ${session.tree.parent}`);
 };
 
 /** A reservation may outlive the function that died with it, until its time is over: then it counts no more (TM3). */

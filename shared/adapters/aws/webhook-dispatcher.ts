@@ -1,10 +1,10 @@
-/** `WebhookTender` over invocations of the sender: one that is waited for, and one that is queued durably by AWS. */
+/** `WebhookDispatcher` over invocations of the sender: one that is waited for, and one that is queued durably by AWS. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { testResult } from '#shared/contracts/webhook-task.ts';
-import type { WebhookTender } from '#shared/ports/webhook-post.ts';
+import type { WebhookDispatcher } from '#shared/ports/webhook-post.ts';
 
-export const makeWebhookTender = (client: LambdaClient, FunctionName: string): WebhookTender => ({
+export const makeWebhookDispatcher = (client: LambdaClient, FunctionName: string): WebhookDispatcher => ({
   test: async (test, correlationId) => {
     const Payload = JSON.stringify({ test, correlationId });
     const answer = await client.send(new InvokeCommand({ FunctionName, Payload }));
@@ -12,7 +12,7 @@ export const makeWebhookTender = (client: LambdaClient, FunctionName: string): W
     if (answer.FunctionError !== undefined || !decoded.ok) throw new Error('the test of a webhook failed');
     return decoded.value;
   },
-  tend: async (webhook, correlationId) => {
+  dispatch: async (webhook, correlationId) => {
     const Payload = JSON.stringify({ webhook, correlationId });
     await client.send(new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload }));
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exitCodeIn, exitLine } from './exit-line.ts';
+import { exitCodeIn, exitLine } from './exit-code.ts';
 
 test('a code is read as it was written, whatever was said before', () => {
   fc.assert(

@@ -3,4 +3,4 @@ import * as z from 'zod';
 import { count, epochMs } from './fields.ts';
 
 /** Numbers by what they count (`domain/history-note.ts`). */
-export const historyCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());
+export const usageCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());

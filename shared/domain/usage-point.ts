@@ -4,14 +4,14 @@
  * Every step of the range has a point, with zeros where nothing happened. What is a level, not a count, is carried on
  * from when it was last seen, and null before that.
  */
-import { type HistoryScope, historyPointMs, msOfBin } from './history-note.ts';
+import { type MetricsScope, msOfBin, usagePointMs } from './usage-measurement.ts';
 
 /** What was counted from `at` on, for the time of one point. */
-export type HistoryCounts = { readonly at: number; readonly counts: Readonly<Record<string, number>> };
+export type UsageCounts = { readonly at: number; readonly counts: Readonly<Record<string, number>> };
 
 export type Timing = { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
 
-export type HistoryPoint = {
+export type UsagePoint = {
   readonly at: number;
   readonly activeAgents: number | null;
   readonly activeExecutions: number | null;
@@ -25,38 +25,38 @@ export type HistoryPoint = {
 };
 
 export type HistorySummary = Omit<
-  HistoryPoint,
+  UsagePoint,
   'at' | 'activeAgents' | 'activeExecutions' | 'sandboxes' | 'poolReady'
 >;
 
 /** A range of time in points and in sum; times in epoch milliseconds. */
 export type History = {
-  readonly scope: HistoryScope;
+  readonly scope: MetricsScope;
   readonly from: number;
   readonly to: number;
   readonly stepMs: number;
   readonly summary: HistorySummary;
-  readonly points: readonly HistoryPoint[];
+  readonly points: readonly UsagePoint[];
 };
 
 /** How far before a range a level may have been seen last: an idle session ends within a day. */
-export const historyLookBackMs = 86_400_000;
+export const usageLookBackMs = 86_400_000;
 
-const stepsMs = [historyPointMs, 6 * historyPointMs, 36 * historyPointMs] as const;
+const stepsMs = [usagePointMs, 6 * usagePointMs, 36 * usagePointMs] as const;
 const pointsMax = 72;
 
 /** Five minutes, half an hour or three hours: as many points as an eye tells apart. */
-export const historyStepMs = (rangeMs: number): number =>
+export const usageStepMs = (rangeMs: number): number =>
   stepsMs.find((stepMs) => rangeMs <= pointsMax * stepMs) ?? stepsMs[2];
 
 type Range = { readonly from: number; readonly to: number; readonly stepMs: number };
 
-export const historyPoints = (
-  counted: readonly HistoryCounts[],
+export const usagePoints = (
+  counted: readonly UsageCounts[],
   { from, to, stepMs }: Range,
-): readonly HistoryPoint[] => {
+): readonly UsagePoint[] => {
   const levels: Record<string, number> = {};
-  const points: HistoryPoint[] = [];
+  const points: UsagePoint[] = [];
   let next = 0;
   const carryUntil = (end: number): Record<string, number> => {
     const sums: Record<string, number> = {};
@@ -72,7 +72,7 @@ export const historyPoints = (
 };
 
 /** Of a whole range, as of one point of it. */
-export const historySummary = (counted: readonly HistoryCounts[], from: number): HistorySummary => {
+export const historySummary = (counted: readonly UsageCounts[], from: number): HistorySummary => {
   const sums: Record<string, number> = {};
   for (const { at, counts } of counted)
     if (at >= from)
@@ -88,7 +88,7 @@ const pointOf = (
   at: number,
   sums: Readonly<Record<string, number>>,
   levels: Readonly<Record<string, number>>,
-): HistoryPoint => ({
+): UsagePoint => ({
   at,
   activeAgents: levelOf(levels, 'active|agent#'),
   activeExecutions: levelOf(levels, 'active|execution#'),

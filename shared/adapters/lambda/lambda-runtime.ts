@@ -13,18 +13,18 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { Context } from 'aws-lambda';
 import type { MetricName } from '#shared/domain/metrics.ts';
-import type { HistoryStore } from '#shared/ports/history-store.ts';
+import type { MetricsStore } from '#shared/ports/metrics-store.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import { openHistoryNotes } from './history-notes.ts';
+import { openUsageRecorder } from './usage-recorder.ts';
 
 const namespace = 'Sallyport';
 
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 
-export type House = {
+export type LambdaRuntime = {
   readonly telemetry: Telemetry;
   /** Where what happens is counted for the operator's view. */
-  readonly keepHistoryIn: (store: Pick<HistoryStore, 'add'>) => void;
+  readonly storeUsageIn: (store: Pick<MetricsStore, 'add'>) => void;
   /** The id that follows one message or request through every function's log. */
   readonly follow: (correlationId: string) => void;
   /** What is followed now; undefined before an invocation has said so. */
@@ -45,12 +45,12 @@ export type StreamedResult = {
 };
 
 /** Whose metrics they are is their one dimension: each further one would be billed as further metrics. */
-export const openHouse = (functionName: string, deployment: string): House => {
+export const openLambdaRuntime = (functionName: string, deployment: string): LambdaRuntime => {
   const logger = new Logger({ serviceName: functionName });
   const metrics = new Metrics({ namespace, logger: quietly(logger) });
   metrics.clearDefaultDimensions();
   metrics.setDefaultDimensions({ deployment });
-  const history = openHistoryNotes();
+  const history = openUsageRecorder();
   const publish = async (): Promise<void> => {
     await history.flush();
     metrics.publishStoredMetrics();
@@ -75,7 +75,7 @@ export const openHouse = (functionName: string, deployment: string): House => {
       count: (metric, value = 1) => add(metric, MetricUnit.Count, value),
       duration: (metric, milliseconds) => add(metric, MetricUnit.Milliseconds, milliseconds),
     }),
-    keepHistoryIn: history.keepIn,
+    storeUsageIn: history.keepIn,
     follow: (correlationId) => {
       followed = correlationId;
       logger.setCorrelationId(correlationId);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { generationsOf, subtreeOf } from './family.ts';
 import type { SessionId } from './ids.ts';
+import { generationsOf, subtreeOf } from './session-tree.ts';
 
 const id = (name: string) => name as SessionId;
 const member = (name: string, parent: string, depth: number) => ({
   id: id(name),
   depth,
-  family: { root: id('root'), parent: id(parent) },
+  tree: { root: id('root'), parent: id(parent) },
 });
 const tree = [
   member('a1x', 'a1', 3),

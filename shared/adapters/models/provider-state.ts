@@ -13,10 +13,14 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import type { ProviderName } from '#shared/domain/model.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 
-export type Maker = { readonly provider: ProviderName; readonly model: string; readonly alone: boolean };
+export type ModelRef = {
+  readonly provider: ProviderName;
+  readonly model: string;
+  readonly withoutHistory: boolean;
+};
 
 /** One part of an answer in the order it came: `text` counts characters, `mark` belongs to its part. */
-export type EchoPart =
+export type StatePart =
   | { readonly text: number; readonly mark?: JsonObject }
   | { readonly call: true; readonly mark?: JsonObject }
   | { readonly own: JsonObject };
@@ -28,21 +32,24 @@ export type Piece =
   | { readonly kind: 'own'; readonly block: JsonObject };
 
 type AnswerMessage = Extract<HistoryMessage, { role: 'assistant' }>;
-type Echo = Maker & { readonly parts: readonly EchoPart[] };
+type ProviderState = ModelRef & { readonly parts: readonly StatePart[] };
 
 /** An echo is stored beside its answer; a longer one is left out. */
-export const echoBytesMax = 64 * 1024;
+export const providerStateBytesMax = 64 * 1024;
 
 /** To be spread into the end of an answer: empty when plain text and calls are all there is to say. */
-export const echoOf = (maker: Maker, parts: readonly EchoPart[]): { readonly echo?: JsonObject } => {
+export const providerStateOf = (
+  modelRef: ModelRef,
+  parts: readonly StatePart[],
+): { readonly providerState?: JsonObject } => {
   if (!parts.some((part) => 'own' in part || part.mark !== undefined)) return {};
-  const echo = { ...maker, parts: joinedTexts(parts) } satisfies Echo;
-  return utf8Bytes(JSON.stringify(echo)) > echoBytesMax ? {} : { echo };
+  const providerState = { ...modelRef, parts: joinedTexts(parts) } satisfies ProviderState;
+  return utf8Bytes(JSON.stringify(providerState)) > providerStateBytesMax ? {} : { providerState };
 };
 
 /** Texts stream in many pieces; those without a mark of their own are one. */
-const joinedTexts = (parts: readonly EchoPart[]): readonly EchoPart[] => {
-  const joined: EchoPart[] = [];
+const joinedTexts = (parts: readonly StatePart[]): readonly StatePart[] => {
+  const joined: StatePart[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
     if ('text' in part && part.mark === undefined && last && 'text' in last && last.mark === undefined)
@@ -55,21 +62,21 @@ const joinedTexts = (parts: readonly EchoPart[]): readonly EchoPart[] => {
 /** How each answer of a history goes back; without a maker, all of them plainly. */
 export const replayOf = (
   history: readonly HistoryMessage[],
-  maker: Omit<Maker, 'alone'> | undefined,
+  modelRef: Omit<ModelRef, 'withoutHistory'> | undefined,
 ): ((message: AnswerMessage) => readonly Piece[]) => {
-  const echoing = new Set<HistoryMessage>(maker === undefined ? [] : history.slice(echoesFrom(history)));
+  const withState = new Set<HistoryMessage>(modelRef === undefined ? [] : history.slice(stateFrom(history)));
   return (message) =>
-    (maker !== undefined && echoing.has(message) && echoed(message, maker)) || plain(message);
+    (modelRef !== undefined && withState.has(message) && withOwnState(message, modelRef)) || plain(message);
 };
 
-export const hasEchoes = (history: readonly HistoryMessage[]): boolean =>
-  history.slice(echoesFrom(history)).some((message) => echoIn(message) !== undefined);
+export const hasProviderState = (history: readonly HistoryMessage[]): boolean =>
+  history.slice(stateFrom(history)).some((message) => stateIn(message) !== undefined);
 
-const echoesFrom = (history: readonly HistoryMessage[]): number =>
-  history.findLastIndex((message) => message.role === 'user' || echoIn(message)?.alone === true);
+const stateFrom = (history: readonly HistoryMessage[]): number =>
+  history.findLastIndex((message) => message.role === 'user' || stateIn(message)?.withoutHistory === true);
 
-const echoIn = (message: HistoryMessage): Echo | undefined =>
-  message.role === 'assistant' ? (message.echo as Echo | undefined) : undefined;
+const stateIn = (message: HistoryMessage): ProviderState | undefined =>
+  message.role === 'assistant' ? (message.providerState as ProviderState | undefined) : undefined;
 
 const plain = ({ text, calls }: AnswerMessage): readonly Piece[] => [
   ...(text === '' ? [] : [{ kind: 'text' as const, text }]),
@@ -77,20 +84,20 @@ const plain = ({ text, calls }: AnswerMessage): readonly Piece[] => [
 ];
 
 /** Undefined for another's echo, and for one that does not fit the answer beside it. */
-const echoed = (
+const withOwnState = (
   message: AnswerMessage,
-  { provider, model }: Omit<Maker, 'alone'>,
+  { provider, model }: Omit<ModelRef, 'withoutHistory'>,
 ): readonly Piece[] | undefined => {
-  const echo = echoIn(message);
-  if (echo?.provider !== provider || echo.model !== model) return undefined;
-  const characters = echo.parts.reduce((sum, part) => sum + ('text' in part ? part.text : 0), 0);
-  const calls = echo.parts.filter((part) => 'call' in part).length;
+  const providerState = stateIn(message);
+  if (providerState?.provider !== provider || providerState.model !== model) return undefined;
+  const characters = providerState.parts.reduce((sum, part) => sum + ('text' in part ? part.text : 0), 0);
+  const calls = providerState.parts.filter((part) => 'call' in part).length;
   if (characters !== message.text.length || calls < message.calls.length) return undefined;
-  return restored(message, echo.parts);
+  return restored(message, providerState.parts);
 };
 
 /** A turn takes a limited number of calls from one answer, the first ones: the others are not repeated. */
-const restored = ({ text, calls }: AnswerMessage, parts: readonly EchoPart[]): readonly Piece[] => {
+const restored = ({ text, calls }: AnswerMessage, parts: readonly StatePart[]): readonly Piece[] => {
   let said = 0;
   let asked = 0;
   return parts.flatMap((part): Piece[] => {
