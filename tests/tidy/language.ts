@@ -1,0 +1,155 @@
+/**
+ * Language rules: the standard words of docs/glossary.md, and comments that a stranger can read.
+ *
+ * Refuses identifiers and file names that a standard term has replaced, headers that do not begin with a noun or a verb,
+ * and sentences of a comment that begin with a clause. Plain English words and words of the contract stay free.
+ */
+import { isSource, type RepositoryFile } from './repository.ts';
+
+export type Complaint = { readonly path: string; readonly line: number; readonly message: string };
+
+/** Identifiers by what has replaced them. A name that is plain English as well (`place`, `door`) is not among them. */
+const retired: Readonly<Record<string, string>> = {
+  Desk: 'TurnContext',
+  layOut: 'loadTurn',
+  commitUnleased: 'applyEvent',
+  moveTurn: 'applyEvent',
+  EndedCall: 'ToolResult',
+  HandedCall: 'DelegatedCall',
+  SandboxEntry: 'LazySandbox',
+  TurnWatch: 'TurnMonitor',
+  readFamily: 'readSessionTree',
+  wakeParent: 'notifyParent',
+  toldAbove: 'forwardToRoot',
+  Audience: 'Publisher',
+  openAudience: 'openPublisher',
+  greetConnection: 'onConnected',
+  isPoolSlot: 'isPoolEntry',
+  poolSlots: 'poolEntries',
+  PlaceHolder: 'SlotHolder',
+  PlaceStore: 'SlotStore',
+  takePlace: 'acquireSlot',
+  givePlaceBack: 'releaseSlot',
+  placesMax: 'slotsMax',
+  createWithPlace: 'createSessionWhenFree',
+  WorkspacePlace: 'WorkspaceRef',
+  UserPlace: 'SandboxPaths',
+  PlaceFinder: 'resolveRestorePath',
+  WholePlace: 'ResultFile',
+  SessionWish: 'SessionOptions',
+  askWithPatience: 'withRetry',
+  openHouse: 'openLambdaRuntime',
+  HouseFunction: 'PlatformFunction',
+  openDoor: 'openClient',
+  requireNeed: 'requirePermission',
+  lostQueue: 'deadLetterQueue',
+  ScheduleTender: 'ScheduleDispatcher',
+  tendSchedule: 'dispatchSchedule',
+  EchoPart: 'StatePart',
+  echoOf: 'providerStateOf',
+  HistoryStore: 'MetricsStore',
+  HistoryNote: 'UsageMeasurement',
+  giveBack: 'release',
+};
+
+/** Base names of files, without their ending. */
+const retiredFiles: Readonly<Record<string, string>> = {
+  desk: 'turn-loop',
+  'move-turn': 'apply-event',
+  'commit-unleased': 'apply-event',
+  'collect-ends': 'collect-tool-results',
+  'settle-call': 'complete-delegated-call',
+  'hand-out': 'delegate-calls',
+  'sandbox-entry': 'lazy-sandbox',
+  'turn-watch': 'turn-monitor',
+  'look-at-children': 'collect-child-results',
+  'wake-parent': 'notify-parent',
+  'told-above': 'forward-to-root',
+  audience: 'publisher',
+  'greet-connection': 'on-connected',
+  'place-store': 'slot-store',
+  'create-with-place': 'create-session-when-free',
+  'restore-place': 'restore-path',
+  'house-handler': 'lambda-runtime',
+  'house-function': 'platform-function',
+  'house-functions': 'platform-functions',
+  door: 'api-client',
+  'wake-ups': 'schedules',
+  'kept-log': 'log-group',
+  overview: 'dashboard',
+  'schedule-tender': 'schedule-dispatcher',
+  echo: 'provider-state',
+  'history-store': 'metrics-store',
+  family: 'session-tree',
+  gate: 'approval-prompt',
+  'first-words': 'refusal-status',
+  'own-host': 'origin-check',
+  'held-values': 'ttl-cache',
+  'turns-in-short': 'turn-summaries',
+  'heard-output': 'output-dedup',
+  'exit-line': 'exit-code',
+};
+
+const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
+const isRuleItself = (path: string): boolean =>
+  path === 'tests/tidy/language.ts' || path.startsWith('docs/adr/');
+const nameOf = (path: string): string => path.replace(/^.*\//, '').replace(/\..*$/, '');
+
+/** A relative clause, a pronoun or a preposition in front: the reader has to wait for the subject. */
+const clause = /^(?:Who|Whoever|Whose|What|Whatever|Whether|How|Where|Which|Of|One that|Those)\b/;
+const sentenceStart = /(?:^|[.!?:] )(Who|Whoever|Whose|What|Whatever|Whether|How)\b(?![^.!?]*\?)/;
+
+const comments = (
+  text: string,
+): readonly { readonly line: number; readonly text: string; readonly isHeader: boolean }[] =>
+  Array.from(text.matchAll(/\/\*\*?[\s\S]*?\*\/|(?<=^\s*)\/\/.*$/gm), (match) => ({
+    line: text.slice(0, match.index).split('\n').length,
+    text: match[0]
+      .replaceAll(/^\s*(?:\/\*\*?|\*\/|\*|\/\/)[ \t]?/gm, '')
+      .replace(/\s*\*\/\s*$/, '')
+      .replaceAll(/\s*\n\s*/g, ' ')
+      .trim(),
+    isHeader: /^(?:#!.*\n)?(?:<script[^>]*>\s*)?$/.test(text.slice(0, match.index)),
+  }));
+
+const commentComplaints = ({ path, text }: RepositoryFile): readonly Complaint[] =>
+  comments(text).flatMap(({ line, text: comment, isHeader }) => {
+    if (clause.test(comment) && isHeader)
+      return [{ path, line, message: `the header opens with a clause: ${comment.slice(0, 60)}` }];
+    const start = sentenceStart.exec(comment);
+    return start === null
+      ? []
+      : [
+          {
+            path,
+            line,
+            message: `a sentence begins with "${start[1]}": ${comment.slice(start.index, start.index + 60)}`,
+          },
+        ];
+  });
+
+const wordComplaints = ({ path, text }: RepositoryFile): readonly Complaint[] => {
+  const replacedBy = retiredFiles[nameOf(path)];
+  const named =
+    replacedBy === undefined || path.startsWith('docs/')
+      ? []
+      : [{ path, line: 1, message: `the file is called ${replacedBy} now` }];
+  const used = Array.from(text.matchAll(words), ({ 0: word, index }) => ({
+    path,
+    line: text.slice(0, index).split('\n').length,
+    message: `${word} is called ${retired[word]} now`,
+  }));
+  return [...named, ...used];
+};
+
+const isCommented = (file: RepositoryFile): boolean => isSource(file) || /^web\/.*\.vue$/.test(file.path);
+const isWritten = ({ path }: RepositoryFile): boolean =>
+  /\.(?:ts|js|mjs|vue|md|patch|sh)$/.test(path) && path !== 'CHANGELOG.md';
+
+export const languageComplaints = (files: readonly RepositoryFile[]): readonly Complaint[] =>
+  files
+    .filter(({ path }) => !isRuleItself(path))
+    .flatMap((file) => [
+      ...(isWritten(file) ? wordComplaints(file) : []),
+      ...(isCommented(file) ? commentComplaints(file) : []),
+    ]);
