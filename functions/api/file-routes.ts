@@ -16,15 +16,20 @@ import { AppError } from '#shared/errors.ts';
 import type { LinkRequest } from '#shared/ports/sandbox-link.ts';
 import { type ApiEvent, bytesOf, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { type InsidePorts, type InsideSettings, inside, insideErrors } from './inside.ts';
 import { onSession } from './resource-route.ts';
+import {
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+  sessionSandbox,
+} from './session-sandbox.ts';
 
 export const fileRoutes = ({
   ports,
   settings,
 }: {
-  readonly ports: InsidePorts;
-  readonly settings: InsideSettings;
+  readonly ports: SessionSandboxPorts;
+  readonly settings: SessionSandboxSettings;
 }): readonly ApiRoute[] => {
   const { lifetimes } = settings;
   const read = async (event: ApiEvent, session: Session, { want, path }: Read): Promise<StreamedResult> => {
@@ -35,7 +40,7 @@ export const fileRoutes = ({
   };
   const change = async (event: ApiEvent, session: Session, request: Change): Promise<StreamedResult> => {
     const path = filePath(event);
-    const sandbox = await inside(ports, event, { session, settings });
+    const sandbox = await sessionSandbox(ports, event, { session, settings });
     const response = await ask(ports, event, { sandbox, path, ...request });
     if (response.status !== 202) await keepWritten(ports, sandbox);
     const text = await response.text();
@@ -103,7 +108,7 @@ type Read = { readonly want: 'file' | 'folder'; readonly path: string };
 type Change = Omit<LinkRequest, 'path'>;
 
 const ask = async (
-  ports: InsidePorts,
+  ports: SessionSandboxPorts,
   event: ApiEvent,
   { sandbox, headers = {}, ...request }: LinkRequest & { readonly sandbox: LiveSandbox },
 ): Promise<Response> => {

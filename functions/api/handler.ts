@@ -35,8 +35,8 @@ import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#share
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { decodePrices, type PriceTable } from '#shared/domain/price.ts';
 import { agentSessionsMax } from '#shared/domain/quota.ts';
-import { answerWith } from './answer.ts';
 import type { ApiEvent } from './api-request.ts';
+import { answerWith } from './route-request.ts';
 import { routes } from './routes.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { ApiRoute } from './api-route.ts';
-import { insideErrors } from './inside.ts';
+import { insideErrors } from './session-sandbox.ts';
 
 export const previewRoute = {
   path: '/api/sessions/{id}/ports/{port}/{proxy+}',

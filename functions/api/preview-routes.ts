@@ -25,9 +25,9 @@ import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import { type ApiEvent, bytesOf } from './api-request.ts';
-import type { InsidePorts, InsideSettings } from './inside.ts';
 import { previewRoute } from './preview-contract.ts';
 import { fenced } from './preview-headers.ts';
+import type { SessionSandboxPorts, SessionSandboxSettings } from './session-sandbox.ts';
 
 const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;
 const cookieName = 'sallyport-preview';
@@ -46,8 +46,8 @@ export const previewTarget = ({
 const pathOf = ({ sessionId, port }: PreviewTarget): string => `/api/sessions/${sessionId}/ports/${port}/`;
 
 export type Preview = {
-  readonly ports: InsidePorts & PreviewPorts & { readonly rateLimiter: RateLimiter };
-  readonly settings: InsideSettings;
+  readonly ports: SessionSandboxPorts & PreviewPorts & { readonly rateLimiter: RateLimiter };
+  readonly settings: SessionSandboxSettings;
 };
 
 export const answerPreview = async (

@@ -23,7 +23,6 @@ import { type AuditReadPorts, auditRoutes } from './audit-routes.ts';
 import { callerToolRoutes } from './caller-tool-routes.ts';
 import { conversationRoutes } from './conversation-routes.ts';
 import { fileRoutes } from './file-routes.ts';
-import type { InsidePorts } from './inside.ts';
 import { type McpPorts, mcpRoutes } from './mcp-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { openApiRoute } from './openapi-route.ts';
@@ -33,12 +32,13 @@ import { sandboxRoutes } from './sandbox-routes.ts';
 import { type ScheduleApiPorts, scheduleRoutes } from './schedule-routes.ts';
 import { secretRoutes } from './secret-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import type { SessionSandboxPorts } from './session-sandbox.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
 export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
-  InsidePorts &
+  SessionSandboxPorts &
   ProjectPorts &
   DeleteProjectPorts &
   StatsPorts &

@@ -5,15 +5,20 @@ import { leaseBody } from '#shared/contracts/rest/bodies.ts';
 import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/rest/sandbox-view.ts';
 import { bodyOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
-import { acquireInside, type InsidePorts, type InsideSettings, insideErrors } from './inside.ts';
 import { onSession } from './resource-route.ts';
+import {
+  acquireInside,
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+} from './session-sandbox.ts';
 
 export const sandboxRoutes = ({
   ports,
   settings,
 }: {
-  readonly ports: InsidePorts;
-  readonly settings: InsideSettings;
+  readonly ports: SessionSandboxPorts;
+  readonly settings: SessionSandboxSettings;
 }): readonly ApiRoute[] => [
   onSession(ports, {
     method: 'GET',

@@ -27,7 +27,7 @@ import { systemWorld } from '#shared/adapters/system-world.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { agentSessionsMax } from '#shared/domain/quota.ts';
-import { answer } from './answer.ts';
+import { answer } from './authenticate-request.ts';
 import { toolServer } from './tool-server.ts';
 import { toolbox } from './toolbox.ts';
 

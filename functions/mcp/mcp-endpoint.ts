@@ -9,8 +9,8 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
 import { cancelNamedCalls } from './cancelled-requests.ts';
 import type { EndpointContext, MakeServer } from './endpoint-context.ts';
-import { isListening, toNotListening, withRefusalStatus } from './first-words.ts';
 import { acceptsStream, toJsonResponse } from './json-response.ts';
+import { isListening, toNotListening, withRefusalStatus } from './refusal-status.ts';
 
 const keepAliveMs = 10_000;
 const reasonCharactersMax = 200;

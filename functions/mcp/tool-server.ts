@@ -11,7 +11,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { noteRefusal } from '#shared/application/access/note-refusal.ts';
+import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { runCancellable } from '#shared/application/execution/running-calls.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Tool } from './define-tool.ts';
@@ -68,12 +68,12 @@ const callTool = async (
     return { content: [{ type: 'text', text }, ...blocks], structuredContent };
   } catch (error) {
     if (isAppError(error)) {
-      noteRefusal(ports.telemetry, error, { tool: tool.name });
+      recordRefusal(ports.telemetry, error, { tool: tool.name });
       return toErrorResult(error, correlationId);
     }
     if (signal.aborted)
       return toErrorResult(new AppError('conflict', 'the call was cancelled'), correlationId);
-    noteRefusal(ports.telemetry, error, { tool: tool.name });
+    recordRefusal(ports.telemetry, error, { tool: tool.name });
     return toErrorResult(error, correlationId);
   } finally {
     stop();

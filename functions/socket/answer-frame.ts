@@ -4,7 +4,7 @@ import { stillHolds, unauthenticated } from '#shared/application/access/authenti
 import { type EnterPorts, enterSession } from '#shared/application/access/enter-session.ts';
 import { type FoundSession, findSession, sessionNotFound } from '#shared/application/access/find-session.ts';
 import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
-import { noteRefusal } from '#shared/application/access/note-refusal.ts';
+import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { type AcceptPorts, acceptMessage } from '#shared/application/turn/accept-message.ts';
 import { answerCall, type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
@@ -47,7 +47,7 @@ export const answerFrame = async (
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem, { suggestions: actionNames });
     await act(ports, request, { action: decoded.value, settings });
   } catch (error) {
-    noteRefusal(ports.telemetry, error, { sessionId: request.sessionId });
+    recordRefusal(ports.telemetry, error, { sessionId: request.sessionId });
     await post(ports, request, { type: 'error', data: errorBody(error, request.correlationId) });
     if (isAppError(error) && error.code === 'unauthenticated')
       await ports.sockets.close(request.connectionId);

@@ -15,7 +15,7 @@ type Kind = {
   readonly expects: string;
   readonly metric: MetricName;
   readonly waitMsMax: number;
-  readonly lookMs: number;
+  readonly pollMs: number;
 };
 
 const marker = 'synthetic check, alive';
@@ -27,14 +27,14 @@ export const kinds: Readonly<Record<SyntheticTask['check'], Kind>> = {
     expects: '',
     metric: 'SyntheticTurnMs',
     waitMsMax: 60_000,
-    lookMs: 700,
+    pollMs: 700,
   },
   sandbox: {
     text: `$ echo "${marker}"`,
     expects: marker,
     metric: 'SyntheticSandboxMs',
     waitMsMax: 210_000,
-    lookMs: 5000,
+    pollMs: 5000,
   },
 };
 
@@ -90,7 +90,7 @@ const answeredAt = async ({ door, world }: CheckPorts, id: string, kind: Kind): 
   const until = world.now() + kind.waitMsMax;
   let since = -1;
   while (world.now() < until) {
-    await world.sleep(kind.lookMs);
+    await world.sleep(kind.pollMs);
     const path = `/sessions/${id}/events?since_index=${since}`;
     const { events, lastIndex } = await door.ask({ method: 'GET', path }, page);
     const end = events.find(({ type }) => type === 'completion');

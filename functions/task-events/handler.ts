@@ -12,7 +12,7 @@ import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { noteTaskEvent } from '#shared/application/sandbox/note-task-event.ts';
+import { recordTaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { type TaskStateChange, taskEvent } from './task-state-change.ts';
 
@@ -43,6 +43,6 @@ const ports = {
 export const handler = runtime.handler<EventBridgeEvent<'ECS Task State Change', TaskStateChange>, void>(
   async ({ detail, id }) => {
     runtime.follow(id);
-    if (detail.startedBy === environment.DEPLOYMENT) await noteTaskEvent(ports, taskEvent(detail), id);
+    if (detail.startedBy === environment.DEPLOYMENT) await recordTaskEvent(ports, taskEvent(detail), id);
   },
 );

@@ -2,7 +2,7 @@
  * The part of an ECS "Task State Change" event this platform reads
  * (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_task_events.html).
  */
-import type { TaskEvent } from '#shared/application/sandbox/note-task-event.ts';
+import type { TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { serverAddress } from '#shared/domain/sandbox.ts';
 import { stopReason } from '#shared/domain/stop-reason.ts';
 

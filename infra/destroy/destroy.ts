@@ -44,7 +44,7 @@ export const destroy = async (wish: DestroyWish): Promise<void> => {
     !(await person.agrees(`There is no way back. Type ${deployment} to destroy it: `, deployment))
   )
     throw new Failure('nothing was destroyed');
-  const stopping = { aws, say: person.say, lookMs: taskLookMs };
+  const stopping = { aws, say: person.say, pollMs: taskLookMs };
   await closeFunctions(stopping, inventory);
   await stopSandboxes(stopping, inventory);
   for (const stack of inventory.stacks) await deleteStack(person, stack);

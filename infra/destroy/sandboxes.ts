@@ -9,8 +9,8 @@ import type { Inventory } from './inventory.ts';
 
 const waitMsMax = 5 * 60_000;
 
-/** `lookMs`: between two looks at what still runs. */
-export type Stopping = { readonly aws: Aws; readonly say: (line: string) => void; readonly lookMs: number };
+/** `pollMs`: between two looks at what still runs. */
+export type Stopping = { readonly aws: Aws; readonly say: (line: string) => void; readonly pollMs: number };
 
 const gone = ['ResourceNotFoundException', 'ClusterNotFoundException'];
 
@@ -36,7 +36,7 @@ export const stopSandboxes = async (stopping: Stopping, { ofType }: Inventory): 
   for (const { physicalId: cluster } of ofType('AWS::ECS::Cluster')) await emptyCluster(stopping, cluster);
 };
 
-const emptyCluster = async ({ aws, say, lookMs }: Stopping, cluster: string): Promise<void> => {
+const emptyCluster = async ({ aws, say, pollMs }: Stopping, cluster: string): Promise<void> => {
   const until = Date.now() + waitMsMax;
   const asked = new Set<string>();
   for (;;) {
@@ -60,7 +60,7 @@ const emptyCluster = async ({ aws, say, lookMs }: Stopping, cluster: string): Pr
     if (Date.now() > until)
       throw new Failure(`${tasks.length} sandboxes do not stop`, ['Run it again: it goes on where it was.']);
     // Those that were just asked may be gone already.
-    if (asked.size === before) await sleep(lookMs);
+    if (asked.size === before) await sleep(pollMs);
   }
   say(`${asked.size} sandboxes were running, and none is`);
 };

@@ -31,7 +31,7 @@ export const openSecretRegistry = (
   const secrets = new Map(files.kept.map((secret) => [secret.name, secret]));
   const leaving = new Map<string, number>();
   const isLeaving = (name: string): boolean => now() < (leaving.get(name) ?? 0);
-  const forgetGone = (): void => {
+  const forgetDeleted = (): void => {
     for (const name of leaving.keys()) if (!isLeaving(name)) leaving.delete(name);
   };
   return {
@@ -49,7 +49,7 @@ export const openSecretRegistry = (
       return secret;
     },
     remove: async ({ name }) => {
-      forgetGone();
+      forgetDeleted();
       secrets.delete(name);
       leaving.set(name, now() + leavingMs);
       await files.remove(name);

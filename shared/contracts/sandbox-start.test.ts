@@ -35,11 +35,11 @@ describe('the log says of a start', () => {
   });
 
   test('which files did not come back: twenty by name, more are counted', () => {
-    const saysMissing = (count: number) =>
+    const reportsMissing = (count: number) =>
       startEntries({ ...start, restored: { ...restored, missing: missing(count) } })[1]?.data;
     const data = { kind: 'workspace_restored', files: 7, savedAt: savedIso };
-    expect(saysMissing(20)).toEqual({ ...data, missing: paths(20) });
-    expect(saysMissing(21)).toEqual({ ...data, missing: paths(20), missingCount: 21 });
+    expect(reportsMissing(20)).toEqual({ ...data, missing: paths(20) });
+    expect(reportsMissing(21)).toEqual({ ...data, missing: paths(20), missingCount: 21 });
   });
 
   test('why nothing was restored', () => {

@@ -41,7 +41,7 @@ export type SandboxRecord = {
   /** Somebody saves it for the last time until then at the latest. */
   readonly savingUntil?: number;
   /** ECS has taken the stop: there is nothing left to be saved. */
-  readonly stopAskedAt?: number;
+  readonly taskStopRequestedAt?: number;
   readonly stoppedAt?: number;
   readonly stoppedReason?: string;
   /** Why the one before it ended by itself, if it did: what it had not saved is gone. */

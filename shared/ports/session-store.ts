@@ -179,7 +179,7 @@ export interface SessionStore {
     call: { readonly key: string; readonly at: number; readonly until: number; readonly dueAt: number },
   ): Promise<Session | undefined>;
   /** Its sandbox is there: a `creating` session is `running`. */
-  noteRunning(id: SessionId): Promise<void>;
+  recordRunning(id: SessionId): Promise<void>;
   /** The call ended; the session is `ready` when it was the last. */
   endCall(
     id: SessionId,

@@ -40,9 +40,9 @@ export interface WorkspaceStore {
   /** Who claimed a pool entry's generation. */
   claimantOf(warm: SandboxName): Promise<SandboxName | undefined>;
   /** False when it has another task, or is over. */
-  noteTask(id: WorkspaceId, generation: number, taskArn: string): Promise<boolean>;
+  recordTask(id: WorkspaceId, generation: number, taskArn: string): Promise<boolean>;
   /** Its task runs at this address; false when it has another task, has passed or is beyond starting. */
-  noteAddress(
+  recordAddress(
     id: WorkspaceId,
     generation: number,
     task: { readonly taskArn: string; readonly address: string },
@@ -78,7 +78,7 @@ export interface WorkspaceStore {
   /** Gives the claim back: somebody else may save. */
   unclaimLastSave(id: WorkspaceId, generation: number): Promise<void>;
   /** ECS has taken the stop. */
-  noteStopAsked(id: WorkspaceId, generation: number, at: number): Promise<void>;
+  recordStopRequest(id: WorkspaceId, generation: number, at: number): Promise<void>;
   /** As `markStopping`, if none of its sessions moved since they were read: undefined when one did. */
   markIdle(
     workspace: Workspace,
@@ -92,13 +92,13 @@ export interface WorkspaceStore {
     stop: { readonly reason: string; readonly at: number },
   ): Promise<Workspace | undefined>;
   /** The checkpoint that follows `base`; false when another was noted meanwhile, or the sandbox has passed. */
-  noteCheckpoint(
+  recordCheckpoint(
     id: WorkspaceId,
     checkpoint: Checkpoint,
     base: { readonly id?: string | undefined; readonly logsSeen?: number | undefined },
   ): Promise<boolean>;
   /** That many lines of the sandbox's own log are kept. */
-  noteLogsSeen(id: WorkspaceId, generation: number, logsSeen: number): Promise<void>;
+  recordLogsSeen(id: WorkspaceId, generation: number, logsSeen: number): Promise<void>;
   /** Leases a preview port; the ports that are leased then, undefined when the sandbox is not ready. */
   leasePort(id: WorkspaceId, generation: number, port: number): Promise<readonly number[] | undefined>;
   /** Workspaces whose moment has come: a start or a stop that takes too long. */

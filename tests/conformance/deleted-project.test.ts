@@ -9,7 +9,7 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
-import { refuseIfGone } from '#shared/application/schedule/check-targets.ts';
+import { refuseIfDeleted } from '#shared/application/schedule/check-targets.ts';
 import { type DispatchPorts, dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
@@ -206,7 +206,7 @@ test('a schedule that is made while its project goes leaves it by itself', async
   await ports.projects.markDeleted(gone, at);
   const code = { code: 'project_not_found' };
   for (const schedule of [own, shared])
-    await expect(refuseIfGone(ports as never, schedule)).rejects.toMatchObject(code);
+    await expect(refuseIfDeleted(ports as never, schedule)).rejects.toMatchObject(code);
   expect((await ports.schedules.find(own.id))?.schedule.isDeleted).toBe(true);
   expect((await ports.schedules.find(shared.id))?.schedule.targets).toEqual([{ project: other }]);
 });

@@ -83,7 +83,7 @@ describe('calls of an execution session', () => {
       lastActiveAt: 2000,
       dueAt: 3000,
     });
-    await sessions.noteRunning(id);
+    await sessions.recordRunning(id);
     await sessions.beginCall(id, begin('b', 2010));
     expect(seen(await read(id))).toEqual({
       status: 'running',
@@ -111,7 +111,7 @@ describe('calls of an execution session', () => {
     const { sessions, create, read } = stores();
     const { id } = await create(newExecution());
     await atOnce(20, (index) => sessions.beginCall(id, begin(`call-${index}`, 2000)));
-    await sessions.noteRunning(id);
+    await sessions.recordRunning(id);
     await atOnce(20, (index) => sessions.endCall(id, finish(`call-${index}`, 3000)));
     expect(seen(await read(id))).toEqual({
       status: 'ready',
@@ -134,7 +134,7 @@ describe('calls of an execution session', () => {
     const { id } = await create(newExecution());
     await sessions.beginCall(id, begin('a', 2000));
     await sessions.beginCall(id, begin('b', 2000));
-    await sessions.noteRunning(id);
+    await sessions.recordRunning(id);
     await sessions.endCall(id, finish('a', 2010));
     await sessions.endCall(id, finish('a', 2020));
     expect(seen(await read(id))).toMatchObject({ status: 'running', runningCalls: { b: 2100 } });
@@ -178,10 +178,10 @@ describe('calls of an execution session', () => {
     const { sessions, create, read } = stores();
     const session = await create(newExecution());
     await sessions.beginCall(session.id, begin('a', 2000));
-    await sessions.noteRunning(session.id);
+    await sessions.recordRunning(session.id);
     await sessions.end(await read(session.id), { status: 'stopped', at: 2050, dueAt: farAway });
     await sessions.endCall(session.id, finish('a', 2060));
-    await sessions.noteRunning(session.id);
+    await sessions.recordRunning(session.id);
     expect(seen(await read(session.id))).toMatchObject({
       status: 'stopped',
       lastActiveAt: 2050,
@@ -199,6 +199,6 @@ test.each<[SessionStatus, SessionStatus]>([
 ])('a sandbox that is there makes a session that is %s one that is %s', async (before, after) => {
   const { sessions, create, read } = stores();
   const session = await create(newExecution({ status: before }));
-  await sessions.noteRunning(session.id);
+  await sessions.recordRunning(session.id);
   expect(await read(session.id)).toEqual({ ...session, status: after });
 });

@@ -115,7 +115,7 @@ export const onTable = (table: Table) => {
       );
       await workspaces.claimStart(id, newSandbox());
       if (state !== 'starting') {
-        await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address: 'http://127.0.0.1:1' });
+        await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address: 'http://127.0.0.1:1' });
         await workspaces.markReady(id, 1, 6000);
       }
       if (state === 'stopping' || state === 'stopped')

@@ -24,16 +24,16 @@ const stop = { reason: 'r', at: 70, dueAt: 80 };
 
 const said: Record<string, Said> = {
   claimStart: (store, id, generation) => store.claimStart(id, newSandbox({ generation, requestedAt: 1 })),
-  noteTask: (store, id, generation) => store.noteTask(id, generation, `task-${generation}`),
-  noteAddress: (store, id, generation) =>
-    store.noteAddress(id, generation, { taskArn: `task-${generation}`, address: `http://${generation}` }),
+  recordTask: (store, id, generation) => store.recordTask(id, generation, `task-${generation}`),
+  recordAddress: (store, id, generation) =>
+    store.recordAddress(id, generation, { taskArn: `task-${generation}`, address: `http://${generation}` }),
   claimRestore: (store, id, generation) => store.claimRestore(id, generation, { at: 10, until: 20 }),
   giveRestoreBack: (store, id, generation) => store.unclaimRestore(id, generation),
   markReady: (store, id, generation) => store.markReady(id, generation, 30),
-  noteLogsSeen: (store, id, generation) => store.noteLogsSeen(id, generation, 40 + generation),
+  recordLogsSeen: (store, id, generation) => store.recordLogsSeen(id, generation, 40 + generation),
   leasePort: (store, id, generation) => store.leasePort(id, generation, 8000 + generation),
-  noteCheckpoint: (store, id, generation) =>
-    store.noteCheckpoint(
+  recordCheckpoint: (store, id, generation) =>
+    store.recordCheckpoint(
       id,
       { id: `c${generation}`, sha256: 'a', savedAt: 50, generation, files: 1, bytes: 1 },
       {},
@@ -42,7 +42,7 @@ const said: Record<string, Said> = {
   markStopping: (store, id, generation) => store.markStopping(id, generation, stop),
   claimLastSave: (store, id, generation) => store.claimLastSave(id, generation, { at: 71, until: 72 }),
   giveLastSaveBack: (store, id, generation) => store.unclaimLastSave(id, generation),
-  noteStopAsked: (store, id, generation) => store.noteStopAsked(id, generation, 75),
+  recordStopRequest: (store, id, generation) => store.recordStopRequest(id, generation, 75),
   markIdle: (store, id, generation) => store.markIdle(asRead(id, generation), [], stop),
   markStopped: (store, id, generation) => store.markStopped(id, generation, { reason: 's', at: 90 }),
 };

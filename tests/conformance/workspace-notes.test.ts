@@ -28,11 +28,11 @@ describe('a checkpoint', () => {
     const { workspaces, readWorkspace } = stores();
     const before = await inState('ready');
     const { id } = before;
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('a'), { id: 'other' })).toBe(false);
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('a'), {})).toBe(true);
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('b'), {})).toBe(false);
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('b'), { id: 'a', logsSeen: 12 })).toBe(true);
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('c'), { id: 'a' })).toBe(false);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('a'), { id: 'other' })).toBe(false);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('a'), {})).toBe(true);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('b'), {})).toBe(false);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('b'), { id: 'a', logsSeen: 12 })).toBe(true);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('c'), { id: 'a' })).toBe(false);
     expect(await readWorkspace(id)).toEqual({
       ...before,
       checkpoint: checkpointOf('b'),
@@ -43,17 +43,19 @@ describe('a checkpoint', () => {
   test('of twenty that follow the same one is noted once', async () => {
     const { workspaces } = stores();
     const { id } = await inState('ready');
-    const noted = await atOnce(20, (index) => workspaces.noteCheckpoint(id, checkpointOf(String(index)), {}));
+    const noted = await atOnce(20, (index) =>
+      workspaces.recordCheckpoint(id, checkpointOf(String(index)), {}),
+    );
     expect(tally(noted)).toEqual({ true: 1, false: 19 });
   });
 
   test('survives its sandbox, and one of an older sandbox is refused', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('stopped');
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('last'), {})).toBe(true);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('last'), {})).toBe(true);
     await workspaces.claimStart(id, newSandbox({ generation: 2 }));
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('late'), { id: 'last' })).toBe(false);
-    expect(await workspaces.noteCheckpoint(id, checkpointOf('next', 2), { id: 'last' })).toBe(true);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('late'), { id: 'last' })).toBe(false);
+    expect(await workspaces.recordCheckpoint(id, checkpointOf('next', 2), { id: 'last' })).toBe(true);
     expect((await readWorkspace(id)).checkpoint).toEqual(checkpointOf('next', 2));
   });
 });

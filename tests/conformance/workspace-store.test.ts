@@ -80,7 +80,7 @@ describe('a start', () => {
     const { id } = await inState('ready');
     const next = newSandbox({ generation: 2, requestedAt: 9000, lost: 'it stopped' });
     await workspaces.leasePort(id, 1, 8000);
-    await workspaces.noteLogsSeen(id, 1, 7);
+    await workspaces.recordLogsSeen(id, 1, 7);
     expect(await workspaces.claimStart(id, next)).toBe(false);
     await workspaces.markStopping(id, 1, stop(7000));
     expect(await workspaces.claimStart(id, next)).toBe(false);
@@ -107,25 +107,25 @@ describe('a start', () => {
   test('is noted: the task while it is not stopped, the address while it starts', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');
-    expect(await workspaces.noteTask(id, 1, 'task-1')).toBe(true);
-    expect(await workspaces.noteAddress(id, 1, { taskArn: 'another', address })).toBe(false);
-    expect(await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
+    expect(await workspaces.recordTask(id, 1, 'task-1')).toBe(true);
+    expect(await workspaces.recordAddress(id, 1, { taskArn: 'another', address })).toBe(false);
+    expect(await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
     expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ taskArn: 'task-1', address }));
     await workspaces.markReady(id, 1, 6000);
-    expect(await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address: 'http://late' })).toBe(false);
+    expect(await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address: 'http://late' })).toBe(false);
     await workspaces.markStopping(id, 1, stop(7000));
-    expect(await workspaces.noteTask(id, 1, 'another')).toBe(false);
-    expect(await workspaces.noteTask(id, 1, 'task-1')).toBe(true);
+    expect(await workspaces.recordTask(id, 1, 'another')).toBe(false);
+    expect(await workspaces.recordTask(id, 1, 'task-1')).toBe(true);
     await workspaces.markStopped(id, 1, { reason: 'gone', at: 8000 });
-    expect(await workspaces.noteTask(id, 1, 'task-1')).toBe(false);
+    expect(await workspaces.recordTask(id, 1, 'task-1')).toBe(false);
     expect((await readWorkspace(id)).sandbox).toMatchObject({ taskArn: 'task-1', address });
   });
 
   test('that runs is noted with its task in one write, by whoever hears of it first', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');
-    expect(await workspaces.noteAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
-    expect(await workspaces.noteTask(id, 1, 'another')).toBe(false);
+    expect(await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
+    expect(await workspaces.recordTask(id, 1, 'another')).toBe(false);
     expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ taskArn: 'task-1', address }));
   });
 });
@@ -325,10 +325,10 @@ describe('a stop', () => {
     expect([await claim(8499, 9000), await claim(8500, 9000)]).toEqual([false, true]);
     await workspaces.unclaimLastSave(id, 1);
     expect(await claim(8501, 9001)).toBe(true);
-    await workspaces.noteStopAsked(id, 1, 8600);
-    await workspaces.noteStopAsked(id, 1, 8700);
+    await workspaces.recordStopRequest(id, 1, 8600);
+    await workspaces.recordStopRequest(id, 1, 8700);
     const { sandbox } = await readWorkspace(id);
-    expect([sandbox?.stopAskedAt, sandbox?.savingUntil]).toEqual([8600, undefined]);
+    expect([sandbox?.taskStopRequestedAt, sandbox?.savingUntil]).toEqual([8600, undefined]);
     expect(await claim(9999, 10_000)).toBe(false);
   });
 

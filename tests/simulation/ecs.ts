@@ -3,7 +3,7 @@
  * twice, in another order or not at all, and a list that is a little behind.
  */
 
-import type { TaskEvent } from '#shared/application/sandbox/note-task-event.ts';
+import type { TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
 import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';

@@ -3,7 +3,7 @@
  * invoked at least once, late, twice, or not at all where the janitor makes up for it.
  */
 import { greetConnection } from '#shared/application/connection/greet-connection.ts';
-import { noteTaskEvent, type TaskEvent } from '#shared/application/sandbox/note-task-event.ts';
+import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { runTurn } from '#shared/application/turn/run-turn.ts';
 import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
@@ -123,7 +123,7 @@ export class Platform {
     void this.#lambda.background({
       name: 'task-events',
       timeoutMs: requestMs,
-      run: (ports) => noteTaskEvent(ports, event, 'event'),
+      run: (ports) => recordTaskEvent(ports, event, 'event'),
     });
   }
 }

@@ -79,7 +79,7 @@ export const openQuietPorts = () => {
     start: async ({ token }) => {
       const [id = '', generation = ''] = token.split(':');
       const taskArn = `task ${token}`;
-      await workspaces.noteAddress(id as WorkspaceId, Number(generation), { taskArn, address });
+      await workspaces.recordAddress(id as WorkspaceId, Number(generation), { taskArn, address });
       return taskArn;
     },
     stop: async (taskArn) => void invoked.push(`StopTask ${taskArn}`),

@@ -125,7 +125,7 @@ export class SandboxChecker {
   /** A janitor reads a sandbox to save it for the last time. */
   savesLast({ workspaceId, generation }: LiveSandbox): void {
     const { sandbox } = workspaceOf(this.#options.table, workspaceId);
-    if (sandbox?.generation === generation && sandbox.stopAskedAt !== undefined)
+    if (sandbox?.generation === generation && sandbox.taskStopRequestedAt !== undefined)
       this.#violate('nothing is saved once ECS has taken the stop', `${workspaceId}: ${generation}`);
   }
 

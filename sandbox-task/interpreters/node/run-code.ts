@@ -22,7 +22,7 @@ export type Ended = {
 };
 
 /** How often is looked whether anything is pending, in milliseconds. */
-const lookMs = 10;
+const pollMs = 10;
 
 class ExitRequest extends Error {
   override readonly name = 'ExitRequest';
@@ -115,7 +115,7 @@ const untilIdle = (before: Pending, call: RunningCall): Promise<void> =>
     const look = (): void => {
       if (running !== call || !isMorePending(before)) finish();
     };
-    const timer = setInterval(look, lookMs).unref();
+    const timer = setInterval(look, pollMs).unref();
     // An empty event loop would end the process without looking again.
     call.onEmpty = finish;
     setImmediate(look);

@@ -109,11 +109,11 @@ const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
       await Promise.all(running);
       const UploadId = await begun?.catch(() => undefined);
       if (UploadId === undefined) return;
-      await client.send(new AbortMultipartUploadCommand({ ...ref, UploadId })).catch(forgiveGone);
+      await client.send(new AbortMultipartUploadCommand({ ...ref, UploadId })).catch(ignoreNotFound);
     },
   };
 };
 
-const forgiveGone = (cause: unknown): void => {
+const ignoreNotFound = (cause: unknown): void => {
   if (!(cause instanceof Error) || cause.name !== 'NoSuchUpload') throw cause;
 };

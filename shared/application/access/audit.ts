@@ -42,9 +42,9 @@ export const audit = async (
 ): Promise<void> => {
   const row = auditRow(principal, world.now(), entry);
   await auditLog.append(row);
-  noteAudit(telemetry, row);
+  recordAudit(telemetry, row);
 };
 
 /** The same in the function's log, for a row that another write has made. */
-export const noteAudit = (telemetry: Telemetry, { actor, ...row }: AuditRow): void =>
+export const recordAudit = (telemetry: Telemetry, { actor, ...row }: AuditRow): void =>
   telemetry.info('audit', { event: 'audit', actor: actor.id, ...row });

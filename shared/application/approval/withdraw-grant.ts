@@ -10,7 +10,7 @@ import type { Grant } from '../../domain/turn/grant.ts';
 import { grantsInForce } from '../../domain/turn/policy.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
-import { type AuditPorts, auditRow, noteAudit } from '../access/audit.ts';
+import { type AuditPorts, auditRow, recordAudit } from '../access/audit.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
 import { commitUnleased } from '../turn/commit-unleased.ts';
 import { type Found, type MovePorts, moveTurn } from '../turn/move-turn.ts';
@@ -81,7 +81,7 @@ const withdrawFrom = async (
         ? await fromTurn(ports, current, { withdrawal, row })
         : await fromSession(ports, current, { withdrawal, row });
     if (isDone) {
-      noteAudit(ports.telemetry, row);
+      recordAudit(ports.telemetry, row);
       return grant;
     }
     current = await ports.sessions.getWithTurn(session.id);

@@ -124,7 +124,7 @@ const runCall = async (
   const { correlationId, signal } = wait;
   const { sandbox, start, workspace } = opened;
   refuseCancelled(signal);
-  if (session.status === 'creating') await ports.sessions.noteRunning(session.id);
+  if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
   const startedAt = ports.world.now();
   const saving = keepSaving(ports, sandbox);
   const call = {

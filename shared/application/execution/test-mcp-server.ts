@@ -3,7 +3,7 @@ import type { CheckTimes } from '../../domain/mcp/health.ts';
 import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { isElsewhere } from '../../domain/mcp/validate.ts';
-import { type CheckPorts, type McpOutcome, noteOutcome, probe } from '../registry/check-mcp-server.ts';
+import { type CheckPorts, type McpOutcome, probe, recordOutcome } from '../registry/check-mcp-server.ts';
 import {
   mcpServerNotFound,
   projectOfRequest,
@@ -11,7 +11,7 @@ import {
   type RegistryRequest,
   requireName,
 } from '../registry/registry-change.ts';
-import { type InsideProbe, type InsideProbePorts, probeInside } from './probe-inside.ts';
+import { type InsideProbe, type InsideProbePorts, probeSandbox } from './probe-sandbox.ts';
 
 export type TryPorts = CheckPorts & InsideProbePorts;
 export type TestPorts = TryPorts & Pick<RegistryPorts, 'projects'>;
@@ -39,7 +39,7 @@ export const tryMcpServer = async (
   const { config } = server;
   const outcome =
     config.transport === 'stdio'
-      ? await probeInside(ports, { ...server, config }, inside)
+      ? await probeSandbox(ports, { ...server, config }, inside)
       : await probe(ports, server, config);
   await noteOnLatest(ports, server, { outcome, times });
   return outcome;
@@ -49,12 +49,12 @@ export const tryMcpServer = async (
 const noteOnLatest = async (
   ports: CheckPorts,
   tested: McpServer,
-  seen: Parameters<typeof noteOutcome>[2],
+  seen: Parameters<typeof recordOutcome>[2],
 ): Promise<void> => {
   let server: McpServer | undefined = tested;
   for (let attempt = 0; attempt < mcpChangeTriesMax; attempt += 1) {
     if (server === undefined || isElsewhere(server.config, tested.config)) return;
-    if ((await noteOutcome(ports, server, seen)) !== undefined) return;
+    if ((await recordOutcome(ports, server, seen)) !== undefined) return;
     server = await ports.mcpServers.get(tested.project, tested.name);
   }
 };

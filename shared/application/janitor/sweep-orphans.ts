@@ -14,7 +14,7 @@ import { isEnded } from '../../domain/session.ts';
 import type { HostTask, SandboxHost } from '../../ports/sandbox-host.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
-import { noteStopped, type TaskPorts } from '../sandbox/note-task-event.ts';
+import { recordStopped, type TaskPorts } from '../sandbox/record-task-event.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 
 export type OrphanPorts = TaskPorts & {
@@ -146,7 +146,7 @@ const sweepTaskless = async (
       const task = tasks.get(sandbox?.taskArn ?? '');
       if (sandbox === undefined || (task !== undefined && task.lastStatus !== 'STOPPED')) continue;
       const why = task?.stoppedReason ?? 'its task is gone';
-      await noteStopped(ports, { workspaceId: id, generation: sandbox.generation }, why);
+      await recordStopped(ports, { workspaceId: id, generation: sandbox.generation }, why);
       lost += 1;
     }
   }

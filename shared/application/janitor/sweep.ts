@@ -15,9 +15,9 @@ import {
   sweepStep,
 } from '../../domain/session-lifetime.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
-import { noteStartFailed } from '../sandbox/note-start-failed.ts';
+import { type FailurePorts, publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
+import { recordStartFailure } from '../sandbox/record-start-failure.ts';
 import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
-import { type FailurePorts, tellSandboxFailed } from '../sandbox/tell-sandbox-failed.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { type EndPorts, endSession, leaveBehind } from '../turn/end-session.ts';
 
@@ -135,10 +135,10 @@ const sweepWorkspace = async (
       const { id: workspaceId, project, sandbox } = workspace;
       const reason = 'it took too long to start';
       if (ports.world.now() - sandbox.requestedAt >= sandboxStartMsMax)
-        await tellSandboxFailed(ports, { workspaceId, generation: sandbox.generation });
+        await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
       // The index may be late: one that is ready by now, or is being filled, stays.
       if (await requestStop(ports, workspace, { reason, correlationId, only: 'starting' }))
-        noteStartFailed(ports.telemetry, { workspaceId, project, sandbox }, reason);
+        recordStartFailure(ports.telemetry, { workspaceId, project, sandbox }, reason);
       return;
     }
     case 'stopping':

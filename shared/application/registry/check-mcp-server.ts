@@ -47,7 +47,7 @@ export const checkServer = async (
   if (dueAt === undefined || config.transport === 'stdio') return undefined;
   const claimed = await ports.mcpServers.replace(server, { version: server.version, dueAt });
   if (claimed === undefined) return undefined;
-  return noteOutcome(ports, claimed, { outcome: await probe(ports, claimed, config), times });
+  return recordOutcome(ports, claimed, { outcome: await probe(ports, claimed, config), times });
 };
 
 /** Connects and lists, in five seconds; whatever goes wrong is the server's failure, in words without secrets. */
@@ -94,7 +94,7 @@ const aborted = (late: AbortSignal, done: AbortSignal): Promise<never> =>
 export type Noted = { readonly server: McpServer; readonly dueAt?: number };
 
 /** Writes an outcome over the server as it was read; undefined when it was changed since. */
-export const noteOutcome = async (
+export const recordOutcome = async (
   ports: NotePorts,
   server: McpServer,
   { outcome, times }: { readonly outcome: McpOutcome; readonly times: CheckTimes },
@@ -139,7 +139,7 @@ export type Use = {
  * What a turn saw of a server when it used it: counts like a check, unless something newer is known, so that of calls
  * that fail together one counts. A success that says nothing new writes nothing.
  */
-export const noteUse = async (
+export const recordUse = async (
   ports: NotePorts,
   used: McpServer,
   { outcome, startedAt, times }: Use,
@@ -147,7 +147,7 @@ export const noteUse = async (
   const server = await ports.mcpServers.get(used.project, used.name);
   if (server === undefined || isElsewhere(server.config, used.config)) return;
   if ((server.health.lastCheck ?? 0) >= startedAt || saysNothingNew(server, outcome)) return;
-  await noteOutcome(ports, server, { outcome, times });
+  await recordOutcome(ports, server, { outcome, times });
 };
 
 const saysNothingNew = ({ health, tools }: McpServer, outcome: McpOutcome): boolean => {

@@ -24,7 +24,7 @@ import type { RemoteTarget } from '../../ports/remote-mcp.ts';
 import { type TestPorts, testMcpServer } from '../execution/test-mcp-server.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
 import { changeMcpServer, switchMcpServer } from './change-mcp-server.ts';
-import { checkServer, noteUse } from './check-mcp-server.ts';
+import { checkServer, recordUse } from './check-mcp-server.ts';
 import { addMcpServer, listMcpServers, removeMcpServer } from './manage-mcp-servers.ts';
 import type { RegistryPorts } from './registry-change.ts';
 import { type McpSweepPorts, sweepMcpServers } from './sweep-mcp-servers.ts';
@@ -614,9 +614,9 @@ describe('testing', () => {
 });
 
 describe('what a turn sees', () => {
-  const use = async (outcome: Parameters<typeof noteUse>[2]['outcome'], startedAt: number) => {
+  const use = async (outcome: Parameters<typeof recordUse>[2]['outcome'], startedAt: number) => {
     const server = await registry.get();
-    if (server !== undefined) await noteUse(registry.ports, server, { outcome, startedAt, times });
+    if (server !== undefined) await recordUse(registry.ports, server, { outcome, startedAt, times });
     return registry.get();
   };
   const failed = { ok: false, error: 'no answer' } as const;
@@ -652,10 +652,10 @@ describe('what a turn sees', () => {
     const server = await registry.get();
     await changeMcpServer(registry.ports, asked(), { name: 'one', change: { url: 'https://b.example.com' } });
     const seen = { outcome: failed, startedAt: start + 1, times };
-    if (server !== undefined) await noteUse(registry.ports, server, seen);
+    if (server !== undefined) await recordUse(registry.ports, server, seen);
     expect((await registry.get())?.health.consecutiveFailures).toBe(0);
     await removeMcpServer(registry.ports, asked(), 'one');
-    if (server !== undefined) await noteUse(registry.ports, server, seen);
+    if (server !== undefined) await recordUse(registry.ports, server, seen);
     expect(await registry.get()).toBeUndefined();
   });
 });

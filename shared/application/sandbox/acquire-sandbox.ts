@@ -10,8 +10,9 @@ import { sandboxTrustMs, sandboxWaitMsMax } from '../../domain/limits.ts';
 import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
 import { type LocatePorts, type Locator, openLocator } from './locate-sandbox.ts';
-import { noteStartFailed } from './note-start-failed.ts';
+import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
+import { recordStartFailure } from './record-start-failure.ts';
 import {
   noCapacity,
   reissueStart,
@@ -20,7 +21,6 @@ import {
   startSandbox,
 } from './start-sandbox.ts';
 import { requestStop } from './stop-sandbox.ts';
-import { tellSandboxFailed } from './tell-sandbox-failed.ts';
 import { type VerifyPorts, verifySandbox } from './verify-sandbox.ts';
 
 export type AcquirePorts = StartPorts & ReadyPorts & VerifyPorts & LocatePorts;
@@ -128,11 +128,11 @@ const tryOnce = async (
       const reason = 'it did not become ready in time';
       const stop = { reason, correlationId: request.correlationId, only: 'starting' } as const;
       if (sandbox !== undefined)
-        await tellSandboxFailed(ports, { workspaceId, generation: sandbox.generation });
+        await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
       // One that moved since it was read is looked at again.
       if (!(await requestStop(ports, workspace, stop))) return 'not-yet';
       if (sandbox !== undefined)
-        noteStartFailed(ports.telemetry, { workspaceId, project: workspace.project, sandbox }, reason);
+        recordStartFailure(ports.telemetry, { workspaceId, project: workspace.project, sandbox }, reason);
       throw startFailed(reason);
     }
     case 'wait':

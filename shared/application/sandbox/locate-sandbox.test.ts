@@ -20,9 +20,9 @@ const portsOf = (answer: () => readonly Partial<HostTask>[]) => {
     },
     workspaces: {
       get: () => Promise.resolve(workspace),
-      noteTask: (_id: WorkspaceId, generation: number, taskArn: string) =>
+      recordTask: (_id: WorkspaceId, generation: number, taskArn: string) =>
         Promise.resolve(done.push(`task ${generation} ${taskArn}`)),
-      noteAddress: (_id: WorkspaceId, generation: number, running: HostTask) =>
+      recordAddress: (_id: WorkspaceId, generation: number, running: HostTask) =>
         Promise.resolve(done.push(`runs ${generation} ${running.taskArn} ${running.address}`) > 0),
       markStopped: (_id: WorkspaceId, generation: number, { reason }: { readonly reason: string }) => {
         done.push(`stopped ${generation} ${reason}`);

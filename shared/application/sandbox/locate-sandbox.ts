@@ -5,7 +5,7 @@
  */
 import { locateEveryMs } from '../../domain/limits.ts';
 import type { SandboxHost } from '../../ports/sandbox-host.ts';
-import { noteTaskEvent, type TaskPorts } from './note-task-event.ts';
+import { recordTaskEvent, type TaskPorts } from './record-task-event.ts';
 
 export type LocatePorts = TaskPorts & { readonly host: Pick<SandboxHost, 'describe'> };
 
@@ -21,7 +21,7 @@ export const openLocator = (ports: LocatePorts, correlationId: string): Locator 
     try {
       const [task] = await ports.host.describe([taskArn]);
       if (task !== undefined)
-        await noteTaskEvent(ports, { ...task, desiredStatus: 'RUNNING' }, correlationId);
+        await recordTaskEvent(ports, { ...task, desiredStatus: 'RUNNING' }, correlationId);
     } catch (error) {
       ports.telemetry.warn('a sandbox that starts was not located', { taskArn, error });
     }

@@ -55,7 +55,7 @@ const tryCheckpoint = async (
   const logsSeen = await keepLines(ports, workspace.id, outcome.logs);
   if (outcome.status === 'unchanged') {
     if (logsSeen !== undefined)
-      await ports.workspaces.noteLogsSeen(workspace.id, sandbox.generation, logsSeen);
+      await ports.workspaces.recordLogsSeen(workspace.id, sandbox.generation, logsSeen);
     return { status: 'saved', leftOut: [], ...ofShared };
   }
   const checkpoint = checkpointOf(ports, outcome, sandbox.generation);
@@ -113,7 +113,7 @@ const saveBesideOthers = async (
 
 /** False when another checkpoint was noted meanwhile. */
 const isNoted = ({ workspaces }: SavePorts, { workspaceId, checkpoint, base }: CheckpointNote) =>
-  workspaces.noteCheckpoint(workspaceId, checkpoint, base);
+  workspaces.recordCheckpoint(workspaceId, checkpoint, base);
 
 const sharedReport = (
   { telemetry }: SavePorts,

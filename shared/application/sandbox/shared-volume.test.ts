@@ -62,7 +62,7 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
       },
       unclaimRestore: async () => void asked.push(['unclaim']),
       markReady: async () => true,
-      noteCheckpoint: async () => true,
+      recordCheckpoint: async () => true,
     },
     link: { fetch: async () => new Response('{}') },
     sandboxLog: {

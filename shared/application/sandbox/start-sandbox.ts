@@ -15,8 +15,8 @@ import type { SandboxHost } from '../../ports/sandbox-host.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 import type { World } from '../../ports/world.ts';
-import { noteStartFailed } from './note-start-failed.ts';
-import { type FailurePorts, tellSandboxFailed } from './tell-sandbox-failed.ts';
+import { type FailurePorts, publishSandboxFailure } from './publish-sandbox-failure.ts';
+import { recordStartFailure } from './record-start-failure.ts';
 
 export type SandboxRequest = {
   readonly workspaceId: WorkspaceId;
@@ -156,8 +156,8 @@ const giveUp = async (
 ): Promise<void> => {
   const { workspaces, telemetry, world } = ports;
   const { generation } = sandbox;
-  await tellSandboxFailed(ports, { workspaceId, generation });
-  noteStartFailed(telemetry, { workspaceId, project, sandbox }, reason);
+  await publishSandboxFailure(ports, { workspaceId, generation });
+  recordStartFailure(telemetry, { workspaceId, project, sandbox }, reason);
   await workspaces.markStopped(workspaceId, generation, { reason, at: world.now() });
 };
 
@@ -193,5 +193,5 @@ const startTask = async (ports: TaskStartPorts, { workspaceId, sandbox }: Named)
     template,
     bearerHash: ports.bearerHash(workspaceId, generation),
   });
-  await ports.workspaces.noteTask(workspaceId, generation, taskArn);
+  await ports.workspaces.recordTask(workspaceId, generation, taskArn);
 };

@@ -31,7 +31,7 @@ const open = async () => {
   };
   await ports.workspaces.create(workspace);
   await ports.workspaces.claimStart(id, newSandbox({ requestedAt: clock.now }));
-  await ports.workspaces.noteAddress(id, 1, { taskArn: 'task-1', address });
+  await ports.workspaces.recordAddress(id, 1, { taskArn: 'task-1', address });
   const read = async (): Promise<Workspace> => (await ports.workspaces.get(id)) ?? workspace;
   return {
     ...{ ...quiet, ports: ownPorts, id, saves, read },

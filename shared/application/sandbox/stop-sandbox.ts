@@ -63,8 +63,8 @@ export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): 
 
 /** A save that fails is told with `savedAt`, and the sandbox stopped all the same. False while somebody else saves it. */
 const saveLast = async (ports: FinishStopPorts, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
-  const { generation, address, readyAt, stopAskedAt, flavor } = record;
-  if (address === undefined || readyAt === undefined || stopAskedAt !== undefined || isPoolEntry(id))
+  const { generation, address, readyAt, taskStopRequestedAt, flavor } = record;
+  if (address === undefined || readyAt === undefined || taskStopRequestedAt !== undefined || isPoolEntry(id))
     return true;
   const at = ports.world.now();
   const claim = { at, until: at + lastSaveMsMax };
@@ -96,5 +96,5 @@ const askStop = async (
     await workspaces.unclaimLastSave(id, generation);
     return;
   }
-  await workspaces.noteStopAsked(id, generation, world.now());
+  await workspaces.recordStopRequest(id, generation, world.now());
 };

@@ -6,7 +6,7 @@ import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
 import type { SandboxHost } from '../../ports/sandbox-host.ts';
 import type { SandboxLink } from '../../ports/sandbox-link.ts';
-import { noteStopped, type TaskPorts } from './note-task-event.ts';
+import { recordStopped, type TaskPorts } from './record-task-event.ts';
 
 export type VerifyPorts = TaskPorts & {
   readonly link: SandboxLink;
@@ -24,7 +24,7 @@ export const verifySandbox = async (
   const [task] = taskArn === undefined ? [] : await ports.host.describe([taskArn]);
   if (task !== undefined && task.lastStatus !== 'STOPPED') return 'silent';
   const { workspaceId, generation } = sandbox;
-  await noteStopped(ports, { workspaceId, generation }, task?.stoppedReason ?? 'its task is gone');
+  await recordStopped(ports, { workspaceId, generation }, task?.stoppedReason ?? 'its task is gone');
   return 'gone';
 };
 

@@ -24,7 +24,7 @@ export const checkTargets = async (
  * Who deletes a project marks it and then looks for its schedules; who makes one makes it and then looks for the mark.
  * So one of the two takes the project out.
  */
-export const refuseIfGone = async (
+export const refuseIfDeleted = async (
   ports: TargetPorts & LeavePorts,
   { id, targets }: Schedule,
 ): Promise<void> => {

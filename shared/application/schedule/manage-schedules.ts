@@ -25,7 +25,7 @@ import {
   type ScheduleRequest,
   tooManySchedules,
 } from './change-schedule.ts';
-import { checkTargets, refuseIfGone, type TargetPorts } from './check-targets.ts';
+import { checkTargets, refuseIfDeleted, type TargetPorts } from './check-targets.ts';
 import { newRuns } from './run-schedule.ts';
 
 export type ManagePorts = SchedulePorts & TargetPorts;
@@ -65,7 +65,7 @@ export const createSchedule = async (
   );
   const limits = { dueAt: scheduleDueAt(schedule, now), schedulesMax: schedulesPerProjectMax };
   if ((await ports.schedules.create(schedule, limits)) === 'full') throw tooManySchedules();
-  await refuseIfGone(ports, schedule);
+  await refuseIfDeleted(ports, schedule);
   await announce(ports, request, { action: 'schedule.create', id: schedule.id });
   return { schedule, pins: new Map(), open: [] };
 };
@@ -85,7 +85,7 @@ export const updateSchedule = async (
   const written = await changeSchedule(ports, { id, principal }, (schedule, now) => ({
     next: changed(schedule, { fields, principal, now }),
   }));
-  if (fields.targets !== undefined) await refuseIfGone(ports, written);
+  if (fields.targets !== undefined) await refuseIfDeleted(ports, written);
   await announce(ports, request, { action: 'schedule.update', id: found.schedule.id });
   return findSchedule(ports, { id, principal, intent: 'write' });
 };

@@ -7,7 +7,7 @@ import type { ProjectStore } from '../../ports/project-store.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import { findProject } from '../access/find-project.ts';
 import { findSchedule, isReadable } from '../access/find-schedule.ts';
-import { type LookPorts, lookAtRun } from './look-at-run.ts';
+import { type LookPorts, pollRun } from './poll-run.ts';
 
 type ListPorts = {
   readonly schedules: ScheduleStore;
@@ -56,7 +56,7 @@ export const scheduleHistory = async (
   const all = new Map([...going, ...ended.runs].map((run) => [runName(run), run]));
   const sorted = [...all.values()].sort((one, other) => (runName(one) < runName(other) ? 1 : -1));
   const shown = sorted.slice(0, itemsMax);
-  const looks = await Promise.all(shown.map((run) => lookAtRun(ports, run)));
+  const looks = await Promise.all(shown.map((run) => pollRun(ports, run)));
   const last = shown.at(-1);
   const hasMore = sorted.length > shown.length || ended.next !== undefined;
   return {

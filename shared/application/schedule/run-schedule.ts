@@ -11,7 +11,7 @@ import { isLateStart, type Run, runName } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
 import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import type { Scheduler } from '../../ports/scheduler.ts';
-import { type DrivePorts, driveRuns } from './drive-runs.ts';
+import { advanceRuns, type DrivePorts } from './advance-runs.ts';
 
 export type DispatchPorts = DrivePorts & { readonly scheduler: Scheduler };
 
@@ -30,12 +30,12 @@ export const dispatchSchedule = async (ports: DispatchPorts, tending: Dispatchin
     if (state === undefined) return;
     const step = stepOf(state.schedule, tending, ports.world.now());
     if (step.step === 'clear') return clear(ports, state);
-    if (step.step === 'rest') return driveRuns(ports, { state, claimed, correlationId });
+    if (step.step === 'rest') return advanceRuns(ports, { state, claimed, correlationId });
     try {
       for (const run of await take(ports, state.schedule, step)) claimed.add(run);
     } catch (error) {
       // What is claimed is started all the same: whoever comes next arms.
-      await driveRuns(ports, { state, claimed, correlationId });
+      await advanceRuns(ports, { state, claimed, correlationId });
       throw error;
     }
   }

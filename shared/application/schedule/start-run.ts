@@ -16,7 +16,7 @@ import { isAppError } from '../../errors.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { World } from '../../ports/world.ts';
-import { end } from './look-at-run.ts';
+import { end } from './poll-run.ts';
 import type { Conversation, Converse, Spawn } from './schedule-conversation.ts';
 
 export type StartPorts = {

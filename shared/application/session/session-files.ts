@@ -14,7 +14,7 @@ import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
 import { type Opening, type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
 import { type SavePorts, saveWorkspace } from '../sandbox/save-workspace.ts';
-import { type LookPorts, lookAtFiles } from './look-at-files.ts';
+import { browseFiles, type LookPorts } from './browse-files.ts';
 
 export type FilePorts = OpenSandboxPorts & SavePorts & LookPorts & { readonly link: SandboxLink };
 
@@ -35,7 +35,7 @@ export const fetchFiles = async (
   const asked = want === 'file' ? filePath(path) : `/files?path=${encodeURIComponent(path)}`;
   const wanted = { ...request(options), method: 'GET', path: asked };
   if (mayUse(principal, 'own:write')) return ask(ports, await sandboxOf(ports, options), wanted);
-  return orRefuse(await lookAtFiles(ports, session, { want, path, signal: opening.signal, request: wanted }));
+  return orRefuse(await browseFiles(ports, session, { want, path, signal: opening.signal, request: wanted }));
 };
 
 export const readWorkspaceFile = async (

@@ -17,7 +17,7 @@ import { AppError, isAppError } from '../../errors.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { RemoteMcp } from '../../ports/remote-mcp.ts';
 import type { ToolOutcome, ToolProgress } from '../../ports/sandbox-tools.ts';
-import { type NotePorts, noteUse } from '../registry/check-mcp-server.ts';
+import { type NotePorts, recordUse } from '../registry/check-mcp-server.ts';
 import { programOf, targetOf } from '../registry/mcp-target.ts';
 import { textOf } from './bound-result.ts';
 
@@ -51,7 +51,7 @@ export const callRemote = async (ports: RegisteredPorts, call: RegisteredCall): 
     );
     const startedAt = ports.world.now();
     const outcome = await ports.remoteMcp.call({ target, tool: route.tool, args, onProgress, signal });
-    if (!signal.aborted) await noteCall(ports, server, { outcome, startedAt });
+    if (!signal.aborted) await recordCall(ports, server, { outcome, startedAt });
     return outcome.status === 'failed' ? hidden(outcome, config, secrets) : outcome;
   } catch (error) {
     return refusal(ports, error);
@@ -75,7 +75,7 @@ export const callStdio = async (
     const asked = { server: program, tool: route.tool, arguments: args, timeout };
     const outcome = spoken(await run({ name: 'mcp_call', args: asked }));
     if (outcome.status !== 'lost' && !call.signal.aborted)
-      await noteCall(ports, server, { outcome, startedAt });
+      await recordCall(ports, server, { outcome, startedAt });
     return outcome.status === 'failed' ? hidden(outcome, config, secrets) : outcome;
   } catch (error) {
     return refusal(ports, error);
@@ -130,7 +130,7 @@ const hidden = (outcome: Failed, config: McpServerConfig, secrets: Texts): Faile
 type Called = { readonly outcome: ToolOutcome; readonly startedAt: number };
 
 /** A call that went as the registry expects says nothing new, and costs nothing more. */
-const noteCall = async (
+const recordCall = async (
   ports: RegisteredPorts,
   server: McpServer,
   { outcome, startedAt }: Called,
@@ -141,7 +141,7 @@ const noteCall = async (
   const error = 'message' in outcome ? outcome.message : '';
   const seen = isAway ? ({ ok: false, error } as const) : ({ ok: true } as const);
   try {
-    await noteUse(ports, server, { outcome: seen, startedAt, times: ports.mcpTimes });
+    await recordUse(ports, server, { outcome: seen, startedAt, times: ports.mcpTimes });
   } catch (cause) {
     ports.telemetry.warn('the use of an MCP server was not noted', { error: cause });
   }

@@ -13,7 +13,7 @@ import { approvalRequest } from '../../domain/turn/calls.ts';
 import { type Decision, decidedEvent, firstOffered, judge } from '../../domain/turn/decision.ts';
 import type { Deciding, ToolCall, TurnEvent, TurnLimits, TurnState } from '../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import { type AuditEntry, type AuditPorts, audit, auditRow, noteAudit } from '../access/audit.ts';
+import { type AuditEntry, type AuditPorts, audit, auditRow, recordAudit } from '../access/audit.ts';
 import { type Found, type MovePorts, moveTurn } from './move-turn.ts';
 import { noteApproval } from './note-approval.ts';
 import { noPendingCall } from './settle-call.ts';
@@ -81,7 +81,7 @@ const decide = async (ports: DecidePorts, found: Found, request: Made): Promise<
     limits,
   });
   if (moved === 'late' || prepared === undefined) throw noPendingCall(decision.callId, firstOffered);
-  noteAudit(ports.telemetry, rowOf(prepared));
+  recordAudit(ports.telemetry, rowOf(prepared));
   const { call, event } = prepared;
   noteApproval(ports.telemetry, session, { call, event });
   return {

@@ -86,7 +86,7 @@ export const createWebhook = async (
   };
   const secret = webhookSecrets.newSecret();
   await add(ports, webhook, secret);
-  await refuseIfGone(ports, webhook);
+  await refuseIfDeleted(ports, webhook);
   await audit(ports, principal, entryOf('webhook.create', webhook));
   return { webhook, secret };
 };
@@ -128,7 +128,7 @@ const add = async ({ webhooks }: WebhookPorts, webhook: Webhook, secret: string)
 };
 
 /** A project that was deleted concurrently may have been emptied before this webhook was in it. */
-const refuseIfGone = async (
+const refuseIfDeleted = async (
   { projects, webhooks }: WebhookPorts,
   { id, project }: Webhook,
 ): Promise<void> => {

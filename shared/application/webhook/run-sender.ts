@@ -7,8 +7,8 @@ import { isAccepted } from '../../domain/webhook/delivery.ts';
 import { sweptMax } from '../../domain/webhook/limits.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import { AppError } from '../../errors.ts';
+import { distributeNotices } from './distribute-notices.ts';
 import { type SenderPorts, type SenderRun, sendDeliveries } from './send-deliveries.ts';
-import { spreadNotices } from './spread-notices.ts';
 
 export type RunPorts = SenderPorts;
 
@@ -22,7 +22,7 @@ export type SenderWork = SenderRun & {
 export type SenderReport = { readonly webhooks: number; readonly failed: number };
 
 export const runSender = async (ports: RunPorts, work: SenderWork): Promise<SenderReport> => {
-  const { heard, failed } = await spreadNotices(ports, work);
+  const { heard, failed } = await distributeNotices(ports, work);
   const all = [...new Set([...heard, ...work.webhooks])];
   const results = await Promise.allSettled(all.map((id) => sendDeliveries(ports, id, work)));
   const failures = results.filter((result) => result.status === 'rejected');

@@ -190,7 +190,7 @@ const sandbox = fc.record(
     lost: fc.string(),
     restoringUntil: count,
     savingUntil: count,
-    stopAskedAt: count,
+    taskStopRequestedAt: count,
     ports: fc.array(fc.integer({ min: 8000, max: 8999 }), { maxLength: 5 }),
     logsSeen: count,
   },

@@ -16,7 +16,7 @@ export const sandboxRecord = z.object({
   readyAt: epochMs.exactOptional(),
   stopRequestedAt: epochMs.exactOptional(),
   savingUntil: epochMs.exactOptional(),
-  stopAskedAt: epochMs.exactOptional(),
+  taskStopRequestedAt: epochMs.exactOptional(),
   stoppedAt: epochMs.exactOptional(),
   stoppedReason: z.string().exactOptional(),
   lost: z.string().exactOptional(),

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { answer, type McpAuthPorts } from '../../../functions/mcp/answer.ts';
+import { answer, type McpAuthPorts } from '../../../functions/mcp/authenticate-request.ts';
 import type { McpPorts, McpSettings } from '../../../functions/mcp/define-tool.ts';
 import { everything } from './everything.ts';
 

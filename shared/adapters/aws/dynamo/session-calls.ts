@@ -80,8 +80,8 @@ const beginIn = (table: Table, id: SessionId, { key, at, until, dueAt, isCreatin
     names: { '#call': key },
   });
 
-export const noteRunning =
-  (table: Table): SessionStore['noteRunning'] =>
+export const recordRunning =
+  (table: Table): SessionStore['recordRunning'] =>
   async (id) => {
     await change(table, id, {
       when: '#status IN (:creating, :ready)',

@@ -10,7 +10,7 @@ import { type HistoryOptions, plainHistory } from './history-items.ts';
 import { accept } from './inbox.ts';
 import { releaseLease, renewLease, takeLease } from './lease.ts';
 import { pageOfProject } from './project-pages.ts';
-import { beginCall, endCall, noteRunning, touch } from './session-calls.ts';
+import { beginCall, endCall, recordRunning, touch } from './session-calls.ts';
 import { descendants, wake } from './session-children.ts';
 import { ownerPartition, sessionFrom } from './session-items.ts';
 import { create, end, forget, postpone, removeUnused } from './session-life.ts';
@@ -63,7 +63,7 @@ export const makeSessionStore = (table: Table, options: HistoryOptions = plainHi
   history: history(table),
   touch: touch(table),
   beginCall: beginCall(table),
-  noteRunning: noteRunning(table),
+  recordRunning: recordRunning(table),
   endCall: endCall(table),
   end: end(table),
   removeUnused: removeUnused(table),

@@ -122,7 +122,7 @@ export const lastSaveClaimed = (
   generation: number,
   { at, until }: { readonly at: number; readonly until: number },
 ): Change => ({
-  when: `${isStopping} AND attribute_not_exists(#sandbox.stopAskedAt) AND (attribute_not_exists(#sandbox.savingUntil) OR #sandbox.savingUntil <= :at)`,
+  when: `${isStopping} AND attribute_not_exists(#sandbox.taskStopRequestedAt) AND (attribute_not_exists(#sandbox.savingUntil) OR #sandbox.savingUntil <= :at)`,
   set: 'SET #sandbox.savingUntil = :until',
   values: { ...stoppingValues(generation), ':at': at, ':until': until },
 });
@@ -135,7 +135,7 @@ export const lastSaveGivenBack = (generation: number): Change => ({
 
 export const stopAsked = (generation: number, at: number): Change => ({
   when: isStopping,
-  set: 'SET #sandbox.stopAskedAt = if_not_exists(#sandbox.stopAskedAt, :at) REMOVE #sandbox.savingUntil',
+  set: 'SET #sandbox.taskStopRequestedAt = if_not_exists(#sandbox.taskStopRequestedAt, :at) REMOVE #sandbox.savingUntil',
   values: { ...stoppingValues(generation), ':at': at },
 });
 

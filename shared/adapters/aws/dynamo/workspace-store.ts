@@ -51,8 +51,8 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
       isChanged(id, canStart(id, sandbox, sandbox.requestedAt + sandboxStartMsMax)),
     claimWarm: claimWarm(table),
     claimantOf: claimantOf(table),
-    noteTask: (id, generation, taskArn) => isChanged(id, taskNoted(generation, taskArn)),
-    noteAddress: (id, generation, task) => isChanged(id, addressNoted(generation, task)),
+    recordTask: (id, generation, taskArn) => isChanged(id, taskNoted(generation, taskArn)),
+    recordAddress: (id, generation, task) => isChanged(id, addressNoted(generation, task)),
     claimRestore: (id, generation, claim) => isChanged(id, restoreClaimed(generation, claim)),
     unclaimRestore: async (id, generation) => {
       await change(id, restoreGivenBack(generation));
@@ -64,12 +64,12 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     unclaimLastSave: async (id, generation) => {
       await change(id, lastSaveGivenBack(generation));
     },
-    noteStopAsked: async (id, generation, at) => {
+    recordStopRequest: async (id, generation, at) => {
       await change(id, stopAsked(generation, at));
     },
     markStopped: (id, generation, stop) => change(id, stopped(generation, stop)),
-    noteCheckpoint: (id, checkpoint, base) => isChanged(id, checkpointed(checkpoint, base)),
-    noteLogsSeen: async (id, generation, lines) => {
+    recordCheckpoint: (id, checkpoint, base) => isChanged(id, checkpointed(checkpoint, base)),
+    recordLogsSeen: async (id, generation, lines) => {
       await change(id, logsSeen(generation, lines));
     },
     leasePort: async (id, generation, port) =>

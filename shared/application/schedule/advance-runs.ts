@@ -15,7 +15,7 @@ import type { Telemetry } from '../../ports/telemetry.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import { stillHolds } from '../access/authenticate.ts';
 import { noticesOf, sendNotices, type TellPorts } from '../events/tell-webhooks.ts';
-import { end, type LookPorts, lookAtRun } from './look-at-run.ts';
+import { end, type LookPorts, pollRun } from './poll-run.ts';
 import { type StartPorts, startRun } from './start-run.ts';
 
 export type DrivePorts = StartPorts &
@@ -35,11 +35,11 @@ export type Drive = {
   readonly correlationId: string;
 };
 
-export const driveRuns = async (ports: DrivePorts, drive: Drive): Promise<void> => {
+export const advanceRuns = async (ports: DrivePorts, drive: Drive): Promise<void> => {
   const { schedule, open } = drive.state;
   const byTarget = Map.groupBy(open, ({ target }) => (target === undefined ? '' : targetKey(target)));
   const results = await Promise.allSettled(
-    [...byTarget.values()].map((runs) => driveTarget(ports, runs, drive)),
+    [...byTarget.values()].map((runs) => advanceTarget(ports, runs, drive)),
   );
   for (const result of results)
     if (result.status === 'rejected')
@@ -52,7 +52,7 @@ export const driveRuns = async (ports: DrivePorts, drive: Drive): Promise<void> 
 };
 
 /** Oldest first, so that each knows which of its elders have ended. */
-const driveTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Drive): Promise<void> => {
+const advanceTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Drive): Promise<void> => {
   const now = ports.world.now();
   const isOurs = (run: Run): boolean => drive.claimed.has(runName(run)) || (run.dueAt ?? 0) <= now;
   const last = runs.findLastIndex((run) => run.state !== 'running' && isOurs(run));
@@ -61,13 +61,15 @@ const driveTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Drive
     // Whoever stands before one that shall start is looked at now.
     const isAsked = isOurs(run) || (run.state === 'running' && index < last);
     const open = standing.filter(({ state }) => isOpen(state));
-    standing.push(isAsked ? await driveRun(ports, run, { ...drive, state: { ...drive.state, open } }) : run);
+    standing.push(
+      isAsked ? await advanceRun(ports, run, { ...drive, state: { ...drive.state, open } }) : run,
+    );
   }
 };
 
-const driveRun = async (ports: DrivePorts, run: Run, drive: Drive): Promise<Run> => {
+const advanceRun = async (ports: DrivePorts, run: Run, drive: Drive): Promise<Run> => {
   if (run.state === 'running') {
-    const { run: seen, over } = await lookAtRun(ports, run);
+    const { run: seen, over } = await pollRun(ports, run);
     const isMine = await keep(ports, seen, drive.state.schedule);
     if (isMine && over !== undefined) await ports.converse.end(over, drive.correlationId);
     return seen;

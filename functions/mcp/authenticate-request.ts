@@ -2,7 +2,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
-import { noteRefusal } from '#shared/application/access/note-refusal.ts';
+import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
 import { errorBody, errorStatus } from '#shared/errors.ts';
@@ -35,7 +35,7 @@ export const answer = async (
     const context = { ports: await open(), settings, principal, correlationId };
     return named(toResult(await answerMcp(toRequest(event), makeServer, context)), correlationId);
   } catch (error) {
-    noteRefusal(auth.telemetry, error);
+    recordRefusal(auth.telemetry, error);
     return named(failure(error, correlationId), correlationId);
   }
 };

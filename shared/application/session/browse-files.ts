@@ -23,7 +23,7 @@ type Look = Omit<SavedFileRequest, 'checkpoint'> & {
   readonly request: LinkRequest;
 };
 
-export const lookAtFiles = async (
+export const browseFiles = async (
   ports: LookPorts,
   session: Session,
   { request, ...options }: Look,

@@ -13,9 +13,9 @@ import type { SandboxLog } from '../../ports/sandbox-log.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName, WorkspaceStore } from '../../ports/workspace-store.ts';
 import { type SayPorts, say } from '../events/say.ts';
-import { noteStartFailed } from './note-start-failed.ts';
+import { type FailurePorts, publishSandboxFailure } from './publish-sandbox-failure.ts';
+import { recordStartFailure } from './record-start-failure.ts';
 import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
-import { type FailurePorts, tellSandboxFailed } from './tell-sandbox-failed.ts';
 
 export type TaskPorts = SayPorts &
   FailurePorts &
@@ -31,7 +31,7 @@ export type TaskEvent = {
   readonly stoppedReason?: string;
 };
 
-export const noteTaskEvent = async (
+export const recordTaskEvent = async (
   ports: TaskPorts,
   event: TaskEvent,
   correlationId: string,
@@ -41,27 +41,27 @@ export const noteTaskEvent = async (
   const isEntry = isPoolEntry(named.workspaceId);
   const task = (isEntry ? await ports.workspaces.claimantOf(named) : undefined) ?? named;
   if (event.lastStatus !== 'STOPPED' && event.desiredStatus !== 'STOPPED')
-    return event.lastStatus === 'RUNNING' ? noteRunning(ports, task, event) : undefined;
+    return event.lastStatus === 'RUNNING' ? recordRunning(ports, task, event) : undefined;
   const workspace = await ports.workspaces.get(task.workspaceId);
   if (workspace === undefined || isOfAnother(workspace, task, event)) return;
   if (event.lastStatus === 'STOPPED')
-    return noteStopped(ports, task, event.stoppedReason ?? 'the task stopped');
-  await noteStopping(ports, workspace, { task, event, correlationId });
+    return recordStopped(ports, task, event.stoppedReason ?? 'the task stopped');
+  await recordStopping(ports, workspace, { task, event, correlationId });
 };
 
 /** A second task under the same name is an orphan: what becomes of it is nothing to the sandbox. */
 const isOfAnother = ({ sandbox }: Workspace, { generation }: SandboxName, { taskArn }: TaskEvent): boolean =>
   sandbox?.generation === generation && sandbox.taskArn !== undefined && sandbox.taskArn !== taskArn;
 
-const noteRunning = async (
+const recordRunning = async (
   { workspaces, world }: TaskPorts,
   { workspaceId, generation }: SandboxName,
   { taskArn, address }: TaskEvent,
 ): Promise<void> => {
   if (address === undefined) return;
-  if (!(await workspaces.noteAddress(workspaceId, generation, { taskArn, address }))) {
+  if (!(await workspaces.recordAddress(workspaceId, generation, { taskArn, address }))) {
     // One that is stopping may know its task from nowhere else, and is stopped by it.
-    await workspaces.noteTask(workspaceId, generation, taskArn);
+    await workspaces.recordTask(workspaceId, generation, taskArn);
     return;
   }
   // Nobody waits for a pool entry: who claims it sees whether it answers.
@@ -75,7 +75,7 @@ type StoppingTask = {
 };
 
 /** ECS takes the task away: what is in it is saved while it still answers. */
-const noteStopping = async (
+const recordStopping = async (
   ports: TaskPorts,
   workspace: Workspace,
   { task, event, correlationId }: StoppingTask,
@@ -87,12 +87,12 @@ const noteStopping = async (
 };
 
 /** Told once, however often it is said. */
-export const noteStopped = async (
+export const recordStopped = async (
   ports: TaskPorts,
   { workspaceId, generation }: SandboxName,
   why: string,
 ): Promise<void> => {
-  if (!isPoolEntry(workspaceId)) await tellSandboxFailed(ports, { workspaceId, generation });
+  if (!isPoolEntry(workspaceId)) await publishSandboxFailure(ports, { workspaceId, generation });
   const at = ports.world.now();
   const stopped = await ports.workspaces.markStopped(workspaceId, generation, { reason: why, at });
   if (stopped === undefined) return;
@@ -111,7 +111,7 @@ const countEnd = (telemetry: Telemetry, { id: workspaceId, project, sandbox }: W
   const { reason, isUnplanned } = end;
   if (sandbox === undefined) return;
   if (isUnplanned && sandbox.readyAt === undefined) {
-    noteStartFailed(telemetry, { workspaceId, project, sandbox }, reason);
+    recordStartFailure(telemetry, { workspaceId, project, sandbox }, reason);
     return;
   }
   if (isUnplanned) telemetry.count('SandboxesLost');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { taskGroup } from '../../domain/sandbox.ts';
-import { noteTaskEvent } from './note-task-event.ts';
+import { recordTaskEvent } from './record-task-event.ts';
 
 const address = 'http://10.42.0.9:8080';
 
@@ -16,7 +16,7 @@ const open = async () => {
   await workspaces.claimStart(id, newSandbox());
   const say = (taskArn: string, lastStatus: string, more: object = {}) => {
     const event = { taskArn, group: taskGroup(id, 1), lastStatus, desiredStatus: 'RUNNING', ...more };
-    return noteTaskEvent(quiet.ports, event, 'c');
+    return recordTaskEvent(quiet.ports, event, 'c');
   };
   const read = async () => (await workspaces.get(id))?.sandbox;
   quiet.takeRequests();

@@ -27,7 +27,7 @@ export type Spread = {
 };
 
 /** One failure stops no other notice. Notices whose address is not known yet stay for the sweep. */
-export const spreadNotices = async (
+export const distributeNotices = async (
   ports: SpreadPorts,
   { notices, publicUrl }: Spreading,
 ): Promise<Spread> => {

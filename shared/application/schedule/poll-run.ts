@@ -18,7 +18,7 @@ export type LookPorts = {
 /** `over`: its session, when it was made for this run alone and nobody has said anything in it since. */
 export type Look = { readonly run: Run; readonly over?: Session };
 
-export const lookAtRun = async (ports: LookPorts, run: Run): Promise<Look> => {
+export const pollRun = async (ports: LookPorts, run: Run): Promise<Look> => {
   const { session: id, message } = run;
   if (run.state !== 'running' || id === undefined || message === undefined) return { run };
   const asked = { ...run, session: id, message };

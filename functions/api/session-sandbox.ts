@@ -10,9 +10,9 @@ import type { ErrorCode } from '#shared/errors.ts';
 import type { ApiEvent } from './api-request.ts';
 import type { SessionPorts } from './session-routes.ts';
 
-export type InsidePorts = SessionPorts & OpenSandboxPorts & SavePorts & FilePorts;
+export type SessionSandboxPorts = SessionPorts & OpenSandboxPorts & SavePorts & FilePorts;
 
-export type InsideSettings = { readonly lifetimes: Lifetimes };
+export type SessionSandboxSettings = { readonly lifetimes: Lifetimes };
 
 /** What can go wrong on the way. */
 export const insideErrors = [
@@ -23,17 +23,17 @@ export const insideErrors = [
   'sandbox_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-export const inside = async (
-  ports: InsidePorts,
+export const sessionSandbox = async (
+  ports: SessionSandboxPorts,
   event: ApiEvent,
   options: OpenRequest,
 ): Promise<LiveSandbox> => (await acquireInside(ports, event, options)).sandbox;
 
-type OpenRequest = { readonly session: Session; readonly settings: InsideSettings };
+type OpenRequest = { readonly session: Session; readonly settings: SessionSandboxSettings };
 
 /** With its workspace, as it was read on the way. */
 export const acquireInside = (
-  ports: InsidePorts,
+  ports: SessionSandboxPorts,
   event: ApiEvent,
   { session, settings: { lifetimes } }: OpenRequest,
 ): Promise<AcquiredSandbox> =>

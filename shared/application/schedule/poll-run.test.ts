@@ -5,7 +5,7 @@ import type { MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import type { Run } from '../../domain/schedule/run.ts';
 import type { ScheduleId } from '../../domain/schedule/schedule.ts';
 import type { Session, SessionStatus } from '../../domain/session.ts';
-import { type LookPorts, lookAtRun } from './look-at-run.ts';
+import { type LookPorts, pollRun } from './poll-run.ts';
 
 const message = 'mine' as MessageId;
 const now = 10_000_000;
@@ -70,7 +70,7 @@ const portsOf = (standing: Standing | undefined): LookPorts & { readonly asked: 
   };
 };
 const look = async (standing: Standing | undefined, change: Partial<Run> = {}) =>
-  lookAtRun(portsOf(standing), run(change));
+  pollRun(portsOf(standing), run(change));
 
 test('a run that has begun is remembered to have, and looked at again', async () => {
   const { run: seen, over } = await look({ lastSeq: 3, logs: [[said(3)]] });
@@ -134,7 +134,7 @@ test.each(['claimed', 'queued', 'success', 'failed', 'skipped'] as const)(
   'a run that is %s is left alone',
   async (state) => {
     const ports = portsOf({ lastSeq: 4, logs: [[said(3), completed(4)]] });
-    expect(await lookAtRun(ports, run({ state }))).toEqual({ run: run({ state }) });
+    expect(await pollRun(ports, run({ state }))).toEqual({ run: run({ state }) });
     expect(ports.asked).toEqual([]);
   },
 );

@@ -29,7 +29,7 @@ export type InsideProbe = {
 type StdioServer = Pick<McpServer, 'project' | 'name'> & { readonly config: StdioConfig };
 
 /** Whatever goes wrong is the server's failure, in words without secrets. */
-export const probeInside = async (
+export const probeSandbox = async (
   ports: InsideProbePorts,
   server: StdioServer,
   probe: InsideProbe,

@@ -24,7 +24,7 @@ export type FailurePorts = SendPorts & {
 export type Failed = { readonly workspaceId: WorkspaceId; readonly generation: number };
 
 /** One notice for each session that uses it, up to a bound. Without a webhook for it, one query is all that is read. */
-export const tellSandboxFailed = async (
+export const publishSandboxFailure = async (
   ports: FailurePorts,
   { workspaceId, generation }: Failed,
 ): Promise<void> => {

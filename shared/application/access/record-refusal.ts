@@ -4,7 +4,7 @@ import type { LogFields, Telemetry } from '../../ports/telemetry.ts';
 
 const faultFrom = 500;
 
-export const noteRefusal = (telemetry: Telemetry, error: unknown, about: LogFields = {}): void => {
+export const recordRefusal = (telemetry: Telemetry, error: unknown, about: LogFields = {}): void => {
   if (!isAppError(error)) {
     telemetry.error('a request failed', {
       event: 'request_refused',

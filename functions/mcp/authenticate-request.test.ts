@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { answer, type McpAuthPorts } from './answer.ts';
+import { answer, type McpAuthPorts } from './authenticate-request.ts';
 import { defineTool, type McpPorts, type McpSettings } from './define-tool.ts';
 import { toolServer } from './tool-server.ts';
 

@@ -3,7 +3,7 @@ import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxRecord } from '../../domain/sandbox.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
-export const noteStartFailed = (
+export const recordStartFailure = (
   telemetry: Telemetry,
   {
     workspaceId,

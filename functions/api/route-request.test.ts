@@ -4,9 +4,9 @@ import * as z from 'zod';
 import type { Permission } from '#shared/domain/access.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
-import { answerWith, type Doors } from './answer.ts';
 import { type ApiEvent, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
+import { answerWith, type Doors } from './route-request.ts';
 
 const contract = { summary: 'Try something', answers: { 200: z.object({}) } };
 const query = z.object({ page_size: z.coerce.number().int().max(9).default(5) });

@@ -9,7 +9,7 @@ import httpRouter, { type Route } from '@middy/http-router';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
-import { noteRefusal } from '#shared/application/access/note-refusal.ts';
+import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { requirePermission } from '#shared/application/access/require-permission.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import { bearerToken } from '#shared/contracts/bearer.ts';
@@ -37,7 +37,7 @@ export const answerWith = async (
     await throttle(ports, event.principal);
     return named(await routed(routes)(event, context), requestId);
   } catch (error) {
-    noteRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
+    recordRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
     const { headers, ...answer } = failure(error, requestId);
     // A page may read refusals of its own origin as it reads answers: `retry-after`, for example.
     return named({ ...answer, headers: { ...headers, ...(target === undefined ? {} : fence) } }, requestId);
