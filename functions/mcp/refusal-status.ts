@@ -9,7 +9,7 @@
 const missingCapability = -32021;
 const methodNotFound = -32601;
 
-/** How long a head waits for its first bytes: what is refused is refused sooner. */
+/** The time that a head waits for its first bytes: what is refused is refused sooner. */
 const firstBytesMsMax = 50;
 const refusalCharactersMax = 64 * 1024;
 

@@ -105,7 +105,7 @@ export const environments = {
     ...table.shape,
     ...sockets.shape,
     ...modelSettings.shape,
-    /** Whether agents are offered the tool that starts others. */
+    /** True when agents are offered the tool that starts others. */
     MAX_RECURSION_DEPTH: treeSettings.shape.MAX_RECURSION_DEPTH,
   }),
   turn: z.object({
@@ -186,7 +186,7 @@ export const environments = {
     ...webhooks.shape,
     ...webhookSettings.shape,
     ...sandboxes.shape,
-    /** Whether the limits of sandboxes hold here. */
+    /** True when the limits of sandboxes hold here. */
     SANDBOX_LIMITS: z
       .enum(['enforced', 'best effort'])
       .default('enforced')
@@ -241,7 +241,7 @@ export const readEnvironment = <F extends FunctionName>(
 
 type LifetimeVariables = z.output<typeof lifetimeSettings>;
 
-/** How long sessions, their sandboxes and what is left of them live, in milliseconds. */
+/** The time that sessions, their sandboxes and what is left of them live, in milliseconds. */
 export const lifetimesOf = (variables: LifetimeVariables) => ({
   idleMs: variables.MAX_IDLE_TIME_MS,
   executionIdleMs: variables.MSB_SESSION_TIMEOUT_SECONDS * 1000,

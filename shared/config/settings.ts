@@ -78,7 +78,7 @@ export const turnSettings = z.object({
   MAX_HISTORY_MESSAGES: integer(2, 1000).default(50),
   MAX_STEPS_PER_TURN: integer(1, 500).default(50),
   MAX_COST_USD: amount(0, 100_000).default(10),
-  /** How long a turn's holder may be silent before another takes over. */
+  /** The time that a turn's holder may be silent before another takes over. */
   TURN_LEASE_SECONDS: integer(3, 300).default(30),
   /** Prices of models as JSON, beside and before those that are known. */
   MODEL_PRICES: prices.optional(),
@@ -127,7 +127,7 @@ export const mcpSettings = z.object({
     .refine((entries) => entries.every(isHost))
     .describe('host or host:port, several with commas between')
     .default([]),
-  /** How often a healthy one is checked. */
+  /** The interval at which a healthy one is checked. */
   MCP_CHECK_SECONDS: integer(1, 3600).default(60),
 });
 
@@ -158,7 +158,7 @@ export const volumeSettings = z.object({
     .default('/shared'),
 });
 
-/** Whether the platform tries itself by the clock; on one machine only if it is set. */
+/** True when the platform tries itself by the clock; on one machine only if it is set. */
 export const checkSettings = z.object({ SYNTHETIC_CHECK: flag.default(true) });
 
 /** All of them, as an operator sets them. */
@@ -184,7 +184,7 @@ export const operatorSettings = z.object({
 export const localSettings = z.object({
   PORT: integer(0, 65_535).default(4350),
   SALLYPORT_HOME: text.optional(),
-  /** How often the janitor sweeps on this machine. */
+  /** The interval at which the janitor sweeps on this machine. */
   SALLYPORT_SWEEP_SECONDS: integer(1, 3600).default(60),
   SALLYPORT_TOKEN: z
     .string()

@@ -18,7 +18,7 @@ import { givenId, givenUuid } from './given-id.ts';
 const clientId = z.string().min(1).max(clientIdCharactersMax);
 const modelName = z.string().min(1).max(256);
 
-/** How long a text may be is asked where it is accepted: too long is another refusal than wrong. */
+/** The length of a text is checked where it is accepted: too long is another refusal than wrong. */
 export const userMessage = z.object({
   text: z.string().min(1).describe(`At most ${messageTextBytesMax} bytes.`),
   messageId: clientId.optional(),

@@ -70,7 +70,7 @@ const kindMayUse = (kind: ScopeKind, permission: Permission): boolean => {
   }
 };
 
-/** Whether a scope may use a door at all; of a resource that is found, `mayRead` or `mayWrite` is asked instead. */
+/** True when a scope may use a door at all; of a resource that is found, `mayRead` or `mayWrite` is asked instead. */
 export const mayUse = ({ scope }: Pick<Principal, 'scope'>, permission: Permission): boolean =>
   kindMayUse(scopeKind(scope), permission);
 

@@ -13,7 +13,7 @@ export const workspaceEntriesMax = 50_000;
 /** Of a shared volume: each entry is an object, and so a request at every start. Its bytes have a workspace's bound. */
 export const sharedEntriesMax = 10_000;
 
-/** How long a saved checkpoint is good enough while a call or a turn goes on, in milliseconds. */
+/** The time that a saved checkpoint is good enough while a call or a turn goes on, in milliseconds. */
 export const checkpointEveryMs = 60_000;
 
 /** Names a manifest in the bucket, and the hash it must have. */
@@ -79,7 +79,7 @@ export const isWorthCompacting = ({ entries, packs }: Pick<Manifest, 'entries' |
 const compactionSlackBytes = 4 * 1_048_576;
 
 /**
- * Whether both say the same of a workspace, in any order. A restored file's time is what the file system
+ * True when both say the same of a workspace, in any order. A restored file's time is what the file system
  * made of it, so times count in whole milliseconds.
  */
 export const isUnchanged = (base: readonly ManifestEntry[], now: readonly ManifestEntry[]): boolean => {

@@ -32,11 +32,11 @@ export const answerArgumentsBytesMax = 1.5 * 1_048_576;
 export const editedBytesMax = 1.25 * 1_048_576;
 /** Bytes of the arguments of one answer's calls as the history keeps them for the model, which wrote them. */
 export const historyArgumentsBytesMax = 200 * 1024;
-/** How long deltas gather before they are sent, in milliseconds. */
+/** The time that deltas gather before they are sent, in milliseconds. */
 export const deltaBatchMs = 50;
-/** How often the list of watching connections is read again while a turn streams, in milliseconds. */
+/** The interval at which the list of watching connections is read again while a turn streams, in milliseconds. */
 export const watcherRefreshMs = 2000;
-/** How often one piece of work is handed from function to function before the janitor has to drive it on. */
+/** The number of times that one piece of work is handed from function to function before the janitor has to drive it on. */
 export const turnHopsMax = 200;
 /** Bytes of one tool result in the log: its event, with its names, has `eventBytesMax`. The whole of a longer one is a file. */
 export const resultBytesMax = 250 * 1024;
@@ -50,7 +50,7 @@ export const addressLateMs = 5000;
 export const locateEveryMs = 5000;
 /** A sandbox that is not ready by then has failed to start, in milliseconds. */
 export const sandboxStartMsMax = 180_000;
-/** How long one request waits for a sandbox that starts, in milliseconds. */
+/** The time that one request waits for a sandbox that starts, in milliseconds. */
 export const sandboxWaitMsMax = 120_000;
 /** A stop that ECS has not confirmed is asked for again after this long, in milliseconds. */
 export const stopRetryMs = 30_000;
@@ -89,15 +89,15 @@ export const slotWaitSecondsMax = 60;
 export const heartbeatMs = 5000;
 /** Capacity refused by ECS is asked for again this often before the start fails, or a smaller size is tried. */
 export const capacityTriesMax = 4;
-/** How long a claimed restore holds others off, in milliseconds. */
+/** The time that a claimed restore holds others off, in milliseconds. */
 export const restoreMsMax = 150_000;
-/** How long a claimed last save holds others off, in milliseconds: as long as a janitor may run. */
+/** The time that a claimed last save holds others off, in milliseconds: as long as a janitor may run. */
 export const lastSaveMsMax = 300_000;
 /** A live sandbox is looked at again after this long, in milliseconds. */
 export const sandboxLookMs = 3_600_000;
 /** What one save may take, in milliseconds: who waits for more of it counts as gone. */
 export const saveMsMax = 150_000;
-/** How long a sandbox that fell silent under a call is asked again, in milliseconds. */
+/** The time that a sandbox that fell silent under a call is asked again, in milliseconds. */
 export const toolSilenceMsMax = 90_000;
 /** A failed last save is tried this often before the sandbox is stopped without it. */
 export const lastSaveTriesMax = 3;
@@ -116,7 +116,7 @@ export const previewSecondsMax = 3600;
 export const sandboxLogSecondsMax = 86_400;
 /** Lines in one answer of `/logs`. */
 export const logLinesMax = 2000;
-/** How often the counted slots are compared with those taken, after a change, in milliseconds. */
+/** The interval at which the counted slots are compared with those taken, after a change, in milliseconds. */
 export const slotAuditMs = 300_000;
 /** Timeout of one execution, in seconds: what may be asked for. */
 export const executionSecondsMax = 300;
@@ -129,13 +129,13 @@ export const toolNamesMax = 200;
 export const listingPagesMax = 10;
 /** Characters of a turn's request and answer where turns are shown in short. */
 export const turnTextCharactersMax = 200;
-/** How long the deletion of a workspace waits for its sandbox to stop before it is tried again, in milliseconds. */
+/** The time that the deletion of a workspace waits for its sandbox to stop before it is tried again, in milliseconds. */
 export const deletionWaitMsMax = 90_000;
 /** The table remembers that a project was deleted for so long, in seconds: whoever made a session in it meanwhile looks. */
 export const deletedProjectSecondsMax = 86_400;
-/** How long one request waits for the end of a turn, in milliseconds: less than a function may run. */
+/** The time that one request waits for the end of a turn, in milliseconds: less than a function may run. */
 export const completionWaitMsMax = 840_000;
-/** How often a log is looked at while somebody waits for it, in milliseconds: often at first. */
+/** The interval at which a log is looked at while a caller waits for it, in milliseconds: often at first. */
 export const logLookMsMin = 500;
 export const logLookMsMax = 2000;
 /** Secrets one project may have. */

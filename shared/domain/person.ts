@@ -75,6 +75,6 @@ const namedScopes = (value: unknown): readonly Scope[] => {
   return [...new Set(words.flatMap((word) => decodeScope(word) ?? []))];
 };
 
-/** Whether a person's sign-in still holds. One that does not say until when never does. */
+/** True when a person's sign-in still holds. One that does not say until when never does. */
 export const isSignedIn = ({ expiresAt }: Pick<Principal, 'expiresAt'>, now: number): boolean =>
   expiresAt !== undefined && now < expiresAt;

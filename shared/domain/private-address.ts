@@ -66,7 +66,7 @@ export type Endpoint = {
 
 const entryPattern = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?$/i;
 
-/** Whether one of `entries` (`host` or `host:port`) names the endpoint, by the host as it was written. */
+/** True when one of `entries` (`host` or `host:port`) names the endpoint, by the host as it was written. */
 export const isNamed = (entries: readonly string[], endpoint: Endpoint): boolean =>
   entries.some((entry) => {
     const [, host = '', port] = entryPattern.exec(entry.trim()) ?? [];

@@ -12,7 +12,7 @@ export type Lifetimes = {
   readonly idleMs: number;
   /** Idle limit of execution sessions, in milliseconds. */
   readonly executionIdleMs: number;
-  /** How long history and files outlive the last activity, in milliseconds. */
+  /** The time that history and files outlive the last activity, in milliseconds. */
   readonly historyMs: number;
 };
 
@@ -49,13 +49,13 @@ export const sweepStep = (
   return { step: 'rest', next: Math.max(forgetAt, now + 1) };
 };
 
-/** Whether nothing came to it, and it showed no sign of life, between the two reads. */
+/** True when nothing came to it, and it showed no sign of life, between the two reads. */
 export const isAsRead = (
   one: Pick<Session, 'workSeq' | 'lastActiveAt'>,
   other: Pick<Session, 'workSeq' | 'lastActiveAt'>,
 ): boolean => one.workSeq === other.workSeq && one.lastActiveAt === other.lastActiveAt;
 
-/** Whether its sandbox may be taken away now. */
+/** True when its sandbox may be taken away now. */
 export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean => {
   if (isEnded(session.status)) return true;
   const busyUntil = Math.max(session.lease.until, ...Object.values(session.runningCalls));

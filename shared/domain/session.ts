@@ -80,7 +80,7 @@ export type Session = {
   readonly isFleeting?: true;
   /** Its agent has started others. */
   readonly hasChildren?: true;
-  /** Whether a sandbox of the next smaller flavor will do when there is no capacity for its own. */
+  /** True when a sandbox of the next smaller flavor will do when there is no capacity for its own. */
   readonly allowSmallerFlavor: boolean;
   /** Epoch milliseconds, as every time here. */
   readonly createdAt: number;
@@ -132,7 +132,7 @@ export const treeOf = ({ id, tree, hasChildren }: Pick<Session, 'id' | 'tree' | 
 
 const executionHoldsSlot: readonly SessionStatus[] = ['creating', 'ready', 'running'];
 
-/** Whether its agent is offered a tool of that name. */
+/** True when its agent is offered a tool of that name. */
 export const isOffered = (
   { disabledTools = [], allowedTools }: Pick<Session, 'disabledTools' | 'allowedTools'>,
   tool: string,

@@ -16,7 +16,7 @@ export type UsageMeasurement = {
 
 /** One point is what happened in so many milliseconds. */
 export const usagePointMs = 300_000;
-/** How long a point is kept, in seconds: the longest range that may be asked for, and a day before it. */
+/** The time that a point is kept, in seconds: the longest range that may be asked for, and a day before it. */
 export const usageSecondsMax = 8 * 86_400;
 
 export const usagePointStart = (at: number): number => at - (at % usagePointMs);

@@ -161,7 +161,7 @@ export interface SessionStore {
     project: ProjectId,
     page: { readonly after?: string; readonly itemsMax: number },
   ): Promise<{ readonly sessions: readonly Session[]; readonly next?: string }>;
-  /** Whether a message of that id was accepted within a day. */
+  /** True when a message of that id was accepted within a day. */
   wasAccepted(id: SessionId, message: MessageId): Promise<boolean>;
   /** The first message of a session takes its slot. */
   accept(session: Session, message: InboxMessage, slotsMax: number): Promise<AcceptResult>;

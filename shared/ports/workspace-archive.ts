@@ -52,7 +52,7 @@ type WorkspaceRestoreOutcome =
   | { readonly status: 'refused'; readonly reason: string };
 
 export interface WorkspaceArchive {
-  /** Whether there is a shared volume to be restored at every start, also into a workspace that was never saved. */
+  /** True when there is a shared volume to be restored at every start, also into a workspace that was never saved. */
   readonly keepsShared: boolean;
   /** Throws `sandbox_unavailable` when the sandbox cannot be reached or dies on the way: nothing was saved then. */
   save(

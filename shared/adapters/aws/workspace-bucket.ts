@@ -35,7 +35,7 @@ const attemptsMax = 4;
 const connectMsMax = 3000;
 /** A connection on which nothing moves for so long is broken off, and its request made again. */
 const silenceMsMax = 60_000;
-/** How often one range is continued without having come further. */
+/** The number of times that one range is continued without having come further. */
 const fruitlessTriesMax = 3;
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 const deletedKeysMax = 1000;

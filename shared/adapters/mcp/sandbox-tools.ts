@@ -26,7 +26,7 @@ const callIdMeta = 'dev.sallyport/callId';
 const toolTimeoutSecondsMax = 300;
 /** What a call may take beyond the tool's own timeout: the way there and back, and the kill. */
 const marginMs = 30_000;
-/** How long a stream may go on after its result before it is broken off; ended by itself, its connection is used again. */
+/** The time that a stream may go on after its result before it is broken off; ended by itself, its connection is used again. */
 const lingerMs = 1000;
 /** A failure may repeat what a sandbox said, at any length. */
 const messageCharactersMax = 500;

@@ -28,7 +28,7 @@ export class WatchedTransport implements Transport {
     this.hasPerRequestStream = inner.hasPerRequestStream === true;
   }
 
-  /** Whether a tool call was handed over to be sent. */
+  /** True when a tool call was handed over to be sent. */
   get isCallSent(): boolean {
     return this.#isCallSent;
   }

@@ -20,7 +20,7 @@ export type CallRequest = { readonly tokenHash: string; readonly requestId: stri
 
 /** A shorter call costs no write. */
 export const recordAfterMs = 500;
-/** How long a cancel waits for the calls before it to be recorded: `recordAfterMs`, and the write. */
+/** The time that a cancel waits for the calls before it to be recorded: `recordAfterMs`, and the write. */
 const settleMs = 1000;
 const glanceMs = 500;
 /** No function runs longer (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */

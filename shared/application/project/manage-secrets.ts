@@ -24,7 +24,7 @@ export const listSecretNames = async (
   project: string,
 ): Promise<readonly string[]> => secrets.names((await getProject(projects, principal, project)).id);
 
-/** Whether it is a new name. The value is one the contract lets through. */
+/** True when it is a new name. The value is one the contract lets through. */
 export const putSecret = async (
   ports: SecretPorts,
   principal: Principal,

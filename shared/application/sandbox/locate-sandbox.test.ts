@@ -1,4 +1,4 @@
-/** How often ECS is asked about a task that was not heard of, and what comes of its answers. */
+/** The interval at which ECS is asked about a task that was not heard of, and what comes of its answers. */
 import { expect, test } from 'vitest';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { HostTask } from '../../ports/sandbox-host.ts';

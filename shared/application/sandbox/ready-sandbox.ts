@@ -77,7 +77,7 @@ const lifecycle = (
   ];
 };
 
-/** Whether the server inside opens to the workspace's own bearer; a warm one is made to. */
+/** True when the server inside opens to the workspace's own bearer; a warm one is made to. */
 const opens = async (ports: ReadyPorts, record: SandboxRecord, sandbox: LiveSandbox): Promise<boolean> => {
   const status = await statusOf(ports.link, sandbox, { method: 'GET', path: '/health' });
   if (status === 200) return true;

@@ -72,7 +72,7 @@ const checkpointOf = (
 export type SaveRequest = {
   /** As it was read a moment ago; if another checkpoint was noted since, it is read again. */
   readonly workspace?: Workspace;
-  /** How often a sandbox that cannot be reached is asked. */
+  /** The interval at which a sandbox that cannot be reached is asked. */
   readonly triesMax?: number;
 };
 

@@ -22,7 +22,7 @@ export type SandboxRequest = {
   readonly workspaceId: WorkspaceId;
   readonly flavor: Flavor;
   readonly template: Template;
-  /** Whether the next smaller flavor will do when there is no capacity. */
+  /** True when the next smaller flavor will do when there is no capacity. */
   readonly allowSmallerFlavor: boolean;
   readonly correlationId: string;
   /** Whoever waits for it may be called away: its reason is thrown. */

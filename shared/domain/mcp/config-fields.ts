@@ -62,7 +62,7 @@ type EntryRule = {
   readonly name: RegExp;
   readonly value: RegExp;
   readonly isRefused: (name: string) => boolean;
-  /** Whether `A` and `a` are one name. */
+  /** True when `A` and `a` are one name. */
   readonly ignoresCase: boolean;
 };
 

@@ -35,7 +35,7 @@ export const mcpReconnectsMax = 5;
 export const mcpReconnectMs = 5000;
 /** Bytes of the error that is kept of a server. */
 export const mcpErrorBytesMax = 500;
-/** How long one sweep stays for servers that are tried again soon, in seconds: less than until the next. */
+/** The time that one sweep stays for servers that are tried again soon, in seconds: less than until the next. */
 export const mcpSweepSecondsMax = 50;
 /** A check that was begun keeps others off for so long, in milliseconds: whoever began it may have died. */
 export const mcpClaimMs = 30_000;

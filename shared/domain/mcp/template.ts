@@ -6,7 +6,7 @@ export type Texts = Readonly<Record<string, string>>;
 
 const template = /\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}/g;
 
-/** Whether every `${` begins the name of a secret and ends with `}`. */
+/** True when every `${` begins the name of a secret and ends with `}`. */
 export const isWellFormed = (text: string): boolean => !text.replace(template, '').includes('${');
 
 export const namesOfSecrets = (text: string): readonly string[] =>

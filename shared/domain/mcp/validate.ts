@@ -15,7 +15,7 @@ export type Validated<T> =
 type Refused = { readonly ok: false; readonly problem: string };
 const refused = (problem: string): Refused => ({ ok: false, problem });
 
-/** Whether a server can have the name at all. */
+/** True when a server can have the name at all. */
 export const isServerName = (name: string): boolean =>
   /^[A-Za-z0-9_-]+$/.test(name) && name.length <= mcpNameCharactersMax;
 

@@ -15,7 +15,7 @@ export const runOutputCharactersMax = 1000;
 /** Rows of history in one answer: what may be asked for, and what comes when nothing is. */
 export const historyRowsMax = 100;
 export const historyRowsDefault = 20;
-/** How long a row of history is kept, in milliseconds. */
+/** The time that a row of history is kept, in milliseconds. */
 export const runHistoryMs = 30 * 86_400_000;
 
 /** EventBridge Scheduler invokes within this long of the asked moment, in milliseconds: what starts later is late. */

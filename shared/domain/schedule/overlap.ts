@@ -11,7 +11,7 @@ export type OverlapStep = 'start' | 'follow' | 'wait' | 'beside' | 'skip';
 export type Crowd = {
   /** Runs of the same target that came before and have not ended. */
   readonly openBefore: number;
-  /** Whether the pinned session takes messages. */
+  /** True when the pinned session takes messages. */
   readonly isPinActive: boolean;
 };
 

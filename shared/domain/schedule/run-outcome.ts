@@ -16,7 +16,7 @@ export type Outcome =
       readonly endedAt: number;
       readonly output: string;
       readonly problem?: string;
-      /** Whether nobody has said anything in the session since. */
+      /** True when nobody has said anything in the session since. */
       readonly isLast: boolean;
     };
 

@@ -22,7 +22,7 @@ import { sendWithRetry } from './transaction.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** How long a repeat of a message id is recognised, in seconds. */
+/** The time that a repeat of a message id is recognised, in seconds. */
 const acceptedSecondsMax = 86_400;
 
 export const accept =
