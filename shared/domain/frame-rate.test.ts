@@ -1,7 +1,7 @@
 /** The frames of a connection, counted by functions that share a table and nothing else. */
 import { expect, test } from 'vitest';
 import { afterTake, type FrameCount, frameBucketMs, frameIntervalMs, frameStep } from './frame-rate.ts';
-import { frameBurstMax, framesPerSecondMax } from './limits.ts';
+import { frameBurstMax, framesPerSecondMax, ownFrameMs, ownFramesMax } from './limits.ts';
 
 const openFunctions = (functions: number) => {
   const counts: (FrameCount | undefined)[] = Array.from({ length: functions }, () => undefined);
@@ -70,7 +70,52 @@ test('a connection at a person`s pace is written once by each function, and neve
   const { send, table } = openFunctions(2);
   for (let index = 0; index < 1000; index += 1) expect(send(start + index * 5000)).toBe(true);
   expect(table.writes).toBe(2);
+  for (let index = 0; index < 1000; index += 1)
+    expect(send(start + 10_000_000 + index * ownFrameMs)).toBe(true);
+  expect(table.writes).toBe(2);
 });
+
+test('a message and the approvals that follow it at once cost no write, where the function knows the connection', () => {
+  const { send, table } = openFunctions(1);
+  send(start);
+  for (let round = 1; round <= 100; round += 1)
+    for (let index = 0; index < ownFramesMax; index += 1)
+      expect(send(start + round * ownFramesMax * ownFrameMs + index)).toBe(true);
+  expect(table.writes).toBe(1);
+});
+
+test.each([2, 30, 200])(
+  'of a flood over %i functions that know the connection, each lets its own few through',
+  (functions) => {
+    const { sendMany } = openFunctions(functions);
+    sendMany(start, functions);
+    const quiet = start + 10_000;
+    expect(sendMany(quiet, 20_000)).toBeLessThanOrEqual(frameBurstMax + functions * ownFramesMax);
+    const seconds = 60;
+    let passed = 0;
+    for (let at = 1; at <= seconds * 1000; at += 1) passed += sendMany(quiet + at, 10);
+    expect(passed).toBeLessThanOrEqual(seconds * framesPerSecondMax);
+  },
+);
+
+test.each([
+  [20, 100],
+  [200, 400],
+])(
+  'of a stream over the limit, each of %i functions lets its own few and one a second through',
+  (functions, perSecond) => {
+    const { send, sendMany } = openFunctions(functions);
+    sendMany(start, functions);
+    const quiet = start + 10_000;
+    const seconds = 60;
+    let passed = 0;
+    for (let index = 0; index < seconds * perSecond; index += 1)
+      if (send(quiet + (index * 1000) / perSecond)) passed += 1;
+    const own = functions * (ownFramesMax + (seconds * 1000) / ownFrameMs);
+    expect(passed).toBeLessThanOrEqual(frameBurstMax + seconds * framesPerSecondMax + own);
+    expect(passed).toBeLessThan(seconds * perSecond);
+  },
+);
 
 test('a frame that was let through after a silence is counted with the next', () => {
   const { sendMany } = openFunctions(30);

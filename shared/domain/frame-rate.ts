@@ -1,11 +1,12 @@
 /**
  * The frame rate of a connection: a bucket that refills steadily, counted by every function that handles a frame.
  *
- * The table holds the bucket as the time at which it is full again. A frame after a silence costs no write: it is counted
- * with the next one, or not at all, since the bucket is full by then. A frame that is known to have no room costs none
- * either. So what passes beyond the limit is one frame for each function at most.
+ * The table holds the bucket as the time at which it is full again. A function asks the table about the first frame that
+ * it sees of a connection. Frames at a person's pace cost no write after that: while the bucket is full as far as the
+ * function knows, it lets a few through by itself, and counts them with the next one it asks about. A frame
+ * that is known to have no room costs no write either.
  */
-import { frameBurstMax, framesPerSecondMax } from './limits.ts';
+import { frameBurstMax, framesPerSecondMax, ownFrameMs, ownFramesMax } from './limits.ts';
 
 export type FrameCount = {
   /** As the table said it last, in epoch milliseconds. */
@@ -13,6 +14,8 @@ export type FrameCount = {
   /** Let through here, and not in the table yet. */
   readonly pending: number;
   readonly lastAt: number;
+  /** When this function may let `ownFramesMax` frames through again, in epoch milliseconds. */
+  readonly ownFullAt: number;
 };
 
 export const frameIntervalMs = 1000 / framesPerSecondMax;
@@ -26,14 +29,19 @@ export type FrameStep =
 
 export const frameStep = (known: FrameCount | undefined, now: number): FrameStep => {
   if (known === undefined) return { step: 'take', frames: 1 };
-  const { fullAt, pending, lastAt } = known;
-  // Silent here as long as a bucket takes to fill.
-  if (now - lastAt >= frameBucketMs) return { step: 'pass', count: { fullAt, pending: 1, lastAt: now } };
   // The table's time only grows: what has no room by what is known has none.
-  if (fullAt + frameIntervalMs > now + frameBucketMs)
+  if (known.fullAt + frameIntervalMs > now + frameBucketMs)
     return { step: 'refuse', count: { ...known, lastAt: now } };
+  const pending = pendingAt(known, now);
+  const ownFullAt = Math.max(known.ownFullAt, now) + ownFrameMs;
+  if (known.fullAt <= now && ownFullAt <= now + ownFramesMax * ownFrameMs)
+    return { step: 'pass', count: { ...known, pending: pending + 1, lastAt: now, ownFullAt } };
   return { step: 'take', frames: pending + 1 };
 };
+
+/** Frames that a bucket has refilled since need not be counted any more. */
+const pendingAt = ({ fullAt, pending, lastAt }: FrameCount, now: number): number =>
+  Math.max(fullAt, lastAt) + pending * frameIntervalMs <= now ? 0 : pending;
 
 export type Taken = { readonly isTaken: boolean; readonly fullAt: number };
 
@@ -42,4 +50,9 @@ export const afterTake = (
   known: FrameCount | undefined,
   { isTaken, fullAt }: Taken,
   now: number,
-): FrameCount => ({ fullAt, pending: isTaken ? 0 : (known?.pending ?? 0), lastAt: now });
+): FrameCount => ({
+  fullAt,
+  pending: isTaken || known === undefined ? 0 : pendingAt(known, now),
+  lastAt: now,
+  ownFullAt: known?.ownFullAt ?? now,
+});

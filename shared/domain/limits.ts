@@ -59,6 +59,9 @@ export const unusedSessionMs = 60_000;
 /** Frames one connection may send in a second, and at once after it was silent. */
 export const framesPerSecondMax = 50;
 export const frameBurstMax = 200;
+/** Frames of one connection that a function lets through without the shared bucket: at once, and one more in each pause, in milliseconds. */
+export const ownFramesMax = 3;
+export const ownFrameMs = 1000;
 /** A connection that sends too many frames is told so no more often than this, in milliseconds. */
 export const frameRefusalMs = 1000;
 /** A ticket for a WebSocket, in seconds. */

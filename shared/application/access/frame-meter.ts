@@ -1,6 +1,6 @@
 /**
  * Refuses the frames of a connection that sends too many. They are counted in a bucket that all
- * functions share, but for those that need not be (domain/frame-rate.ts, docs/adr/0015-frames-take-from-a-shared-bucket.md).
+ * functions share, but for those that need not be (domain/frame-rate.ts, docs/adr/0018-few-frames-pass-uncounted.md).
  */
 import {
   afterTake,
