@@ -85,8 +85,9 @@ const act = async (
     case 'message': {
       const { text, messageId, model } = action;
       const { slotsMax } = settings;
-      const message = { text, messageId, model, connectionId, acceptedAt, correlationId, slotsMax };
-      await acceptMessage(ports, found.session, message);
+      const { session, seen } = found;
+      const from = { connectionId, acceptedAt, correlationId };
+      await acceptMessage(ports, session, { text, messageId, model, ...from, slotsMax, seen });
       break;
     }
     case 'turn:cancel':
@@ -151,7 +152,7 @@ const findDecided = async (
   if (ownId === undefined || named === undefined || named === own.id) return found;
   const other = await findSession(ports.sessions, { id: named, principal, intent: 'write' });
   if (other.session.tree?.root !== (treeOf(own) ?? own.id)) throw sessionNotFound();
-  return other;
+  return { ...other, seen: found.seen };
 };
 
 const post = async (

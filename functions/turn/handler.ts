@@ -20,6 +20,7 @@ import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { runTurn } from '#shared/application/turn/run-turn.ts';
 import { readEnvironment, treeLimitsOf, turnLimitsOf } from '#shared/config/environment.ts';
+import type { FeaturesSeen } from '#shared/domain/features.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
@@ -45,7 +46,12 @@ const settings = {
   },
 };
 
-type TurnWork = { readonly sessionId: SessionId; readonly correlationId: string; readonly hops?: number };
+type TurnWork = {
+  readonly sessionId: SessionId;
+  readonly correlationId: string;
+  readonly hops?: number;
+  readonly seen?: FeaturesSeen;
+};
 
 const prices = pricesOf(environment.MODEL_PRICES);
 
@@ -76,10 +82,10 @@ const ports = {
 const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
 export const handler = runtime.handler<TurnWork, void>(
-  async ({ sessionId, correlationId, hops = 0 }, context) => {
+  async ({ sessionId, correlationId, hops = 0, seen }, context) => {
     runtime.follow(correlationId);
     const deadlineAt = systemWorld.now() + context.getRemainingTimeInMillis();
-    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, follow: runtime.follow };
+    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, seen, follow: runtime.follow };
     await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
   },
 );

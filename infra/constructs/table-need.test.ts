@@ -25,7 +25,17 @@ const reach = (name: FunctionName, action: string): readonly string[] => {
   return [...new Set(keys.map((key) => key.replace('#*', '')))].sort();
 };
 
-const work = ['APPROVERS', 'CONNECTION', 'HISTORY', 'PLACES', 'PROJECT', 'SESSION', 'WAITING', 'WORKSPACE'];
+const work = [
+  'APPROVERS',
+  'CONNECTION',
+  'DEPLOYMENT',
+  'HISTORY',
+  'PLACES',
+  'PROJECT',
+  'SESSION',
+  'WAITING',
+  'WORKSPACE',
+];
 
 describe('the table is written', () => {
   const [notice, webhook] = ['NOTICE', 'NOTIFY'];

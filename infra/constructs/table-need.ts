@@ -18,6 +18,7 @@ const partitions = {
   work: [
     'APPROVERS',
     'CONNECTION#*',
+    'DEPLOYMENT',
     'HISTORY#*',
     'SLOTS#*',
     'PROJECT#*',

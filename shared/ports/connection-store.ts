@@ -30,6 +30,8 @@ export interface ConnectionStore {
   watchers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
   /** Those that belong to no session, with what each may decide. */
   approvers(): Promise<readonly Approver[]>;
+  /** Since when there have been such sockets, one after the other; 0 when there never were. */
+  approversSince(): Promise<number>;
   putTicket(
     ticketHash: string,
     ticket: { readonly principal: Principal; readonly expiresAt: number },

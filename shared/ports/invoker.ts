@@ -1,9 +1,14 @@
 /** Wakes other functions, asynchronously: at least once, possibly late, possibly twice. */
+import type { FeaturesSeen } from '../domain/features.ts';
 import type { ConnectionId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 
 export interface Invoker {
-  /** `hops`: how often the work was handed over already. */
-  runTurn(sessionId: SessionId, correlationId: string, hops?: number): Promise<void>;
+  /** `hops`: how often the work was handed over already. `seen`: the features of the deployment, read a moment ago. */
+  runTurn(
+    sessionId: SessionId,
+    correlationId: string,
+    work?: { readonly hops?: number; readonly seen?: FeaturesSeen | undefined },
+  ): Promise<void>;
   /** Has a sandbox that is marked as stopping saved and stopped. */
   stopSandbox(workspace: WorkspaceId, correlationId: string): Promise<void>;
   /** Has empty pool entries filled. */

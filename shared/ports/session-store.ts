@@ -9,6 +9,7 @@ import type { AuditRow } from '../domain/audit.ts';
 import type { Caller } from '../domain/caller-tool.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
+import type { UsedFeatures } from '../domain/features.ts';
 import type { HistoryMessage } from '../domain/history.ts';
 import type { ConnectionId, MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { Workspace } from '../domain/sandbox.ts';
@@ -136,12 +137,17 @@ export interface SessionStore {
     },
   ): Promise<'created' | 'exists' | 'full' | 'moved' | 'orphan'>;
   get(id: SessionId): Promise<Session | undefined>;
-  /** The session, its turn and, when its hash is given, the token of whoever asks: in one read. */
+  /** The session and its turn; with them the token of that hash, and the features that the deployment uses: in one read. */
   getWithTurn(
     id: SessionId,
-    tokenHash?: string,
+    wanted?: { readonly tokenHash?: string | undefined; readonly withFeatures?: boolean },
   ): Promise<
-    | { readonly session: Session; readonly turn: TurnRecord; readonly token?: AccessToken | undefined }
+    | {
+        readonly session: Session;
+        readonly turn: TurnRecord;
+        readonly token?: AccessToken | undefined;
+        readonly features?: UsedFeatures;
+      }
     | undefined
   >;
   /** All that were started under a session at the top of its tree, at any depth, oldest first. */

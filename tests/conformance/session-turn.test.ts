@@ -9,6 +9,7 @@ import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
 import { runTurn } from '#shared/application/turn/run-turn.ts';
 import type { TurnPorts } from '#shared/application/turn/turn-invocation.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
+import { type FeaturesSeen, seenMsMax } from '#shared/domain/features.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ModelChunk } from '#shared/domain/model.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
@@ -54,12 +55,20 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
   const watcher = crypto.randomUUID() as ConnectionId;
   await connections.put({ id: watcher, sessionId: id, principal, connectedAt: 1 });
   const woken: number[] = [];
+  const asks: string[] = [];
+  const webhooks = makeWebhookStore(fixture.table);
   const audience = { postMs: 0 };
   let asked = 0;
   const ports = {
     sessions,
     connections,
-    webhooks: makeWebhookStore(fixture.table),
+    webhooks: {
+      ...webhooks,
+      list: () => {
+        asks.push('webhooks');
+        return webhooks.list();
+      },
+    },
     sockets: {
       post: async () => {
         await sleep(audience.postMs);
@@ -77,12 +86,17 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
         }),
     },
     costOf: () => 0,
-    mcpServers: { list: () => Promise.resolve([]) },
+    mcpServers: {
+      list: () => {
+        asks.push('servers');
+        return Promise.resolve([]);
+      },
+    },
     recursionDepthMax: 3,
     telemetry: silent,
     world: systemWorld,
     invoker: {
-      runTurn: (_id: SessionId, _correlationId: string, hops = 0) => {
+      runTurn: (_id: SessionId, _correlationId: string, { hops = 0 } = {}) => {
         woken.push(hops);
         return Promise.resolve();
       },
@@ -94,15 +108,17 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     ports,
     read,
     woken,
+    asks,
     audience,
     asked: () => asked,
     say: async (messageId: string) =>
       sessions.accept(await read(id), message(messageId, Date.now()), slotsMax),
-    run: (remainingMs = 900_000, hops = 0) =>
+    run: (remainingMs = 900_000, hops = 0, seen?: FeaturesSeen) =>
       runTurn(ports, {
         sessionId: id,
         correlationId: 'c',
         hops,
+        seen,
         deadlineAt: Date.now() + remainingMs,
         settings: {
           outputTokensMax: 100,
@@ -122,6 +138,21 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
 
 const completions = (events: readonly LogEvent[]): readonly unknown[] =>
   events.flatMap((event) => (event.type === 'completion' ? [event.data.stopReason] : []));
+
+test.each([
+  ['was seen just now to use none', { agoMs: 0, isUsed: false }, []],
+  ['was seen just now to use both', { agoMs: 0, isUsed: true }, ['servers', 'webhooks']],
+  ['was seen too long ago', { agoMs: seenMsMax + 1, isUsed: false }, ['servers', 'webhooks']],
+  ['was not seen', undefined, ['servers', 'webhooks']],
+])('servers and webhooks of a deployment that %s', async (_, seen, expected) => {
+  const { say, run, asks, log } = await open([]);
+  await say('m1');
+  const { agoMs = 0, isUsed = false } = seen ?? {};
+  const features = { webhooks: isUsed, mcpServers: isUsed, approversUntil: 0, at: Date.now() - agoMs };
+  await run(900_000, 0, seen && features);
+  expect(completions(await log())).toEqual(['end_turn']);
+  expect(asks).toEqual(expected);
+});
 
 test('an audience that takes its time is not taken for a cancel: the model is asked once', async () => {
   const { audience, say, run, asked, log } = await open([]);

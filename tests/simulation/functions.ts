@@ -53,7 +53,7 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
       }
     });
   return {
-    runTurn: (session, _correlationId, hops = 0) =>
+    runTurn: (session, _correlationId, { hops = 0 } = {}) =>
       wake(`wakes the turn of ${session}`, () => platform.turn(session, hops)),
     stopSandbox: (workspaceId) =>
       wake(`wakes the janitor to stop ${workspaceId}`, () =>

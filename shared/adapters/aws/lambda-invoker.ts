@@ -10,10 +10,7 @@ export type InvokedFunctions = {
 };
 
 export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): Invoker & Forgetter => {
-  const invoke = async (
-    name: keyof InvokedFunctions,
-    payload: Readonly<Record<string, string | number>>,
-  ): Promise<void> => {
+  const invoke = async (name: keyof InvokedFunctions, payload: object): Promise<void> => {
     const FunctionName = functions[name];
     if (FunctionName === undefined) throw new Error(`this function does not wake the ${name}`);
     await client.send(
@@ -21,7 +18,8 @@ export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): 
     );
   };
   return {
-    runTurn: (sessionId, correlationId, hops = 0) => invoke('turn', { sessionId, correlationId, hops }),
+    runTurn: (sessionId, correlationId, { hops = 0, seen } = {}) =>
+      invoke('turn', { sessionId, correlationId, hops, seen }),
     stopSandbox: (workspaceId, correlationId) =>
       invoke('janitor', { sweep: 'stop', workspaceId, correlationId }),
     forgetWorkspace: (workspaceId, correlationId) =>

@@ -21,7 +21,10 @@ const enter = async (principal: Principal, { now = 1000, sessionId = id } = {}) 
   const reads: string[] = [];
   const ports: EnterPorts = {
     sessions: {
-      getWithTurn: async (wanted: string, tokenHash?: string) => {
+      getWithTurn: async (
+        wanted: string,
+        { tokenHash }: { readonly tokenHash?: string | undefined } = {},
+      ) => {
         reads.push(tokenHash === undefined ? 'session' : 'session and token');
         if (wanted !== id) return undefined;
         const token = { id: 't', hash: 'known', name: '', scope: 'admin', masked: '', createdAt: 0 } as const;

@@ -6,14 +6,12 @@ import type { Intent } from '../../domain/access.ts';
 import { isUuid, type SessionId } from '../../domain/ids.ts';
 import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { Session } from '../../domain/session.ts';
 import { isExpired } from '../../domain/token.ts';
-import type { TurnRecord } from '../../domain/turn/turn.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import type { World } from '../../ports/world.ts';
 import { unauthenticated } from './authenticate.ts';
-import { allowed, sessionNotFound } from './find-session.ts';
+import { allowed, type FoundSession, sessionNotFound } from './find-session.ts';
 
 export type EnterPorts = {
   readonly sessions: Pick<SessionStore, 'getWithTurn'>;
@@ -25,15 +23,18 @@ export type EnterPorts = {
 export const enterSession = async (
   { sessions, tokens, world, adminTokenHash }: EnterPorts,
   { id, principal, intent }: { id: string; principal: Principal; intent: Intent },
-): Promise<{ readonly session: Session; readonly turn: TurnRecord }> => {
+): Promise<FoundSession> => {
   if (principal.isPerson && !isSignedIn(principal, world.now())) throw unauthenticated();
   const isWithoutRecord = principal.isPerson || principal.tokenHash === adminTokenHash;
   const tokenHash = isWithoutRecord ? undefined : principal.tokenHash;
-  const found = isUuid(id) ? await sessions.getWithTurn(id as SessionId, tokenHash) : undefined;
+  const at = world.now();
+  const wanted = { tokenHash, withFeatures: true };
+  const found = isUuid(id) ? await sessions.getWithTurn(id as SessionId, wanted) : undefined;
   if (!isWithoutRecord) {
     const token = found === undefined ? await tokens.get(principal.tokenHash) : found.token;
     if (token === undefined || isExpired(token, world.now())) throw unauthenticated();
   }
   if (found === undefined) throw sessionNotFound();
-  return allowed(found, { principal, intent });
+  const { features, ...rest } = found;
+  return allowed({ ...rest, seen: features && { ...features, at } }, { principal, intent });
 };

@@ -1,5 +1,6 @@
 /** Finds a session for somebody who asks; another owner's is answered like one that does not exist. */
 import type { Intent } from '../../domain/access.ts';
+import type { FeaturesSeen } from '../../domain/features.ts';
 import { isUuid, type SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session, SessionKind } from '../../domain/session.ts';
@@ -30,7 +31,11 @@ export const noFreeSlot = (kind: SessionKind, max: number): AppError =>
     },
   );
 
-export type FoundSession = { readonly session: Session; readonly turn: TurnRecord };
+export type FoundSession = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly seen?: FeaturesSeen | undefined;
+};
 
 export const findSession = async (
   sessions: SessionStore,

@@ -6,6 +6,7 @@
  */
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
 import { oldestKept } from '../../domain/event-log.ts';
+import { seenMsMax } from '../../domain/features.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import type { ProviderName } from '../../domain/model.ts';
 import type { Session } from '../../domain/session.ts';
@@ -42,7 +43,7 @@ export const greetConnection = async (
   const connection = await ports.connections.get(connectionId);
   if (connection === undefined) return;
   if (connection.sessionId === undefined) {
-    await postFirst(ports, connectionId, await waitingFrameFor(ports, connection.principal));
+    await greetApprover(ports, connection);
     return;
   }
   const found = await ports.sessions.getWithTurn(connection.sessionId);
@@ -62,6 +63,24 @@ export const greetConnection = async (
   const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
   for (const request of waiting)
     if (request !== undefined) await ports.sockets.post(connectionId, JSON.stringify(request));
+};
+
+/** More than what two functions' clocks differ by, in milliseconds. */
+const clocksMs = 1000;
+
+/**
+ * The number at once. Functions that have just seen that there are no such sockets tell nobody of a change: so the
+ * first ones hear the number once more, when those functions have looked again.
+ */
+const greetApprover = async (
+  ports: GreetPorts,
+  { id, principal, connectedAt }: Connection,
+): Promise<void> => {
+  if (!(await postFirst(ports, id, await waitingFrameFor(ports, principal)))) return;
+  const knownAt = (await ports.connections.approversSince()) + seenMsMax + clocksMs;
+  if (connectedAt >= knownAt) return;
+  await ports.world.sleep(Math.max(0, knownAt - ports.world.now()));
+  await ports.sockets.post(id, await waitingFrameFor(ports, principal));
 };
 
 /** What a person must decide in the sessions under this one: without a number, since it is another log's. */

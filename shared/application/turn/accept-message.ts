@@ -1,4 +1,5 @@
 /** Accepts a user's message into the session's inbox, once per message id, and wakes the turn. */
+import type { FeaturesSeen } from '../../domain/features.ts';
 import type { ConnectionId, MessageId } from '../../domain/ids.ts';
 import {
   messageTextBytesMax,
@@ -32,6 +33,8 @@ export type NewMessage = {
   readonly correlationId: string;
   /** Active agent sessions of one project. */
   readonly slotsMax: number;
+  /** The features of the deployment, read with the session. */
+  readonly seen?: FeaturesSeen | undefined;
 };
 
 /** The id under which the message was accepted, now or before. */
@@ -58,7 +61,7 @@ export type Offered = {
 export const offerMessage = async (
   { sessions, invoker, telemetry, world }: AcceptPorts,
   session: Session,
-  { text, model, connectionId, correlationId, slotsMax, ...given }: NewMessage,
+  { text, model, connectionId, correlationId, slotsMax, seen, ...given }: NewMessage,
 ): Promise<Offered> => {
   if (session.kind !== 'agent')
     throw new AppError('invalid_session_state', 'an execution session takes no messages');
@@ -93,7 +96,7 @@ export const offerMessage = async (
         sessionId: session.id,
         messageId,
       });
-      await invoker.runTurn(session.id, correlationId);
+      await invoker.runTurn(session.id, correlationId, { seen });
       return { messageId, result };
   }
 };

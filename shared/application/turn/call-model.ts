@@ -4,6 +4,7 @@
  * Repeatable by nature: a call cut by a crash is made again under a new message id, and its half text is dropped.
  * What a provider refuses becomes an event. An interruption is thrown.
  */
+import { isUnused } from '../../domain/features.ts';
 import { droppedByTruncation, estimateTokens } from '../../domain/history.ts';
 import type { ModelRequest } from '../../domain/model.ts';
 import type { Thinking, TurnEvent } from '../../domain/turn/turn.ts';
@@ -23,11 +24,15 @@ export type ModelCall = Budgeted & {
   readonly outputTokensMax: number;
 };
 
+const noServers: OfferPorts['mcpServers'] = { list: async () => [] };
+
 export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<TurnEvent> => {
   const { world } = ports;
   const { desk, state, signal } = call;
   const { provider } = desk.session;
-  const offer = await offerTools(ports, desk.session, desk.callers);
+  const isWithoutServers = isUnused(desk.seen, 'mcpServers', world.now());
+  const offering = isWithoutServers ? { ...ports, mcpServers: noServers } : ports;
+  const offer = await offerTools(offering, desk.session, desk.callers);
   const request = await fittingRequest(ports, call, offer);
   if ((await reserveCall(ports, call, request)) === 'spent')
     return { type: 'budget-spent', at: world.now(), step: state.step };

@@ -4,6 +4,7 @@
  */
 import { eventFrame } from '../../contracts/frames.ts';
 import type { AuditRow } from '../../domain/audit.ts';
+import { type FeaturesSeen, isUnused } from '../../domain/features.ts';
 import type { Session } from '../../domain/session.ts';
 import { addUsage } from '../../domain/turn/calls.ts';
 import type { TurnRecord, TurnStep } from '../../domain/turn/turn.ts';
@@ -17,6 +18,7 @@ import { noteStep } from './note-step.ts';
 export type UnleasedStep = {
   readonly session: Session;
   readonly turn: TurnRecord;
+  readonly seen?: FeaturesSeen | undefined;
   readonly step: TurnStep;
   readonly at: number;
   readonly completed?: InboxMessage | undefined;
@@ -31,11 +33,12 @@ export type CommitPorts = AudiencePorts & TellPorts & { readonly sessions: Sessi
 /** The session as it stands after it; undefined when somebody else moved the turn: nothing was written. */
 export const commitUnleased = async (
   ports: CommitPorts,
-  { session, turn, step, at, ...rest }: UnleasedStep,
+  { session, turn, seen, step, at, ...rest }: UnleasedStep,
 ): Promise<Session | undefined> => {
   const waiting = waitingChange(turn.state, step.state);
   const occurrences = occurrencesOf({ session, before: turn.state, ...step });
-  const notices = await noticesOf(ports, occurrences, at);
+  const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(seen, feature, ports.world.now());
+  const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, at);
   const result = await ports.sessions.commitTurn({
     session,
     version: turn.version,
@@ -59,7 +62,7 @@ export const commitUnleased = async (
   await sendNotices(ports, notices);
   const audience = openAudience(ports, session);
   await audience.tell(result.events.map((event) => eventFrame(session.id, event)));
-  if (waiting !== undefined) await audience.waitingChanged(session.project);
+  if (waiting !== undefined && !isWithout('approvers')) await audience.waitingChanged(session.project);
   return result.session;
 };
 

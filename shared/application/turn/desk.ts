@@ -9,6 +9,7 @@ import { eventFrame } from '../../contracts/frames.ts';
 import { InvariantError } from '../../domain/assert.ts';
 import type { Caller } from '../../domain/caller-tool.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
+import { type FeaturesSeen, isUnused } from '../../domain/features.ts';
 import { droppedByTruncation, type HistoryLimits, type HistoryMessage } from '../../domain/history.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
@@ -23,6 +24,7 @@ import { waitingChange } from '../../domain/turn/waiting.ts';
 import { occurrencesOf } from '../../domain/webhook/notice.ts';
 import type { CheckpointNote, InboxMessage, SessionPatch, SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
+import type { World } from '../../ports/world.ts';
 import type { Audience } from '../events/audience.ts';
 import { noticesOf, sendNotices, type TellPorts } from '../events/tell-webhooks.ts';
 import { noteStep } from './note-step.ts';
@@ -37,7 +39,11 @@ export type DeskLimits = {
   readonly idleMs: number;
 };
 
-export type DeskPorts = TellPorts & { readonly sessions: SessionStore; readonly telemetry: Telemetry };
+export type DeskPorts = TellPorts & {
+  readonly sessions: SessionStore;
+  readonly telemetry: Telemetry;
+  readonly world: Pick<World, 'now'>;
+};
 
 /** A sandbox and its workspace as it was read when the sandbox was found ready. */
 export type UsedSandbox = { readonly sandbox: LiveSandbox; readonly workspace: Workspace };
@@ -48,6 +54,8 @@ export type Desk = {
   readonly history: readonly HistoryMessage[];
   readonly inbox: readonly InboxMessage[];
   readonly callers: readonly Caller[];
+  /** The features of the deployment, as the function that woke this one saw them. */
+  readonly seen?: FeaturesSeen | undefined;
   readonly audience: Audience;
   /** Where tools ran since the workspace was last saved. */
   readonly used?: UsedSandbox;
@@ -108,7 +116,8 @@ export const advance = async (
   const release = !keeps && hasNothingToDo(step.state, inbox);
   const waiting = waitingChange(turn.state, step.state);
   const occurrences = occurrencesOf({ session, before: turn.state, ...step });
-  const notices = await noticesOf(ports, occurrences, event.at);
+  const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(desk.seen, feature, ports.world.now());
+  const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, event.at);
   const result = await sessions.commitTurn({
     session,
     waiting,
@@ -142,7 +151,7 @@ export const advance = async (
   noteStep(telemetry, { session, before: turn.state, step, at: event.at, completed });
   await sendNotices(ports, notices);
   await desk.audience.tell(result.events.map((logged) => eventFrame(session.id, logged)));
-  if (waiting !== undefined) await desk.audience.waitingChanged(session.project);
+  if (waiting !== undefined && !isWithout('approvers')) await desk.audience.waitingChanged(session.project);
   const isReleased = result.status === 'committed' && release;
   const lease = isReleased ? 'left' : result.status === 'kept' ? 'reload' : 'held';
   return {

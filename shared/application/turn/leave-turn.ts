@@ -49,7 +49,7 @@ export const handOver = async (ports: TurnPorts, desk: Desk, run: Run): Promise<
     session = (await ports.sessions.get(sessionId)) ?? session;
   }
   ports.telemetry.info('a turn is handed over', { sessionId, hops });
-  if (hops < turnHopsMax) await ports.invoker.runTurn(sessionId, correlationId, hops + 1);
+  if (hops < turnHopsMax) await ports.invoker.runTurn(sessionId, correlationId, { hops: hops + 1 });
 };
 
 const tellAgain = async (ports: TurnPorts, { session, audience }: Desk): Promise<void> => {

@@ -4,6 +4,7 @@
  */
 
 import type { AuditRow } from '../../domain/audit.ts';
+import type { FeaturesSeen } from '../../domain/features.ts';
 import type { Session } from '../../domain/session.ts';
 import { withOwnMoney } from '../../domain/tree-limits.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
@@ -15,7 +16,11 @@ import { wakeParent } from './wake-parent.ts';
 
 export type MovePorts = CommitPorts & { readonly invoker: Invoker };
 
-export type Found = { readonly session: Session; readonly turn: TurnRecord };
+export type Found = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly seen?: FeaturesSeen | undefined;
+};
 
 export type Move = {
   /** Undefined when there is nothing to say to this state. */
@@ -35,14 +40,15 @@ export const moveTurn = async (ports: MovePorts, found: Found, move: Move): Prom
   for (let race = 0; race < racesMax && current !== undefined; race += 1) {
     const result = await tryMove(ports, current, move);
     if (result !== 'raced') return result;
-    current = await ports.sessions.getWithTurn(found.session.id);
+    const again = await ports.sessions.getWithTurn(found.session.id);
+    current = again && { ...again, seen: found.seen };
   }
   return 'late';
 };
 
 const tryMove = async (
   ports: MovePorts,
-  { session, turn }: Found,
+  { session, turn, seen }: Found,
   { eventFor, auditsOf, correlationId, limits }: Move,
 ): Promise<'moved' | 'late' | 'raced'> => {
   const at = ports.world.now();
@@ -59,9 +65,9 @@ const tryMove = async (
     ...(step.state.kind === 'done' && !wakes ? { status: 'idle' as const } : {}),
   };
   const audits = auditsOf?.() ?? [];
-  const commit = { session, turn, step, at, completed, patch, wakes, audits };
+  const commit = { session, turn, seen, step, at, completed, patch, wakes, audits };
   if (!(await commitUnleased(ports, commit))) return 'raced';
-  if (wakes) await ports.invoker.runTurn(session.id, correlationId);
+  if (wakes) await ports.invoker.runTurn(session.id, correlationId, { seen });
   if (step.state.kind === 'done') await wakeParent(ports, session, correlationId);
   return 'moved';
 };

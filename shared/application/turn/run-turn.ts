@@ -43,7 +43,7 @@ const holdTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<n
     ports.telemetry.count('LeasesContended');
     return undefined;
   }
-  const desk = await layOut(ports, session);
+  const desk = await layOut(ports, session, invocation);
   const watch = watchTurn(ports, {
     sessionId,
     version: desk.turn.version,
@@ -65,9 +65,9 @@ const holdTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<n
   }
 };
 
-const layOut = async (ports: TurnPorts, session: Session): Promise<Desk> => {
+const layOut = async (ports: TurnPorts, session: Session, { seen }: TurnInvocation): Promise<Desk> => {
   const { watchers, ...loaded } = await ports.sessions.loadWork(session.id);
-  return { session, ...loaded, audience: openAudience(ports, session, watchers), lease: 'held' };
+  return { session, ...loaded, seen, audience: openAudience(ports, session, watchers), lease: 'held' };
 };
 
 type Progress = { readonly before: Desk; readonly after: Desk | undefined; readonly isIdle: boolean };

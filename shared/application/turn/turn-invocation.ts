@@ -1,4 +1,5 @@
 /** What an invocation of the turn function works with. */
+import type { FeaturesSeen } from '../../domain/features.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { Invoker } from '../../ports/invoker.ts';
 import type { AudiencePorts } from '../events/audience.ts';
@@ -26,6 +27,8 @@ export type TurnInvocation = {
   readonly deadlineAt: number;
   /** How often this work was handed over already. */
   readonly hops: number;
+  /** The features of the deployment, as the function that woke this one saw them. */
+  readonly seen?: FeaturesSeen | undefined;
 };
 
 /** One invocation at work; its watch is replaced as the turn is read again. */

@@ -10,6 +10,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
 import { approverRecord, connectionRecord } from '#shared/contracts/stored/connection-records.ts';
 import type { Approver, Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
+import { approverOpened, approversSince } from './features.ts';
 import { watchers } from './session-work.ts';
 import { approverPartition, isConditionFailed, keys, type Table } from './table.ts';
 
@@ -22,6 +23,7 @@ export const makeConnectionStore = (table: Table): ConnectionStore => ({
   remove: remove(table),
   watchers: watchers(table),
   approvers: approvers(table),
+  approversSince: approversSince(table),
   putTicket: async (hash, { principal, expiresAt }) => {
     const Item = { ...keys.ticket(hash), principal, expiresAt, ttl: Math.ceil(expiresAt / 1000) };
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
@@ -40,13 +42,15 @@ export const makeConnectionStore = (table: Table): ConnectionStore => ({
 });
 
 const put =
-  ({ client, name }: Table): ConnectionStore['put'] =>
+  (table: Table): ConnectionStore['put'] =>
   async (connection: Connection) => {
-    const ttl = Math.ceil(connection.connectedAt / 1000) + connectionSecondsMax;
-    const { id, principal } = connection;
+    const { client, name } = table;
+    const { id, principal, connectedAt, sessionId } = connection;
+    const ttl = Math.ceil(connectedAt / 1000) + connectionSecondsMax;
+    if (sessionId === undefined) await approverOpened(table, connectedAt, connectionSecondsMax * 1000);
     const items = [
       { ...keys.connection(id), ...connection, ttl },
-      connection.sessionId === undefined
+      sessionId === undefined
         ? { ...besideOf(connection), id, principal, ttl }
         : { ...besideOf(connection), ttl },
     ];

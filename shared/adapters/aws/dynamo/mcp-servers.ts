@@ -11,6 +11,7 @@ import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { McpServerStore } from '#shared/ports/mcp-server-store.ts';
 import { dueItems } from './due.ts';
+import { featureUsed } from './features.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';
 
@@ -75,6 +76,7 @@ const add =
             ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': serversMax },
           },
         },
+        featureUsed(table.name, 'mcpServers'),
       ],
     });
     const result = await sendWithRetry(table, command);

@@ -6,6 +6,7 @@ import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
 import { append, readEvents } from './event-log.ts';
+import { featuresFrom } from './features.ts';
 import { type HistoryOptions, plainHistory } from './history-items.ts';
 import { accept } from './inbox.ts';
 import { releaseLease, renewLease, takeLease } from './lease.ts';
@@ -96,17 +97,22 @@ const wholeTurn = async (table: Table, id: SessionId, first: readonly Item[]): P
 
 const getWithTurn =
   (table: Table): SessionStore['getWithTurn'] =>
-  async (id, tokenHash) => {
+  async (id, { tokenHash, withFeatures = false } = {}) => {
     const token = tokenHash === undefined ? [] : [keys.token(tokenHash)];
-    const items = await batchGet(table, [keys.session(id), keys.turn(id), ...token]);
+    const features = withFeatures ? [keys.features()] : [];
+    const items = await batchGet(table, [keys.session(id), keys.turn(id), ...token, ...features]);
     const { pk } = keys.session(id);
     const of = (sk: string) => items.find((item) => item['pk'] === pk && item['sk'] === sk);
     const meta = of('META');
     if (meta === undefined) return undefined;
-    const found = { session: sessionFrom(meta), turn: await wholeTurn(table, id, items) };
-    if (tokenHash === undefined) return found;
-    const item = items.find((other) => other['pk'] === keys.token(tokenHash).pk);
-    return { ...found, token: item && tokenFrom(item) };
+    const other = (key: { readonly pk: string }) => items.find((item) => item['pk'] === key.pk);
+    const item = tokenHash === undefined ? undefined : other(keys.token(tokenHash));
+    return {
+      session: sessionFrom(meta),
+      turn: await wholeTurn(table, id, items),
+      ...(tokenHash === undefined ? {} : { token: item && tokenFrom(item) }),
+      ...(withFeatures ? { features: featuresFrom(other(keys.features())) } : {}),
+    };
   };
 
 const list =

@@ -100,6 +100,8 @@ export const keys = {
     pk: `AUDIT#${new Date(at).toISOString().slice(0, 7)}`,
     sk: `${digits(at, 13)}#${part}`,
   }),
+  /** Read with every session that a frame is about. */
+  features: () => ({ pk: 'DEPLOYMENT', sk: 'FEATURES' }),
   waiting: (askedAt: string, session: string) => ({ pk: waitingPartition, sk: `${askedAt}#${session}` }),
   approver: (connectionId: string) => ({ pk: approverPartition, sk: `SOCKET#${connectionId}` }),
   usagePoint: (scope: string, at: number) => ({ pk: `HISTORY#${scope}`, sk: `AT#${digits(at, 13)}` }),

@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { WebhookStore } from '#shared/ports/webhook-store.ts';
+import { featureUsed } from './features.ts';
 import { newestKept, partitionItems } from './partition.ts';
 import { senderWoken } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
@@ -80,6 +81,7 @@ const create =
         },
       },
       { Put: { TableName, Item: { ...keys.webhookSecret(webhook.id), secret } } },
+      featureUsed(TableName, 'webhooks'),
     ];
     const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
     return result === 'done' ? 'created' : 'moved';
