@@ -154,6 +154,14 @@ test.each([
   expect(asks).toEqual(expected);
 });
 
+test('a message that came after the features were seen is answered as if they had not been', async () => {
+  const { say, run, asks } = await open([]);
+  const at = Date.now() - 1;
+  await say('m1');
+  await run(900_000, 0, { webhooks: false, mcpServers: false, approversUntil: 0, at });
+  expect(asks).toEqual(['servers', 'webhooks']);
+});
+
 test('an audience that takes its time is not taken for a cancel: the model is asked once', async () => {
   const { audience, say, run, asked, log } = await open([]);
   audience.postMs = 1300;

@@ -43,7 +43,9 @@ export const step = async (ports: TurnPorts, desk: Desk, run: Run): Promise<Desk
     policy: { mode, grants },
     spentUsd,
   };
-  return forward(ports, run, { desk, event });
+  // A message that came after the features were seen may follow the first use of one.
+  const seen = desk.seen !== undefined && desk.seen.at < message.acceptedAt ? undefined : desk.seen;
+  return forward(ports, run, { desk: { ...desk, seen }, event });
 };
 
 type Asked = { readonly desk: Desk; readonly state: Thinking };
