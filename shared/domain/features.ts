@@ -18,7 +18,7 @@ export type UsedFeatures = {
 /** As they were read: `at` is no later than the read, in epoch milliseconds. */
 export type FeaturesSeen = UsedFeatures & { readonly at: number };
 
-/** What was seen holds this long, in milliseconds. */
+/** The time for which a sighting holds, in milliseconds. */
 export const seenMsMax = 5000;
 
 /** False as well where nothing is known. */
