@@ -13,13 +13,9 @@ import type { Executor } from './executor.ts';
 import type { Log } from './log.ts';
 import { Refusal, toErrorResult } from './refusal.ts';
 import type { StdioCaller } from './stdio-caller.ts';
-import { executeCodeTool } from './tools/execute-code.ts';
-import { executeCommandTool } from './tools/execute-command.ts';
-import { listFilesTool } from './tools/list-files.ts';
-import { mcpCallTool } from './tools/mcp-call.ts';
-import { mcpListTool } from './tools/mcp-list.ts';
-import { readFileTool } from './tools/read-file.ts';
-import { writeFileTool } from './tools/write-file.ts';
+import { listFilesTool, readFileTool, writeFileTool } from './tools/file-tools.ts';
+import { mcpCallTool, mcpListTool } from './tools/mcp-server-tools.ts';
+import { executeCodeTool, executeCommandTool } from './tools/program-tools.ts';
 import type { OutputPiece, UserSide } from './user-side.ts';
 
 export type McpParts = {

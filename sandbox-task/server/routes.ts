@@ -1,5 +1,6 @@
 /** The routes of the sandbox: which endpoint answers which method and path. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { filePathProblem } from '#shared/contracts/file-path.ts';
 import type { VolumeName } from '../wire/messages.ts';
 import type { Bearer } from './bearer.ts';
 import type { CallRegistry } from './call-registry.ts';
@@ -12,7 +13,6 @@ import { type McpEndpoint, serveMcp } from './mcp-over-http.ts';
 import { proxyPort } from './ports-endpoint.ts';
 import { Refusal } from './refusal.ts';
 import { readTransferId, receiveRestore } from './restore.ts';
-import { parseUserPath } from './user-path.ts';
 import type { UserSide } from './user-side.ts';
 import type { WorkQueue } from './work-queue.ts';
 
@@ -138,6 +138,12 @@ const decode = (text: string): string => {
   } catch (cause) {
     throw new Refusal('invalid_request', 'the path is not URL-encoded', { cause });
   }
+};
+
+const parseUserPath = (path: string): string => {
+  const problem = filePathProblem(path);
+  if (problem !== undefined) throw new Refusal('invalid_request', `it must be ${problem}`);
+  return path;
 };
 
 /** Decoded strictly: `URLSearchParams` would put another character for bytes that are none. */

@@ -26,6 +26,7 @@ export type StdioBlock = { readonly mimeType: string; readonly bytes: number };
 
 export const toolsMax = 500;
 export const toolListBytesMax = 1_048_576;
+export const serverNameCharactersMax = 64;
 export const toolNameCharactersMax = 256;
 export const toolDescriptionCharactersMax = 8192;
 /** One more may say what was left out. */

@@ -5,7 +5,7 @@
 import type { CallerRoute } from './asked-call.ts';
 import type { ConnectionId } from './ids.ts';
 import type { ToolSpec } from './model.ts';
-import { sandboxTools } from './tools.ts';
+import { sandboxToolNames } from './tools.ts';
 
 export type Caller = {
   readonly callerId: string;
@@ -45,7 +45,7 @@ const seenName = ({ callerId }: Caller, { name }: ToolSpec): string => `${caller
 /** The first name under which the agent has a tool of the sandbox or of another caller already. */
 export const takenName = (caller: Caller, others: readonly Caller[]): string | undefined => {
   const named = others.flatMap((other) => other.tools.map((tool) => seenName(other, tool)));
-  const taken = new Set([...sandboxTools.map(({ name }) => name), ...named]);
+  const taken = new Set([...sandboxToolNames, ...named]);
   return caller.tools.map((tool) => seenName(caller, tool)).find((name) => taken.has(name));
 };
 

@@ -1,51 +1,15 @@
-/** The sandbox tools an agent is offered, as a model is told of them. Their code runs in sandbox-task. */
-import type { ToolSpec } from './model.ts';
+/** The names of the tools that a sandbox runs, and the system prompt. Contracts: contracts/tools/sandbox-tools.ts. */
+export const sandboxToolNames = [
+  'execute_command',
+  'execute_code',
+  'read_file',
+  'write_file',
+  'list_files',
+] as const;
+export type SandboxToolName = (typeof sandboxToolNames)[number];
 
-const text = (description: string) => ({ type: 'string', description });
-const object = (properties: ToolSpec['inputSchema'], required: readonly string[]) => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-});
-
-const timeout = { type: 'integer', minimum: 1, maximum: 300, description: 'Seconds, 30 by default.' };
-const path = text('A path in the workspace, relative to /workspace.');
-
-export const sandboxTools: readonly ToolSpec[] = [
-  {
-    name: 'execute_command',
-    description:
-      'Runs a bash line in the sandbox, in /workspace. There is no network. Files outlive the call.',
-    inputSchema: object({ command: text('The bash line.'), timeout }, ['command']),
-  },
-  {
-    name: 'execute_code',
-    description:
-      'Runs Python or Node code in the sandbox and gives what it printed. Variables, functions and imports last from call to call, per language. plt.show() and display(mime_type, data) give images.',
-    inputSchema: object(
-      { code: text('The program.'), language: { type: 'string', enum: ['python', 'node'] }, timeout },
-      ['code', 'language'],
-    ),
-  },
-  {
-    name: 'read_file',
-    description: 'Reads a text file of the workspace.',
-    inputSchema: object({ path }, ['path']),
-  },
-  {
-    name: 'write_file',
-    description: 'Writes a text file of the workspace; missing folders are made.',
-    inputSchema: object({ path, content: text('The whole text.') }, ['path', 'content']),
-  },
-  {
-    name: 'list_files',
-    description: 'Lists a folder of the workspace.',
-    inputSchema: object({ path: text('The folder; the workspace itself when absent.') }, []),
-  },
-];
-
-export const isSandboxTool = (name: string): boolean => sandboxTools.some((tool) => tool.name === name);
+export const isSandboxTool = (name: string): name is SandboxToolName =>
+  sandboxToolNames.some((known) => known === name);
 
 /** What the model is told before the conversation. */
 export const systemPrompt = [

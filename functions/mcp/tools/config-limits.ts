@@ -1,9 +1,9 @@
 /** `config_limits`: the limits that hold for a project or a session, and how deep and how costly the session is. */
 import { limitsInForce } from '#shared/application/project/config-limits.ts';
 import { configLimitsArguments, configLimitsResult } from '#shared/contracts/tools/config-limits-tool.ts';
-import { readFileBytesMax, writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';
-import { timeoutSecondsDefault } from '#shared/contracts/tools/mcp-tools.ts';
-import { executionSecondsMax, slotWaitSecondsMax } from '#shared/domain/limits.ts';
+import { writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';
+import { readFileBytesMax } from '#shared/contracts/tools/sandbox-tools.ts';
+import { executionSecondsMax, slotWaitSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import { limitsInForceFor } from '#shared/domain/tree-limits.ts';
 import { defineTool } from '../define-tool.ts';
 
@@ -32,7 +32,7 @@ export const configLimits = defineTool({
       max_agent_sessions: defaults.slots.agentMax,
       max_steps_per_turn: limits.stepsPerTurnMax,
       flavors_allowed: [...inForce.flavorsAllowed],
-      timeout_seconds: { default: timeoutSecondsDefault, max: executionSecondsMax },
+      timeout_seconds: { default: toolTimeoutSeconds, max: executionSecondsMax },
       max_wait_seconds: slotWaitSecondsMax,
       idle_seconds: {
         execution: defaults.lifetimes.executionIdleMs / 1000,

@@ -1,10 +1,9 @@
-/** What every tool is: a name and a schema for the model, and one function from parsed input to a result. */
+/** The tool as the server runs it: its contract, and one function from parsed input to a result. */
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { ExecutionContext, Executor } from '../executor.ts';
 import { Refusal } from '../refusal.ts';
 import type { StdioCaller } from '../stdio-caller.ts';
-import { userPath } from '../user-path.ts';
 import type { UserSide } from '../user-side.ts';
 
 export type ToolContext = ExecutionContext & {
@@ -20,15 +19,15 @@ export type Tool = {
   readonly run: (input: unknown, context: ToolContext) => Promise<CallToolResult>;
 };
 
-export type ToolDefinition<Input extends z.ZodObject> = {
+type ToolDefinition<Input extends z.ZodObject> = {
   readonly name: string;
-  readonly description: string;
-  readonly input: Input;
+  readonly contract: { readonly description: string; readonly input: Input };
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<CallToolResult>;
 };
 
 export const defineTool = <Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool => {
-  const { name, description, input, run } = definition;
+  const { name, contract, run } = definition;
+  const { description, input } = contract;
   const inputSchema = z.toJSONSchema(input, { io: 'input' }) as McpTool['inputSchema'];
   return {
     name,
@@ -36,21 +35,13 @@ export const defineTool = <Input extends z.ZodObject>(definition: ToolDefinition
     inputSchema,
     run: (value, context) => {
       const parsed = input.safeParse(value ?? {});
-      if (!parsed.success) throw new Refusal('invalid_request', complain(name, parsed.error));
+      if (!parsed.success) throw new Refusal('invalid_request', describeProblems(name, parsed.error));
       return run(parsed.data, context);
     },
   };
 };
 
-const complain = (name: string, error: z.ZodError): string =>
+const describeProblems = (name: string, error: z.ZodError): string =>
   `${name}: ${error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`).join('; ')}`;
 
 export const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
-
-export const timeoutSeconds = z
-  .number()
-  .min(1)
-  .max(300)
-  .default(30)
-  .describe('Seconds until the program is killed, 1 to 300.');
-export const workspacePath = userPath.describe('A path in /workspace: relative to it, or absolute under it.');

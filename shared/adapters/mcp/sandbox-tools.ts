@@ -13,7 +13,7 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { isAppError } from '#shared/errors.ts';
 import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox-link.ts';
@@ -22,8 +22,6 @@ import { decodeProgress, type ToolResult, toOutcome } from './tool-result.ts';
 
 const clientInfo = { name: 'sallyport', version: '0.1.0' };
 const callIdMeta = 'dev.sallyport/callId';
-/** No tool of a sandbox takes a longer timeout: it refuses one, and a timer over 24 days would fire at once. */
-const toolTimeoutSecondsMax = 300;
 /** What a call may take beyond the tool's own timeout: the way there and back, and the kill. */
 const marginMs = 30_000;
 /** The time that a stream may go on after its result before it is broken off; ended by itself, its connection is used again. */
@@ -95,7 +93,8 @@ const callOnce = async (
 
 const timeoutMs = ({ args }: SandboxCall): number => {
   const asked = typeof args['timeout'] === 'number' ? args['timeout'] : toolTimeoutSeconds;
-  return Math.min(Math.max(asked, 0), toolTimeoutSecondsMax) * 1000 + marginMs;
+  // The sandbox refuses a longer one; a timer over 24 days would fire at once.
+  return Math.min(Math.max(asked, 0), executionSecondsMax) * 1000 + marginMs;
 };
 
 const closeWhenEnded = (client: Client, ended: AbortSignal): void => {

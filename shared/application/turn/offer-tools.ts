@@ -2,6 +2,7 @@
  * The tools a session's agent is offered: those of its sandbox, and those of the MCP servers of its project that
  * are well. What is not there just now is named to the model, so that it does not wonder.
  */
+import { sandboxToolSpecs } from '../../contracts/tools/sandbox-tools.ts';
 import type { ToolRoute } from '../../domain/asked-call.ts';
 import { type Caller, offerCallerTools } from '../../domain/caller-tool.ts';
 import { shownStatus } from '../../domain/mcp/health.ts';
@@ -10,7 +11,7 @@ import type { McpServer } from '../../domain/mcp/server.ts';
 import type { ToolSpec } from '../../domain/model.ts';
 import { isOffered, type Session } from '../../domain/session.ts';
 import { sessionTool } from '../../domain/session-tool.ts';
-import { sandboxTools, systemPrompt } from '../../domain/tools.ts';
+import { systemPrompt } from '../../domain/tools.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 
 export type OfferPorts = {
@@ -36,7 +37,7 @@ export const offerTools = async (
 ): Promise<Offer> => {
   const { project, mcpNamespacing = 'auto' } = session;
   const servers = await mcpServers.list(project);
-  const builtIn = [...sandboxTools, sessionTool].map(({ name }) => name);
+  const builtIn = [...sandboxToolSpecs, sessionTool].map(({ name }) => name);
   const own = (session.limits?.recursionDepthMax ?? recursionDepthMax) > 0 ? [sessionTool] : [];
   const { tools, routes, unavailable } = nameTools({ servers, builtIn, namespacing: mcpNamespacing });
   const isEnabled = ({ name }: ToolSpec): boolean => isOffered(session, name);
@@ -44,7 +45,7 @@ export const offerTools = async (
   const isStdio = (name: string): boolean =>
     servers.some((server) => server.name === name && runsInside(server));
   return {
-    tools: [...sandboxTools, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
+    tools: [...sandboxToolSpecs, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
     servers: servers.map((server) => ({ name: server.name, status: shownStatus(server) })),
     system: [systemPrompt, ...unavailableLines(unavailable)].join('\n'),
     routeOf: (name) => {

@@ -1,10 +1,9 @@
 /** The arguments and results of the file tools at `/mcp`, and how large a file they take and give. */
 import * as z from 'zod';
 import { filePathProblem } from '../file-path.ts';
+import { pathCharactersMax } from './sandbox-tools.ts';
 import { closed, id, moment, oneOf, text } from './tool-fields.ts';
 
-/** As the sandbox bounds it. */
-const pathCharactersMax = 4096;
 const path = text(pathCharactersMax)
   .refine((given) => filePathProblem(given) === undefined, {
     error: ({ input }) => filePathProblem(String(input)) ?? '',
@@ -13,8 +12,6 @@ const path = text(pathCharactersMax)
 /** Of whatever kind of session: files belong to its workspace. */
 const anySession = id.describe('The id of a session; its sandbox is started when needed.');
 
-/** A larger file would fill its reader's memory, a model's or a program's. */
-export const readFileBytesMax = 1_048_576;
 /** Text and base64 alike fit the 4 MiB that a request may have. */
 export const writeFileBytesMax = 3 * 1_048_576 - 65_536;
 

@@ -5,18 +5,13 @@
  * value what is allowed, and never repeats the value.
  */
 import * as z from 'zod';
-import { executionSecondsMax, slotWaitSecondsMax } from '#shared/domain/limits.ts';
+import { executionSecondsMax, slotWaitSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
+import { argumentsBytesMax, argumentsMax, codeBytesMax, executionSecondsMin } from './sandbox-tools.ts';
 import { closed, flavor, hasNoNul, moment, noNul, projectId, sessionId, template } from './tool-fields.ts';
 
-/** One argument of a program has at most 128 KiB with its NUL (execve(2), MAX_ARG_STRLEN). */
+/** Of one argument: less than a program can take. */
 const programBytesMax = 120_000;
-/** All of them, with the environment, have a quarter of the stack, 2 MiB (execve(2), ARG_MAX). */
-const argumentsBytesMax = 1_048_576;
-const argumentsMax = 1000;
-/** It reaches its interpreter through a pipe. */
-const codeBytesMax = 1_048_576;
-export const timeoutSecondsDefault = 30;
 
 const seconds = (min: number, max: number) => {
   const error = `a number of seconds from ${min} to ${max}`;
@@ -43,8 +38,8 @@ const executionShape = {
   session_id: sessionId.optional().describe('The session to run in; absent: a new one.'),
   project_id: projectId.optional().describe('The project of a new session; absent: the default one.'),
   flavor: flavor.optional().describe('The size of a new session, in any case.'),
-  timeout: seconds(1, executionSecondsMax)
-    .default(timeoutSecondsDefault)
+  timeout: seconds(executionSecondsMin, executionSecondsMax)
+    .default(toolTimeoutSeconds)
     .describe('Seconds until the program is killed.'),
   wait_seconds: seconds(0, slotWaitSecondsMax)
     .default(0)

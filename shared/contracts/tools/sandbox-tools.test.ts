@@ -1,0 +1,51 @@
+/** The contracts of the sandbox's tools, as their readers see them. */
+import { expect, test } from 'vitest';
+import { sandboxToolSpecs, sandboxTools } from './sandbox-tools.ts';
+
+const timeout = { type: 'integer', minimum: 1, maximum: 300, description: 'Seconds, 30 by default.' };
+const path = { type: 'string', description: 'A path in the workspace, relative to /workspace.' };
+const object = (properties: object, required: readonly string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+test('a language model is offered the parameters that it needs, within the bounds of the sandbox', () => {
+  expect(Object.fromEntries(sandboxToolSpecs.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual({
+    execute_command: object({ command: { type: 'string', description: 'The bash line.' }, timeout }, [
+      'command',
+    ]),
+    execute_code: object(
+      {
+        code: { type: 'string', description: 'The program.' },
+        language: { type: 'string', enum: ['python', 'node'] },
+        timeout,
+      },
+      ['code', 'language'],
+    ),
+    read_file: object({ path }, ['path']),
+    write_file: object({ path, content: { type: 'string', description: 'The whole text.' } }, [
+      'path',
+      'content',
+    ]),
+    list_files: object(
+      { path: { type: 'string', description: 'The folder; the workspace itself when absent.' } },
+      [],
+    ),
+  });
+});
+
+test('a call that a model makes by its offer is parsed by the sandbox', () => {
+  const calls = {
+    execute_command: { command: 'ls', timeout: 300 },
+    execute_code: { code: 'print(1)', language: 'python' },
+    read_file: { path: 'a' },
+    write_file: { path: 'a', content: '' },
+    list_files: {},
+  } as const;
+  for (const { name } of sandboxToolSpecs) {
+    const tool = name as keyof typeof sandboxTools;
+    expect(sandboxTools[tool].input.safeParse(calls[tool]).success).toBe(true);
+  }
+});

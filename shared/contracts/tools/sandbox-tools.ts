@@ -1,0 +1,152 @@
+/**
+ * The contracts of the tools that a sandbox runs: descriptions, parameters and their bounds.
+ *
+ * Three readers derive theirs from here. The sandbox's server parses a call with `input`. A language model is offered
+ * `sandboxToolSpecs`: the parameters that it needs, in words for it. `/mcp` takes the bounds and adds what a
+ * session needs (mcp-tools.ts, file-tools.ts). Names are in domain/tools.ts, the code in sandbox-task/server/tools.
+ */
+import * as z from 'zod';
+import { templates } from '#shared/domain/flavor.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import type { ToolSpec } from '#shared/domain/model.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
+import { type SandboxToolName, sandboxToolNames } from '#shared/domain/tools.ts';
+import { filePathProblem } from '../file-path.ts';
+import { hasNoNul } from './tool-fields.ts';
+
+/** One argument of a program has at most 128 KiB with its NUL (execve(2), MAX_ARG_STRLEN). */
+const argumentBytesMax = 131_071;
+/** All of them and the environment have a quarter of the stack, 2 MiB (execve(2), ARG_MAX). */
+export const argumentsBytesMax = 1_048_576;
+export const argumentsMax = 1000;
+/** It reaches its interpreter through a pipe. */
+export const codeBytesMax = 1_048_576;
+export const pathCharactersMax = 4096;
+/** A larger file would fill its reader's memory, a model's or a program's. */
+export const readFileBytesMax = 1_048_576;
+export const executionSecondsMin = 1;
+
+const noNul = 'has no NUL character';
+/** Each argument ends with a NUL. */
+const argumentsBytes = (texts: readonly string[]): number =>
+  texts.reduce((bytes, text) => bytes + utf8Bytes(text) + 1, 0);
+
+export const programArgument = z
+  .string()
+  .refine(
+    (text) => utf8Bytes(text) <= argumentBytesMax,
+    `has at most ${argumentBytesMax} bytes, as one argument of a program (MAX_ARG_STRLEN); longer text goes into a file`,
+  )
+  .refine(hasNoNul, noNul);
+
+export const timeoutSeconds = z
+  .number()
+  .min(executionSecondsMin)
+  .max(executionSecondsMax)
+  .default(toolTimeoutSeconds)
+  .describe(`Seconds until the program is killed, ${executionSecondsMin} to ${executionSecondsMax}.`);
+
+/** A path that a file can have. The runner decides where it leads. */
+export const workspacePath = z
+  .string()
+  .min(1)
+  .max(pathCharactersMax)
+  .refine((path) => filePathProblem(path) === undefined, {
+    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
+  })
+  .describe('A path in /workspace: relative to it, or absolute under it.');
+
+export type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
+  readonly description: string;
+  readonly input: Input;
+  /** The parameters that a language model is offered, each with its description; an empty one is left out. */
+  readonly offered: { readonly [Name in keyof z.output<Input>]?: string };
+};
+
+const contract = <Input extends z.ZodObject>(
+  definition: SandboxToolContract<Input>,
+): SandboxToolContract<Input> => definition;
+
+const timeoutOffered = `Seconds, ${toolTimeoutSeconds} by default.`;
+const pathOffered = 'A path in the workspace, relative to /workspace.';
+
+export const sandboxTools = {
+  execute_command: contract({
+    description:
+      'Runs a bash line in the sandbox, in /workspace. There is no network. Files outlive the call.',
+    input: z.strictObject({
+      command: programArgument.min(1).describe('A bash line, or the name of a program when args are given.'),
+      args: z
+        .array(programArgument)
+        .max(argumentsMax)
+        .refine(
+          (texts) => argumentsBytes(texts) <= argumentsBytesMax,
+          `have at most ${argumentsBytesMax} bytes in all`,
+        )
+        .optional()
+        .describe('Arguments of the program; no shell reads them.'),
+      timeout: timeoutSeconds,
+    }),
+    offered: { command: 'The bash line.', timeout: timeoutOffered },
+  }),
+  execute_code: contract({
+    description:
+      'Runs Python or Node code in the sandbox and gives what it printed. Variables, functions and imports last from call to call, per language. plt.show() and display(mime_type, data) give images.',
+    input: z.strictObject({
+      code: z
+        .string()
+        .min(1)
+        .refine((text) => utf8Bytes(text) <= codeBytesMax, `has at most ${codeBytesMax} bytes`)
+        .refine(hasNoNul, noNul),
+      language: z.enum(templates),
+      timeout: timeoutSeconds,
+    }),
+    offered: { code: 'The program.', language: '', timeout: timeoutOffered },
+  }),
+  read_file: contract({
+    description: 'Reads a text file of the workspace.',
+    input: z.object({ path: workspacePath }),
+    offered: { path: pathOffered },
+  }),
+  write_file: contract({
+    description: 'Writes a text file of the workspace; missing folders are made.',
+    input: z.object({ path: workspacePath, content: z.string().describe('The whole new content.') }),
+    offered: { path: pathOffered, content: 'The whole text.' },
+  }),
+  list_files: contract({
+    description: 'Lists a folder of the workspace.',
+    input: z.object({ path: workspacePath.default('.') }),
+    offered: { path: 'The folder; the workspace itself when absent.' },
+  }),
+} as const satisfies Record<SandboxToolName, unknown>;
+
+const specOf = (name: SandboxToolName): ToolSpec => {
+  const { description, input, offered }: SandboxToolContract = sandboxTools[name];
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input' });
+  const parameters = Object.entries(offered).map(([parameter, text = '']): [string, JsonObject] => [
+    parameter,
+    offeredParameter(properties[parameter] as JsonObject, text),
+  ]);
+  const inputSchema = {
+    type: 'object',
+    properties: Object.fromEntries(parameters),
+    required: required.filter((parameter) => Object.hasOwn(offered, parameter)),
+    additionalProperties: false,
+  };
+  return { name, description, inputSchema };
+};
+
+/** A model is asked for whole numbers, and told no lengths. */
+const offeredParameter = (
+  { type, enum: values, minimum, maximum }: JsonObject,
+  description: string,
+): JsonObject => ({
+  type: type === 'number' ? 'integer' : String(type),
+  ...(values === undefined ? {} : { enum: values }),
+  ...(minimum === undefined || maximum === undefined ? {} : { minimum, maximum }),
+  ...(description === '' ? {} : { description }),
+});
+
+/** The tools of the sandbox as a language model is offered them. */
+export const sandboxToolSpecs: readonly ToolSpec[] = sandboxToolNames.map(specOf);
