@@ -1,14 +1,14 @@
-/** Work that goes on at the same time, a few at once; the first failure is thrown to whoever asks for more. */
+/** Concurrent work within a bound; the first failure is thrown when more work is begun or all of it awaited. */
 export type BoundedWork = {
-  /** Waits for a free place, then ends while the work goes on. */
+  /** Waits until fewer than the bound are running, then returns while the work goes on. */
   readonly begin: (work: () => Promise<void>) => Promise<void>;
   /** Waits for all of it. */
   readonly end: () => Promise<void>;
-  /** Waits for what is under way, and forgets how it ended. */
+  /** Waits for all of it and ignores failures. */
   readonly abandon: () => Promise<void>;
 };
 
-export const openBoundedWork = (atOnceMax: number): BoundedWork => {
+export const openBoundedWork = (concurrentMax: number): BoundedWork => {
   const running = new Set<Promise<void>>();
   let failure: { readonly cause: unknown } | undefined;
   const throwFailure = (): void => {
@@ -16,7 +16,7 @@ export const openBoundedWork = (atOnceMax: number): BoundedWork => {
   };
   return {
     begin: async (work) => {
-      while (running.size >= atOnceMax) await Promise.race(running);
+      while (running.size >= concurrentMax) await Promise.race(running);
       throwFailure();
       const going = work()
         .catch((cause: unknown) => {
@@ -35,7 +35,7 @@ export const openBoundedWork = (atOnceMax: number): BoundedWork => {
   };
 };
 
-/** The results in the order of the items, made up to so many ahead. */
+/** The results in the order of the items, up to `aheadMax` of them made ahead. */
 export async function* madeAhead<Item, Result>(
   items: Iterable<Item>,
   aheadMax: number,
@@ -44,7 +44,7 @@ export async function* madeAhead<Item, Result>(
   const coming: Promise<Result>[] = [];
   for (const item of items) {
     const result = make(item);
-    // Nobody waits for it when an earlier one fails.
+    // It is not awaited when an earlier one fails.
     result.catch(() => undefined);
     coming.push(result);
     const [first] = coming;

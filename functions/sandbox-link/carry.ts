@@ -1,7 +1,7 @@
 /**
- * Carries one request into a sandbox and its answer out, streamed, without looking inside.
+ * Carries one request into a sandbox and streams its answer back, without reading either.
  *
- * It refuses headers that are meant for one connection only, and what cannot be sent as it was given.
+ * Refused: headers of one connection, and a path, header or body that cannot be sent as it was given.
  */
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ import { refusal } from './target.ts';
 
 export type Carrier = { readonly target: URL; readonly telemetry: Telemetry };
 
-/** Meant for one connection only (RFC 9110, section 7.6.1), or made by the connection itself. */
+/** Headers of one connection (RFC 9110, section 7.6.1), or made by the connection itself. */
 const connectionHeaders = new Set([
   'connection',
   'content-length',
@@ -28,7 +28,7 @@ const connectionHeaders = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** What a sandbox says to a browser's cookie jar, or in the link's name, stays behind. */
+/** A sandbox can set no cookie and cannot answer in the name of the link. */
 const heldBack = new Set([...connectionHeaders, 'set-cookie', linkHeader]);
 
 export const carry = async (call: FetchCall, { target, telemetry }: Carrier): Promise<StreamedResult> => {
@@ -47,7 +47,7 @@ export const carry = async (call: FetchCall, { target, telemetry }: Carrier): Pr
     telemetry.info('a sandbox answered', {
       event: 'sandbox_answered',
       method,
-      // The rest of a path is a user's.
+      // The rest of a path belongs to the user.
       route: path.split(/[/?]/)[1],
       status: response.statusCode,
       answeredMs: Math.round(performance.now() - startedAt),
@@ -74,7 +74,7 @@ const findFault = ({ path, headers, body = '', isBase64 }: FetchCall): string | 
   return Object.entries(headers).every(isSendable) ? undefined : 'a header cannot be sent';
 };
 
-/** `Buffer` skips what it does not understand, and a body with holes would arrive. */
+/** `Buffer` skips invalid characters, and a body with holes would arrive. */
 const isBase64Text = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 
 const isSendable = ([name, value]: readonly [string, string]): boolean => {

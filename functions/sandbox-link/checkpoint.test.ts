@@ -182,7 +182,7 @@ const open = async () => {
   const note = (message: string) => void warnings.push(message);
   const ignore = () => undefined;
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const courier = {
+  const context = {
     target: new URL(address),
     bucket: makeWorkspaceBucket(client, Bucket),
     telemetry: { info: ignore, warn: note, error: note, count: ignore, duration: ignore },
@@ -196,10 +196,10 @@ const open = async () => {
     sandbox,
     calls,
     warnings,
-    courier,
+    context,
     save: (base?: ManifestRef, id: string = randomUUID()) =>
-      save({ kind: 'save', ...common, id, logsAfter: 3, ...(base ? { base } : {}) }, courier),
-    restore: (manifest: ManifestRef) => restore({ kind: 'restore', ...common, manifest }, courier),
+      save({ kind: 'save', ...common, id, logsAfter: 3, ...(base ? { base } : {}) }, context),
+    restore: (manifest: ManifestRef) => restore({ kind: 'restore', ...common, manifest }, context),
     read: async (key: string) => Buffer.from((await raw('get', key)) ?? []),
     put: (Key: string, Body: Uint8Array | string) => client.send(new PutObjectCommand({ Bucket, Key, Body })),
     drop: (Key: string) => client.send(new DeleteObjectCommand({ Bucket, Key })),
@@ -566,18 +566,21 @@ test.each<[string, readonly Frame[]]>([
   expect(await world.keys()).toEqual([manifestKey(idOf(1)), packKey(idOf(1))]);
 });
 
-test('a sandbox that finds its workspace too large says so in its own words', async () => {
-  const world = await open();
-  world.sandbox.checkpoint = (response) =>
-    response
-      .writeHead(413)
-      .end(JSON.stringify({ error: { code: 'resource_limit_exceeded', message: 'too large' } }));
-  expect(await world.save()).toEqual({
-    status: 'refused',
-    code: 'resource_limit_exceeded',
-    message: 'too large',
-  });
-});
+test.each([429, 413])(
+  'a sandbox that finds its workspace too large says so in its own words: %i',
+  async (status) => {
+    const world = await open();
+    world.sandbox.checkpoint = (response) =>
+      response
+        .writeHead(status)
+        .end(JSON.stringify({ error: { code: 'resource_limit_exceeded', message: 'too large' } }));
+    expect(await world.save()).toEqual({
+      status: 'refused',
+      code: 'resource_limit_exceeded',
+      message: 'too large',
+    });
+  },
+);
 
 test('more than 50000 entries are refused by the link too', async () => {
   const world = await open();
@@ -673,7 +676,7 @@ test('a bucket that fails is no save', async () => {
     id: idOf(1),
     logsAfter: 0,
   } as const;
-  await expect(save(call, { ...world.courier, bucket })).rejects.toThrow();
+  await expect(save(call, { ...world.context, bucket })).rejects.toThrow();
   expect(world.warnings).toEqual(['a save that broke off left objects behind']);
 });
 
@@ -815,7 +818,7 @@ test('a manifest of another workspace is refused', async () => {
   const other = '6f1d2c3b-0000-4000-8000-000000000002';
   await world.put(`workspaces/${other}/manifests/${idOf(1)}.json`, await world.read(manifestKey(idOf(1))));
   const call = { kind: 'restore', address: 'http://x', bearer: 'b', workspace: other, manifest } as const;
-  expect(await restore(call, world.courier)).toMatchObject({ status: 'refused' });
+  expect(await restore(call, world.context)).toMatchObject({ status: 'refused' });
 });
 
 test.each<[string, (request: IncomingMessage, response: ServerResponse) => unknown]>([
@@ -838,7 +841,7 @@ test('a bucket that fails in the middle leaves the sandbox without an end', asyn
   const cut = Promise.withResolvers<unknown>();
   world.sandbox.restore = (request) => void receive(request).then(cut.resolve, cut.reject);
   const bucket = {
-    ...world.courier.bucket,
+    ...world.context.bucket,
     readRange: async function* () {
       yield Buffer.alloc(500_000, 1);
       await world.keys();
@@ -846,7 +849,7 @@ test('a bucket that fails in the middle leaves the sandbox without an end', asyn
     },
   };
   const call = { kind: 'restore', address: 'http://x', bearer: 'b', workspace, manifest } as const;
-  const outcomes = await Promise.allSettled([restore(call, { ...world.courier, bucket }), cut.promise]);
+  const outcomes = await Promise.allSettled([restore(call, { ...world.context, bucket }), cut.promise]);
   expect(outcomes).toMatchObject([
     { status: 'rejected', reason: { message: 'the bucket broke' } },
     { status: 'rejected', reason: { message: 'aborted' } },
@@ -908,7 +911,7 @@ test('a saved file is read without a sandbox, whole or not at all', async () => 
   world.sandbox.tree = treeOf({ src: folder, 'src/a.txt': file('aaa'), 'src/b.txt': file('bbb') });
   const manifest = saved(await world.save());
   const read = (ref: ManifestRef, want: 'file' | 'folder', path: string) =>
-    readSaved({ kind: 'saved', workspace, manifest: ref, savedAt: 9000, want, path }, world.courier);
+    readSaved({ kind: 'saved', workspace, manifest: ref, savedAt: 9000, want, path }, world.context);
   const whole = await read(manifest, 'file', 'src/b.txt');
   expect(await new Response(whole.body).text()).toBe('bbb');
   const listed = await read(manifest, 'folder', '.');

@@ -1,7 +1,8 @@
 /**
- * The sandbox link: the only function in the VPC and the only door into a sandbox. It carries one request
- * and streams the answer back, moves a checkpoint between a sandbox and the bucket, or reads one; it refuses every
- * target outside the sandboxes' address range.
+ * The sandbox link: the only function in the VPC and the only way into a sandbox.
+ *
+ * It carries one request and streams the answer back, moves a checkpoint between a sandbox and the bucket, or
+ * reads one. It refuses every target outside the address range of the sandboxes.
  */
 import { makeSharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import { makeWorkspaceBucket, openBucketClient } from '#shared/adapters/aws/workspace-bucket.ts';
@@ -40,24 +41,24 @@ export const handler = runtime.streamingHandler<unknown>(async (event) => {
 type SandboxCall = Exclude<LinkCall, { kind: 'saved' }>;
 
 const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
-  const courier = { target, bucket, sharedBucket, telemetry };
+  const context = { target, bucket, sharedBucket, telemetry };
   switch (call.kind) {
     case 'fetch':
       return carry(call, { target, telemetry });
     case 'save':
       return report(
         call,
-        save(call, courier).then((saved) => withSharedSaved(call, courier, saved)),
+        save(call, context).then((saved) => withSharedSaved(call, context, saved)),
       );
     case 'restore':
       return report(
         call,
-        restore(call, courier).then((restored) => withSharedRestored(call, courier, restored)),
+        restore(call, context).then((restored) => withSharedRestored(call, context, restored)),
       );
   }
 };
 
-/** Whether the sandbox or the bucket broke is for the log; nothing was saved, and it may be tried again. */
+/** The log says whether the sandbox or the bucket failed; nothing was saved, and the caller may retry. */
 const report = async (
   { kind, address, workspace }: Exclude<SandboxCall, { kind: 'fetch' }>,
   outcome: Promise<SaveAnswer | RestoreAnswer>,

@@ -1,8 +1,7 @@
 /**
- * Manifests as they stand in the bucket: where they are, and whether one is what was saved.
+ * Manifests in the bucket: their keys, their encoding, and the ranges of packs that they point into.
  *
- * A manifest is believed because its hash is the one the caller has from the table, never because it is
- * there.
+ * A manifest is trusted because its hash is the one of the table, never because it is there.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -10,9 +9,9 @@ import { type WorkspaceBucket, workspacePrefix } from '#shared/adapters/aws/work
 import { decodeJson } from '#shared/contracts/decode.ts';
 import type { LeftOut, Manifest, ManifestEntry, ManifestRef } from '#shared/domain/checkpoint.ts';
 
-/** A manifest over this is not written. */
+/** A larger manifest is not written. */
 export const manifestBytesMax = 64 * 1024 * 1024;
-/** Paths an answer names one by one; the rest is counted. */
+/** Paths that an answer names one by one; further ones are counted. */
 const namedPathsMax = 1000;
 const namedPathCharactersMax = 4096;
 
@@ -56,7 +55,7 @@ export const encodeManifest = (
   return { bytes, ref: { id: manifest.id, sha256: sha256Of(bytes) } };
 };
 
-/** `undefined` when it is not there, not the one that was saved, or of another workspace. */
+/** Undefined when it is not there, not the one that was saved, or of another workspace. */
 export const readManifest = async (
   bucket: WorkspaceBucket,
   workspace: string,
@@ -70,12 +69,51 @@ export const readManifest = async (
 
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Short enough for an answer; what is not named is counted in a last line. */
-export const nameSome = (slots: readonly LeftOut[]): LeftOut[] => {
-  const named = slots.slice(0, namedPathsMax).map(({ path: at, reason }) => ({
+/** Short enough for an answer; the last line counts what it does not name. */
+export const nameSome = (entries: readonly LeftOut[]): LeftOut[] => {
+  const named = entries.slice(0, namedPathsMax).map(({ path: at, reason }) => ({
     path: at.slice(0, namedPathCharactersMax),
     reason: reason.slice(0, namedPathCharactersMax),
   }));
-  const more = slots.length - named.length;
+  const more = entries.length - named.length;
   return more === 0 ? named : [...named, { path: '', reason: `and ${more} more` }];
+};
+
+/** One range of one pack, with its files in the order of their bytes. */
+export type PackRun = {
+  readonly pack: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly files: readonly FileEntry[];
+};
+
+/** Dead bytes between two files up to which one range is read instead of two. */
+const gapBytesMax = 8 * 1024 * 1024;
+
+/** As few ranges as possible without reading many dead bytes. */
+export const planPackRuns = (entries: readonly ManifestEntry[]): readonly PackRun[] => {
+  const files = entries.filter((entry) => entry.type === 'file');
+  return [...Map.groupBy(files, ({ pack }) => pack)].flatMap(([pack, ofPack]) =>
+    splitAtGaps(ofPack.toSorted((a, b) => a.offset - b.offset)).map((group) => runOf(pack, group)),
+  );
+};
+
+const endOf = ({ offset, size }: FileEntry): number => offset + size;
+
+const splitAtGaps = (sorted: readonly FileEntry[]): FileEntry[][] => {
+  const groups: FileEntry[][] = [];
+  let end = 0;
+  for (const file of sorted) {
+    const group = groups.at(-1);
+    if (group === undefined || file.offset - end > gapBytesMax) groups.push([file]);
+    else group.push(file);
+    end = endOf(file);
+  }
+  return groups;
+};
+
+const runOf = (pack: string, files: readonly FileEntry[]): PackRun => {
+  const offset = files[0]?.offset ?? 0;
+  const end = files.reduce((last, file) => Math.max(last, endOf(file)), offset);
+  return { pack, offset, length: end - offset, files };
 };

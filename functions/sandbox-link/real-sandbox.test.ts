@@ -60,15 +60,15 @@ const openSandbox = async (bucket: Awaited<ReturnType<typeof openBucket>>) => {
   await once(proxy, 'listening');
   opened.push(sandbox.stop, () => proxy.close());
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const courier = { target: new URL(address), bucket, telemetry };
+  const context = { target: new URL(address), bucket, telemetry };
   const common = { address, bearer: testBearer, workspace };
   return {
     folder: sandbox.workspace,
     own: sandbox.own,
     hasOwnUser: sandbox.hasOwnUser,
     save: (base?: ManifestRef) =>
-      save({ kind: 'save', ...common, id: randomUUID(), logsAfter: 0, ...(base ? { base } : {}) }, courier),
-    restore: (manifest: ManifestRef) => restore({ kind: 'restore', ...common, manifest }, courier),
+      save({ kind: 'save', ...common, id: randomUUID(), logsAfter: 0, ...(base ? { base } : {}) }, context),
+    restore: (manifest: ManifestRef) => restore({ kind: 'restore', ...common, manifest }, context),
   };
 };
 

@@ -1,23 +1,21 @@
 /**
- * Brings a saved workspace into a sandbox: one archive out of a manifest and the packs it points into.
+ * Restores a saved workspace into a sandbox: one archive out of a manifest and its packs.
  *
- * Nothing is sent when the manifest is not the one that was saved (L10). Contents go as they are in the bucket,
- * each with the hash it had when it was saved: the sandbox refuses what differs. A pack that is gone or cut
- * makes its files missing, not the restore a failure.
+ * Nothing is sent when the manifest is not the one that was saved (L10). Each file is sent with its hash from the
+ * save, and the sandbox refuses other content. A deleted or truncated pack makes its files missing; the restore goes on.
  */
 import * as z from 'zod';
 import { type ArchiveHeader, archivePieceBytesMax, encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import type { RestoreAnswer, RestoreCall } from '#shared/contracts/link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
-import { nameSome, packKey, readManifest } from './manifest.ts';
-import { type PackRun, planPackRuns } from './pack-runs.ts';
+import { nameSome, type PackRun, packKey, planPackRuns, readManifest } from './manifest.ts';
 import { headersOf, openRequest, readJson } from './sandbox-request.ts';
-import { type Courier, silenceMsMax } from './save.ts';
+import { type LinkContext, silenceMsMax } from './save.ts';
 
-/** Every file of a workspace may be missing, each with its name. */
+/** Every file of a workspace may be named as missing. */
 const answerBytesMax = 32 * 1024 * 1024;
-/** Small frames travel together. */
+/** Small frames are sent together. */
 const blockBytes = 128 * 1024;
 
 const answerSchema = z.object({
@@ -25,9 +23,9 @@ const answerSchema = z.object({
   missing: z.array(z.object({ path: z.string(), reason: z.string() })),
 });
 
-/** Throws when the sandbox or the bucket breaks off. */
-export const restore = async (call: RestoreCall, courier: Courier): Promise<RestoreAnswer> => {
-  const { bucket, telemetry } = courier;
+/** Throws when the sandbox or the bucket fails. */
+export const restore = async (call: RestoreCall, context: LinkContext): Promise<RestoreAnswer> => {
+  const { bucket, telemetry } = context;
   const { workspace } = call;
   if (call.manifest === undefined) return { status: 'restored', files: 0, missing: [] };
   const manifest = await readManifest(bucket, workspace, call.manifest);
@@ -36,20 +34,20 @@ export const restore = async (call: RestoreCall, courier: Courier): Promise<Rest
     return { status: 'refused', reason: 'the manifest is not the one that was saved' };
   }
   const path = `/restore?id=${manifest.id}`;
-  const answer = await sendArchive(call, courier, { path, frames: framesOf(manifest, courier) });
+  const answer = await sendArchive(call, context, { path, frames: framesOf(manifest, context) });
   if (answer === undefined) throw new Error('the sandbox has no workspace');
   const { files, missing } = answer;
   telemetry.info('a checkpoint was restored', { workspace, id: manifest.id, files, missing: missing.length });
   return { status: 'restored', files, missing: nameSome(missing) };
 };
 
-type Shipment = { readonly path: string; readonly frames: AsyncIterable<Uint8Array> };
+type ArchiveRequest = { readonly path: string; readonly frames: AsyncIterable<Uint8Array> };
 
-/** Undefined where the sandbox has no such volume. */
+/** Undefined for a sandbox without this volume. */
 export const sendArchive = async (
   call: RestoreCall,
-  { target }: Courier,
-  { path, frames }: Shipment,
+  { target }: LinkContext,
+  { path, frames }: ArchiveRequest,
 ): Promise<z.output<typeof answerSchema> | undefined> => {
   const response = await openRequest({
     target,
@@ -65,7 +63,7 @@ export const sendArchive = async (
     throw new Error(`the sandbox answered ${response.statusCode}`);
   }
   const answer = decode(answerSchema, await readJson(response, answerBytesMax));
-  if (!answer.ok) throw new Error(`the sandbox answered something else: ${answer.problem}`);
+  if (!answer.ok) throw new Error(`the sandbox answered in another shape: ${answer.problem}`);
   return answer.value;
 };
 
@@ -83,8 +81,8 @@ async function* inBlocks(frames: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   yield Buffer.concat(block);
 }
 
-/** Folders first, links last: no content ever goes through a link. */
-async function* framesOf(manifest: Manifest, { bucket }: Courier): AsyncGenerator<Uint8Array> {
+/** Folders first, links last: no content is written through a link. */
+async function* framesOf(manifest: Manifest, { bucket }: LinkContext): AsyncGenerator<Uint8Array> {
   const { entries, workspace } = manifest;
   yield encodeArchiveFrame({ type: 'begin', isFull: true });
   for (const entry of entries) if (entry.type === 'directory') yield encodeArchiveFrame(entry);
@@ -103,12 +101,12 @@ async function* framesOfRun(run: PackRun, bytes: AsyncIterable<Uint8Array>): Asy
   let position = run.offset;
   try {
     for (const { type, path, mode, mtimeMs, size, sha256, offset } of run.files) {
-      position += await drain(source.take(offset - position));
+      position += await drain(source.read(offset - position));
       yield encodeArchiveFrame({ type, path, mode, mtimeMs, size, sha256 });
       let sent = 0;
-      // A pack that ended before this file has nothing for it, nor for those behind it.
+      // A pack that ended before this file has no bytes for it, nor for the files behind it.
       if (position === offset || size === 0) {
-        for await (const piece of source.take(size)) {
+        for await (const piece of source.read(size)) {
           sent += piece.length;
           yield encodeArchiveFrame({ type: 'data' }, piece);
         }
@@ -128,7 +126,7 @@ const drain = async (pieces: AsyncIterable<Uint8Array>): Promise<number> => {
   return bytes;
 };
 
-/** A stream that gives exactly as many bytes as it is asked for, or all it has. */
+/** A stream that gives exactly as many bytes as requested, or all it has. */
 const openSource = (bytes: AsyncIterable<Uint8Array>) => {
   const iterator = bytes[Symbol.asyncIterator]();
   let rest: Uint8Array = new Uint8Array(0);
@@ -141,8 +139,8 @@ const openSource = (bytes: AsyncIterable<Uint8Array>) => {
     return true;
   };
   return {
-    take: async function* (wanted: number): AsyncGenerator<Uint8Array> {
-      for (let left = wanted; left > 0 && (await fill()); ) {
+    read: async function* (size: number): AsyncGenerator<Uint8Array> {
+      for (let left = size; left > 0 && (await fill()); ) {
         const piece = rest.subarray(0, Math.min(left, archivePieceBytesMax));
         rest = rest.subarray(piece.length);
         left -= piece.length;

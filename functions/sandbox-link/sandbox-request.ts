@@ -1,12 +1,15 @@
 /**
- * One HTTP request into a sandbox.
+ * One HTTP request into a sandbox, and its answer as JSON or as a refusal.
  *
- * Each request opens a connection of its own: one that was kept could lead to a task that is gone, and the
- * silence of a dead address would last for minutes.
+ * Each request opens a connection of its own: a kept connection could lead to a stopped task, and the silence of
+ * a dead address would last for minutes.
  */
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import * as z from 'zod';
+import { decode } from '#shared/contracts/decode.ts';
+import { errorRules } from '#shared/errors.ts';
 
 export type SandboxRequest = {
   /** `http://<address>:<port>`, inside the range. */
@@ -15,18 +18,18 @@ export type SandboxRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | AsyncIterable<Uint8Array> | undefined;
-  /** A connection on which nothing moves for so long is broken off. */
+  /** A connection without a byte for this long is closed. */
   readonly silenceMsMax?: number;
 };
 
-/** A sandbox is one security group away: who does not answer by then is not there. */
+/** A sandbox is one security group away: without an answer by then it is not there. */
 const connectMsMax = 3000;
-/** A silent connection is asked whether its other end still lives. */
+/** TCP keep-alive: a silent connection is probed after this long. */
 const aliveProbeMs = 5000;
 /** Chunks of a streamed body that wait to be sent. */
 const chunksAheadMax = 2;
 
-/** Ends with the response's headers; its body breaks as the sandbox breaks. */
+/** Resolves with the headers of the response; its body fails when the sandbox fails. */
 export const openRequest = ({
   target,
   method,
@@ -59,7 +62,7 @@ export const openRequest = ({
   return promise;
 };
 
-/** Of a request that the link makes on its own. */
+/** The headers of a request that the link makes on its own. */
 export const headersOf = ({
   bearer,
   correlationId,
@@ -81,4 +84,20 @@ export const readJson = async (response: IncomingMessage, bytesMax: number): Pro
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString());
+};
+
+const refusalBytesMax = 64 * 1024;
+const refusal = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+/** The status of a volume over its bounds; a sandbox of an earlier release says 413. */
+export const isOverBounds = ({ statusCode }: IncomingMessage): boolean =>
+  statusCode === errorRules.resource_limit_exceeded.status || statusCode === 413;
+
+/** The code and the message of a refusal; throws when it has none. */
+export const readRefusal = async (
+  response: IncomingMessage,
+): Promise<{ readonly code: string; readonly message: string }> => {
+  const answer = decode(refusal, await readJson(response, refusalBytesMax));
+  if (!answer.ok) throw new Error('the sandbox refused without a reason');
+  return answer.value.error;
 };

@@ -1,15 +1,16 @@
 /**
- * Saves a workspace: what changed since the base becomes one pack, everything is named by a new manifest.
+ * Saves a workspace: contents that changed since the base become one pack, and a new manifest names every entry.
  *
- * The manifest is written last, so that a manifest's packs are there; whatever goes wrong before leaves no
- * object behind. Objects that the base no longer needed are deleted now, because the base stands in the
- * table and what was before it does not; objects that only the base needs wait for the next save.
+ * The manifest is written last, so that its packs exist; a failure before leaves no object behind. The table names
+ * the base: objects that the base no longer needs are deleted now, and objects that only the base needs by the next
+ * save. Log lines of the sandbox come with a save; without them the save still counts.
  */
 import type { IncomingMessage } from 'node:http';
 import { type WorkspaceBucket, workspacePrefix } from '#shared/adapters/aws/workspace-bucket.ts';
 import type { Upload } from '#shared/adapters/aws/workspace-upload.ts';
 import { readArchive } from '#shared/contracts/archive.ts';
-import type { SaveAnswer, SaveCall } from '#shared/contracts/link.ts';
+import { decode } from '#shared/contracts/decode.ts';
+import { type SaveAnswer, type SaveCall, sandboxLogPage } from '#shared/contracts/link.ts';
 import { isUnchanged, isWorthCompacting, type Manifest, withoutCopies } from '#shared/domain/checkpoint.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
@@ -21,90 +22,91 @@ import {
   packKey,
   readManifest,
 } from './manifest.ts';
-import { readLogs } from './sandbox-logs.ts';
-import { readRefusal } from './sandbox-refusal.ts';
-import { headersOf, openRequest } from './sandbox-request.ts';
-import { type Taken, takeCheckpoint } from './take-checkpoint.ts';
+import { type ReceivedCheckpoint, receiveCheckpoint } from './receive-checkpoint.ts';
+import { headersOf, isOverBounds, openRequest, readJson, readRefusal } from './sandbox-request.ts';
 
-export type Courier = {
+export type LinkContext = {
   readonly target: URL;
   readonly bucket: WorkspaceBucket;
   readonly telemetry: Telemetry;
 };
 
-/** A checkpoint on which nothing moves for so long, in either direction, is given up. */
+/** A checkpoint without a byte in either direction for this long is given up. */
 export const silenceMsMax = 120_000;
 
-/** Throws when the sandbox or the bucket breaks off: nothing was saved. */
-export const save = async (call: SaveCall, courier: Courier): Promise<SaveAnswer> => {
+/** Throws when the sandbox or the bucket fails: nothing was saved. */
+export const save = async (call: SaveCall, context: LinkContext): Promise<SaveAnswer> => {
   if (call.base?.id === call.id) throw new Error('a checkpoint cannot be its own base');
-  const known = await readBase(call, courier);
+  const known = await readBase(call, context);
   const base = known === undefined || isWorthCompacting(known) ? undefined : known;
   const response = await openRequest({
-    target: courier.target,
+    target: context.target,
     method: 'GET',
     path: `/checkpoint?id=${call.id}&base=${base?.id ?? ''}`,
     headers: headersOf(call),
     silenceMsMax,
   });
-  if (response.statusCode === 413) return { status: 'refused', ...(await readRefusal(response)) };
+  if (isOverBounds(response)) return { status: 'refused', ...(await readRefusal(response)) };
   if (response.statusCode !== 200) {
     response.destroy();
     throw new Error(`the sandbox answered ${response.statusCode}`);
   }
-  const answer = await receive(response, { call, courier, known, base });
-  return answer.status === 'refused' ? answer : { ...answer, logs: await readLogs(call, courier) };
+  const answer = await receive(response, { call, context, known, base });
+  return answer.status === 'refused' ? answer : { ...answer, logs: await readLogs(call, context) };
 };
 
 const readBase = async (
   { workspace, base }: SaveCall,
-  { bucket, telemetry }: Courier,
+  { bucket, telemetry }: LinkContext,
 ): Promise<Manifest | undefined> => {
   if (base === undefined) return undefined;
   const manifest = await readManifest(bucket, workspace, base);
   if (manifest === undefined)
-    telemetry.warn('the base is not what was saved, so everything is saved', { workspace, base: base.id });
+    telemetry.warn('the base is not what was saved, so everything is saved', {
+      workspace,
+      base: base.id,
+    });
   return manifest;
 };
 
 type Job = {
   readonly call: SaveCall;
-  readonly courier: Courier;
-  /** What stands in the table, also when the sandbox was asked for everything. */
+  readonly context: LinkContext;
+  /** The manifest that the table names, also when the sandbox is asked for everything. */
   readonly known: Manifest | undefined;
   readonly base: Manifest | undefined;
 };
 
 const receive = async (response: IncomingMessage, job: Job): Promise<SaveAnswer> => {
-  const { call, courier, base } = job;
+  const { call, context, base } = job;
   const key = packKey(call.workspace, call.id);
-  const pack = courier.bucket.upload(key);
+  const pack = context.bucket.upload(key);
   const begun: string[] = [];
   try {
-    const sent = await takeCheckpoint(readArchive(response), base, { id: call.id, append: pack.append });
-    const taken = { ...sent, entries: withoutCopies(base?.entries ?? [], sent.entries, call.id) };
-    if (base !== undefined && isUnchanged(base.entries, taken.entries)) {
+    const sent = await receiveCheckpoint(readArchive(response), base, { id: call.id, append: pack.append });
+    const received = { ...sent, entries: withoutCopies(base?.entries ?? [], sent.entries, call.id) };
+    if (base !== undefined && isUnchanged(base.entries, received.entries)) {
       await pack.abort();
       return { status: 'unchanged', logs: [] };
     }
-    // A pack that no entry points to holds only what the base has, or what changed while it was read.
-    if (isInUse(taken, call.id)) {
+    // A pack that no entry points to holds only contents that the base has, or that changed while they were read.
+    if (isInUse(received, call.id)) {
       begun.push(key);
       await pack.finish();
     } else await pack.abort();
     begun.push(manifestKey(call.workspace, call.id));
-    return await writeManifest(taken, job);
+    return await writeManifest(received, job);
   } catch (cause) {
     response.destroy();
-    await undo(courier, pack, begun);
+    await undo(context, pack, begun);
     if (isAppError(cause)) return { status: 'refused', code: cause.code, message: cause.message };
     throw cause;
   }
 };
 
-/** What stays behind costs money, not truth: no manifest in the table names it. */
+/** An object that stays behind does no harm: no manifest in the table names it. */
 const undo = async (
-  { bucket, telemetry }: Courier,
+  { bucket, telemetry }: LinkContext,
   pack: Upload,
   begun: readonly string[],
 ): Promise<void> => {
@@ -116,16 +118,19 @@ const undo = async (
   }
 };
 
-const isInUse = ({ entries }: Taken, pack: string): boolean =>
+const isInUse = ({ entries }: ReceivedCheckpoint, pack: string): boolean =>
   entries.some((entry) => entry.type === 'file' && entry.pack === pack);
 
-const writeManifest = async (taken: Taken, { call, courier, known, base }: Job): Promise<SaveAnswer> => {
-  const { bucket, telemetry } = courier;
+const writeManifest = async (
+  received: ReceivedCheckpoint,
+  { call, context, known, base }: Job,
+): Promise<SaveAnswer> => {
+  const { bucket, telemetry } = context;
   const { workspace, id } = call;
-  const packs = packsOf(taken, { ...base?.packs, [id]: taken.packBytes });
-  const remaining = await removeObsolete(known, courier);
+  const packs = packsOf(received, { ...base?.packs, [id]: received.packBytes });
+  const remaining = await removeObsolete(known, context);
   const obsolete = [...remaining, ...supersededKeys(call, known, packs)];
-  const manifest = { version: 1, id, workspace, entries: taken.entries, packs, obsolete } as const;
+  const manifest = { version: 1, id, workspace, entries: received.entries, packs, obsolete } as const;
   const { bytes, ref } = encodeManifest(manifest);
   if (bytes.length > manifestBytesMax)
     throw new AppError(
@@ -133,19 +138,22 @@ const writeManifest = async (taken: Taken, { call, courier, known, base }: Job):
       'the workspace is too large to be saved: too many long names',
     );
   await bucket.write(manifestKey(workspace, id), bytes);
-  const files = taken.entries.filter((entry) => entry.type === 'file');
+  const files = received.entries.filter((entry) => entry.type === 'file');
   const size = files.reduce((sum, file) => sum + file.size, 0);
   telemetry.info('a checkpoint was saved', {
     workspace,
     id,
     files: files.length,
-    packBytes: taken.packBytes,
+    packBytes: received.packBytes,
   });
-  const leftOut = nameSome(taken.leftOut);
+  const leftOut = nameSome(received.leftOut);
   return { status: 'saved', manifest: ref, files: files.length, bytes: size, leftOut, logs: [] };
 };
 
-const packsOf = ({ entries }: Taken, known: Readonly<Record<string, number>>): Record<string, number> => {
+const packsOf = (
+  { entries }: ReceivedCheckpoint,
+  known: Readonly<Record<string, number>>,
+): Record<string, number> => {
   const ids = new Set(entries.flatMap((entry) => (entry.type === 'file' && entry.pack ? [entry.pack] : [])));
   return Object.fromEntries([...ids].map((id) => [id, known[id] ?? 0]));
 };
@@ -160,10 +168,10 @@ const supersededKeys = (
   return [...manifests, ...dead.map((id) => packKey(workspace, id))];
 };
 
-/** Ends with what could not be deleted: the next save tries again. */
+/** Returns the keys that could not be deleted: the next save tries again. */
 const removeObsolete = async (
   known: Manifest | undefined,
-  { bucket, telemetry }: Courier,
+  { bucket, telemetry }: LinkContext,
 ): Promise<readonly string[]> => {
   if (known === undefined) return [];
   const keys = known.obsolete.filter((key) => key.startsWith(workspacePrefix(known.workspace)));
@@ -172,7 +180,28 @@ const removeObsolete = async (
     await bucket.remove(keys);
     return [];
   } catch (error) {
-    telemetry.warn('objects that nobody needs could not be deleted', { workspace: known.workspace, error });
+    telemetry.warn('obsolete objects could not be deleted', { workspace: known.workspace, error });
     return keys;
   }
+};
+
+const logBytesMax = 256 * 1024;
+const logSilenceMsMax = 10_000;
+
+const readLogs = async (call: SaveCall, { target, telemetry }: LinkContext) => {
+  try {
+    const response = await openRequest({
+      target,
+      method: 'GET',
+      path: `/logs?after=${call.logsAfter}`,
+      headers: headersOf(call),
+      silenceMsMax: logSilenceMsMax,
+    });
+    const page = decode(sandboxLogPage, await readJson(response, logBytesMax));
+    if (page.ok) return page.value.lines;
+    telemetry.warn('the logs of a sandbox cannot be read', { problem: page.problem });
+  } catch (error) {
+    telemetry.warn('the logs of a sandbox were not reached', { error });
+  }
+  return [];
 };

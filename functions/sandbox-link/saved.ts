@@ -1,8 +1,8 @@
 /**
- * Reads a saved workspace without a sandbox: one folder's list, or one file's bytes, streamed out of its pack.
+ * Reads a saved workspace without a sandbox: the list of one folder, or the bytes of one file out of its pack.
  *
- * It answers in the shapes of a sandbox's server. A file whose bytes are not those that were saved breaks off: it never
- * ends as if it were whole.
+ * Answers have the shapes of a sandbox's server. A file with other bytes than the saved ones fails in its middle: it
+ * never ends as if it were whole.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -34,7 +34,7 @@ export const readSaved = async (
   return { statusCode: 200, headers: { 'content-type': 'application/octet-stream' }, body };
 };
 
-/** Of folders and links no time is saved: they are no younger than the checkpoint. */
+/** Folders and links are saved without a time: they are no younger than the checkpoint. */
 const listedView = ({ modifiedAt, ...entry }: ListedEntry, savedAt: number) => ({
   ...entry,
   modifiedAt: new Date(modifiedAt ?? savedAt).toISOString(),

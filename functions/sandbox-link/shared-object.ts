@@ -1,11 +1,12 @@
 /**
- * An entry of a shared volume as an object: its key, and the words that make a file, a folder or a link of it.
+ * An entry of a shared volume as an S3 object: its key, and the metadata that says whether it is a file, a folder or a link.
  *
- * Words are ASCII and short; a path or a target that does not fit is left out, not shortened. What somebody
- * else put there without words is not believed to be an entry.
+ * Metadata is ASCII and short; a path or a target that does not fit is left out, not shortened. An object without
+ * this metadata is not an entry.
  */
 import * as z from 'zod';
 import type { Words } from '#shared/adapters/aws/shared-bucket.ts';
+import { isPlainPath } from '#shared/contracts/archive.ts';
 
 export type SharedEntry =
   | { readonly type: 'directory'; readonly mode: number }
@@ -19,7 +20,7 @@ export type SharedEntry =
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html */
 const keyBytesMax = 1024;
-/** With the other words it stays under 2 KB. */
+/** With the other metadata it stays under 2 KB. */
 const targetBytesMax = 1536;
 
 const mode = z
@@ -36,22 +37,19 @@ const wordsSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('file'), mode, mtime, sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
 ]);
 
-/** `undefined`: too long, or no text. */
+/** Undefined for a path that is too long, or no well-formed text. */
 export const keyOf = (prefix: string, path: string): string | undefined => {
   if (!path.isWellFormed()) return undefined;
   const key = prefix + path.split('/').map(encodeURIComponent).join('/');
   return key.length > keyBytesMax ? undefined : key;
 };
 
-/** `undefined`: no key that was made of a path. */
+/** Undefined for a key that was not made of a path. */
 export const pathOf = (prefix: string, key: string): string | undefined => {
   const encoded = key.slice(prefix.length);
   const path = decode(encoded);
-  return path !== undefined && isPlain(path) && keyOf(prefix, path) === key ? path : undefined;
+  return path !== undefined && isPlainPath(path) && keyOf(prefix, path) === key ? path : undefined;
 };
-
-const isPlain = (path: string): boolean =>
-  !path.includes('\0') && path.split('/').every((step) => !['', '.', '..'].includes(step));
 
 const decode = (text: string): string | undefined => {
   try {
@@ -61,7 +59,7 @@ const decode = (text: string): string | undefined => {
   }
 };
 
-/** `undefined`: too long, or no text. */
+/** Undefined for a target that is too long, or no well-formed text. */
 export const wordsOf = (entry: SharedEntry): Words | undefined => {
   switch (entry.type) {
     case 'directory':
@@ -71,14 +69,14 @@ export const wordsOf = (entry: SharedEntry): Words | undefined => {
       return target === '' || target.length > targetBytesMax ? undefined : { type: entry.type, target };
     }
     case 'file': {
-      // Whole microseconds, and never in exponents.
+      // Whole microseconds, never with an exponent.
       const time = entry.mtimeMs.toFixed(3);
       return { type: entry.type, mode: entry.mode.toString(8), mtime: time, sha256: entry.sha256 };
     }
   }
 };
 
-/** `undefined`: not ours. */
+/** Undefined for metadata of other origin. */
 export const entryOf = (words: Words): SharedEntry | undefined => {
   const parsed = wordsSchema.safeParse(words);
   if (!parsed.success) return undefined;

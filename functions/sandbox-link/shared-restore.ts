@@ -1,37 +1,36 @@
 /**
- * Brings an owner's shared volume into a sandbox that starts: every object of the folder, with its hash.
+ * Restores an owner's shared volume into a sandbox that starts: every object of the owner's folder, with its hash.
  *
- * Nothing in the sandbox is deleted. What is no entry, over the bounds or not what was stored is missing, and
- * named. What is deleted while it is listed does not come, and is not missing.
+ * Nothing in the sandbox is deleted. An object that is no entry, over the bounds or not what was stored is named as
+ * missing. An object that is deleted after the listing is neither sent nor missing.
  */
 import { randomUUID } from 'node:crypto';
 import { sharedPrefix } from '#shared/adapters/aws/shared-bucket.ts';
-import { encodeArchiveFrame, wholeFileBytesMax } from '#shared/contracts/archive.ts';
+import { archivePieceBytesMax, encodeArchiveFrame, wholeFileBytesMax } from '#shared/contracts/archive.ts';
 import type { RestoreAnswer, RestoreCall, SharedRestored } from '#shared/contracts/link.ts';
 import { type Missing, sharedEntriesMax, workspaceBytesMax } from '#shared/domain/checkpoint.ts';
 import { isAppError } from '#shared/errors.ts';
-import { inPieces } from './archive-pieces.ts';
 import { madeAhead } from './bounded-work.ts';
 import { nameSome } from './manifest.ts';
 import { sendArchive } from './restore.ts';
 import { entryOf, pathOf, type SharedEntry } from './shared-object.ts';
-import type { SharedCourier } from './shared-save.ts';
+import type { SharedLinkContext } from './shared-save.ts';
 
 /** Objects that are read ahead; each holds at most `wholeFileBytesMax` in memory. */
-const takesAheadMax = 8;
+const readsAheadMax = 8;
 
-/** The answer of a restore with what became of the shared volume: whatever it is, the workspace's stands. */
+/** Adds the outcome of the shared volume to the answer of a restore; it never changes that of the workspace. */
 export const withSharedRestored = async (
   call: RestoreCall,
-  courier: SharedCourier,
+  context: SharedLinkContext,
   answer: RestoreAnswer,
 ): Promise<RestoreAnswer> => {
   if (call.shared === undefined) return answer;
   try {
-    const shared = await restoreShared(call, call.shared.owner, courier);
+    const shared = await restoreShared(call, call.shared.owner, context);
     return shared === undefined ? answer : { ...answer, shared };
   } catch (error) {
-    courier.telemetry.warn('a shared volume was not restored', { workspace: call.workspace, error });
+    context.telemetry.warn('a shared volume was not restored', { workspace: call.workspace, error });
     const sharedFailed = isAppError(error) ? error.message : 'the restore of the shared volume broke off';
     return { ...answer, sharedFailed };
   }
@@ -43,23 +42,23 @@ type Sent = { bytes: number; readonly missing: Missing[] };
 const restoreShared = async (
   call: RestoreCall,
   owner: string,
-  courier: SharedCourier,
+  context: SharedLinkContext,
 ): Promise<SharedRestored | undefined> => {
   const sent: Sent = { bytes: 0, missing: [] };
-  const listed = await list(sharedPrefix(owner), courier, sent.missing);
-  const answer = await sendArchive(call, courier, {
+  const listed = await list(sharedPrefix(owner), context, sent.missing);
+  const answer = await sendArchive(call, context, {
     path: `/shared/restore?id=${randomUUID()}`,
-    frames: framesOf(listed, courier, sent),
+    frames: framesOf(listed, context, sent),
   });
   if (answer === undefined) return undefined;
   const missing = nameSome([...sent.missing, ...answer.missing]);
-  courier.telemetry.info('a shared volume was restored', { files: answer.files, bytes: sent.bytes });
+  context.telemetry.info('a shared volume was restored', { files: answer.files, bytes: sent.bytes });
   return { files: answer.files, bytes: sent.bytes, missing };
 };
 
 const list = async (
   prefix: string,
-  { sharedBucket }: SharedCourier,
+  { sharedBucket }: SharedLinkContext,
   missing: Missing[],
 ): Promise<readonly Listed[]> => {
   const listed: Listed[] = [];
@@ -86,19 +85,19 @@ type Link = { readonly path: string; readonly target: string };
 /** A folder's key comes before those of its content. Links come last: no content ever goes through a link. */
 async function* framesOf(
   listed: readonly Listed[],
-  courier: SharedCourier,
+  context: SharedLinkContext,
   sent: Sent,
 ): AsyncGenerator<Uint8Array> {
   const links: Link[] = [];
-  const fetched = madeAhead(listed, takesAheadMax, (one) => fetchObject(one, courier));
+  const fetched = madeAhead(listed, readsAheadMax, (one) => fetchObject(one, context));
   yield encodeArchiveFrame({ type: 'begin', isFull: true });
   for await (const one of fetched) {
     const { path } = one.object;
     if (one.entry === undefined) sent.missing.push({ path, reason: 'it was not put there by a sandbox' });
-    else if (one.entry === 'gone') continue;
+    else if (one.entry === 'not-found') continue;
     else if (one.entry.type === 'symlink') links.push({ path, target: one.entry.target });
     else if (one.entry.type === 'directory') yield encodeArchiveFrame({ path, ...one.entry });
-    else yield* framesOfFile({ ...one, entry: one.entry }, courier, sent);
+    else yield* framesOfFile({ ...one, entry: one.entry }, context, sent);
   }
   for (const link of links) yield encodeArchiveFrame({ type: 'symlink', ...link });
   yield encodeArchiveFrame({ type: 'end' });
@@ -110,7 +109,7 @@ type FetchedFile = Omit<Fetched, 'entry'> & {
 
 async function* framesOfFile(
   { object: { path, key, size }, entry, bytes }: FetchedFile,
-  { sharedBucket }: SharedCourier,
+  { sharedBucket }: SharedLinkContext,
   sent: Sent,
 ): AsyncGenerator<Uint8Array> {
   yield encodeArchiveFrame({ path, size, ...entry });
@@ -127,20 +126,29 @@ async function* framesOfFile(
 
 type Fetched = {
   readonly object: Listed;
-  readonly entry: SharedEntry | 'gone' | undefined;
-  /** Of a small one. */
+  readonly entry: SharedEntry | 'not-found' | undefined;
+  /** Of a small file. */
   readonly bytes?: Uint8Array;
 };
 
-const fetchObject = async (object: Listed, { sharedBucket }: SharedCourier): Promise<Fetched> => {
+const fetchObject = async (object: Listed, { sharedBucket }: SharedLinkContext): Promise<Fetched> => {
   const { key, size } = object;
   if (size > wholeFileBytesMax) {
     const found = await sharedBucket.look(key);
-    if (found === undefined) return { object, entry: 'gone' };
+    if (found === undefined) return { object, entry: 'not-found' };
     return { object: { ...object, size: found.size }, entry: entryOf(found.words) };
   }
-  // It may have grown since it was listed.
+  // It may have grown since the listing.
   const found = await sharedBucket.take(key, 2 * wholeFileBytesMax);
-  if (found === undefined) return { object, entry: 'gone' };
+  if (found === undefined) return { object, entry: 'not-found' };
   return { object: { ...object, size: found.bytes.length }, entry: entryOf(found.words), bytes: found.bytes };
 };
+
+/** Bytes in pieces that fit into one frame of an archive. */
+async function* inPieces(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.length; at += archivePieceBytesMax)
+      yield chunk.subarray(at, at + archivePieceBytesMax);
+}

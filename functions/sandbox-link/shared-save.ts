@@ -1,9 +1,9 @@
 /**
- * Saves the shared volume: what changed in this sandbox goes to the owner's folder in the bucket, file by
- * file, and what is gone there is deleted. The last writer wins; versions of the bucket keep what was before.
+ * Saves the shared volume: changes of this sandbox go to the owner's folder in the bucket, file by file, and removed
+ * entries are deleted there. The last writer wins; versions of the bucket keep earlier contents.
  *
- * A save that breaks off may have stored a part, each file of it whole. The sandbox is told only when all is
- * stored, so the next save has the rest.
+ * A save that fails may have stored a part, each file of it whole. The sandbox learns of a save only when all is
+ * stored, so the next save sends the rest.
  */
 import type { IncomingMessage } from 'node:http';
 import { type SharedBucket, sharedPrefix } from '#shared/adapters/aws/shared-bucket.ts';
@@ -11,38 +11,37 @@ import { readArchive } from '#shared/contracts/archive.ts';
 import type { SaveAnswer, SaveCall, SharedSaved } from '#shared/contracts/link.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import { nameSome } from './manifest.ts';
-import { readRefusal } from './sandbox-refusal.ts';
-import { headersOf, openRequest } from './sandbox-request.ts';
-import { type Courier, silenceMsMax } from './save.ts';
-import { type SharedTaken, takeShared } from './shared-intake.ts';
+import { type ReceivedShared, receiveShared } from './receive-shared.ts';
+import { headersOf, isOverBounds, openRequest, readRefusal } from './sandbox-request.ts';
+import { type LinkContext, silenceMsMax } from './save.ts';
 
-export type SharedCourier = Courier & { readonly sharedBucket: SharedBucket };
+export type SharedLinkContext = LinkContext & { readonly sharedBucket: SharedBucket };
 
-/** The answer of a save with what became of the shared volume: whatever it is, the workspace's stands. */
+/** Adds the outcome of the shared volume to the answer of a save; it never changes that of the workspace. */
 export const withSharedSaved = async (
   call: SaveCall,
-  courier: SharedCourier,
+  context: SharedLinkContext,
   answer: SaveAnswer,
 ): Promise<SaveAnswer> => {
   if (call.shared === undefined) return answer;
   try {
-    const shared = await saveShared(call, call.shared.owner, courier);
+    const shared = await saveShared(call, call.shared.owner, context);
     return shared === undefined ? answer : { ...answer, shared };
   } catch (error) {
-    courier.telemetry.warn('a shared volume was not saved', { workspace: call.workspace, error });
+    context.telemetry.warn('a shared volume was not saved', { workspace: call.workspace, error });
     const sharedFailed = isAppError(error) ? error.message : 'the save of the shared volume broke off';
     return { ...answer, sharedFailed };
   }
 };
 
-/** Undefined where the sandbox has no shared volume: it was started before there was one. */
+/** Undefined for a sandbox without a shared volume: it was started before there was one. */
 const saveShared = async (
   call: SaveCall,
   owner: string,
-  courier: SharedCourier,
+  context: SharedLinkContext,
 ): Promise<SharedSaved | undefined> => {
   const response = await openRequest({
-    target: courier.target,
+    target: context.target,
     method: 'GET',
     path: `/shared/checkpoint?id=${call.id}`,
     headers: headersOf(call),
@@ -50,37 +49,37 @@ const saveShared = async (
   });
   if (response.statusCode === 404) {
     response.destroy();
-    courier.telemetry.warn('a sandbox has no shared volume', { workspace: call.workspace });
+    context.telemetry.warn('a sandbox has no shared volume', { workspace: call.workspace });
     return undefined;
   }
-  if (response.statusCode === 413)
+  if (isOverBounds(response))
     throw new AppError('resource_limit_exceeded', (await readRefusal(response)).message);
   if (response.statusCode !== 200) {
     response.destroy();
     throw new Error(`the sandbox answered ${response.statusCode}`);
   }
-  const { files, bytes, removed, leftOut, hasNews } = await receive(response, owner, courier);
-  await courier.sharedBucket.remove(removed);
-  if (hasNews) await settle(call, courier);
-  courier.telemetry.info('a shared volume was saved', { files, bytes, removed: removed.length });
+  const { files, bytes, removed, leftOut, hasChanges } = await receive(response, owner, context);
+  await context.sharedBucket.remove(removed);
+  if (hasChanges) await settle(call, context);
+  context.telemetry.info('a shared volume was saved', { files, bytes, removed: removed.length });
   return { files, bytes, removed: removed.length, leftOut: nameSome(leftOut) };
 };
 
 const receive = async (
   response: IncomingMessage,
   owner: string,
-  { sharedBucket }: SharedCourier,
-): Promise<SharedTaken> => {
+  { sharedBucket }: SharedLinkContext,
+): Promise<ReceivedShared> => {
   try {
-    return await takeShared(readArchive(response), { bucket: sharedBucket, prefix: sharedPrefix(owner) });
+    return await receiveShared(readArchive(response), { bucket: sharedBucket, prefix: sharedPrefix(owner) });
   } catch (cause) {
     response.destroy();
     throw cause;
   }
 };
 
-/** A sandbox that did not hear it sends the same once more. */
-const settle = async (call: SaveCall, { target, telemetry }: SharedCourier): Promise<void> => {
+/** A sandbox that misses this request sends the same changes again. */
+const settle = async (call: SaveCall, { target, telemetry }: SharedLinkContext): Promise<void> => {
   try {
     const response = await openRequest({
       target,
@@ -93,6 +92,6 @@ const settle = async (call: SaveCall, { target, telemetry }: SharedCourier): Pro
     response.destroy();
     if (response.statusCode !== 204) throw new Error(`the sandbox answered ${response.statusCode}`);
   } catch (error) {
-    telemetry.warn('a sandbox did not hear that its shared volume is saved', { error });
+    telemetry.warn('a sandbox was not told that its shared volume is saved', { error });
   }
 };

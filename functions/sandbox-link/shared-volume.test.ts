@@ -75,16 +75,16 @@ const linkTo = (cloud: Cloud, address: string, owner: string) => {
   const ignore = () => undefined;
   const telemetry = { info: ignore, warn: note, error: note, count: ignore, duration: ignore };
   const { bucket, sharedBucket } = cloud;
-  const courier = { target: new URL(address), bucket, sharedBucket, telemetry };
+  const context = { target: new URL(address), bucket, sharedBucket, telemetry };
   const common = { address, bearer: testBearer, workspace, shared: { owner } };
   return {
     warnings,
-    restore: (over: Partial<typeof courier> = {}) =>
-      withSharedRestored({ kind: 'restore', ...common }, { ...courier, ...over }, restored),
-    save: (over: Partial<typeof courier> = {}) =>
+    restore: (over: Partial<typeof context> = {}) =>
+      withSharedRestored({ kind: 'restore', ...common }, { ...context, ...over }, restored),
+    save: (over: Partial<typeof context> = {}) =>
       withSharedSaved(
         { kind: 'save', ...common, id: randomUUID(), logsAfter: 0 },
-        { ...courier, ...over },
+        { ...context, ...over },
         unchanged,
       ),
   };

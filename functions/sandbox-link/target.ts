@@ -1,14 +1,14 @@
-/** Who the link may talk to: an address inside the sandboxes' range, and what it says to everyone else. */
+/** The link's own refusals, and the check that a target is an address in the range of the sandboxes. */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { linkHeader } from '#shared/contracts/link.ts';
 import { isInRange } from '#shared/domain/address-range.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 
-export type Gate = { readonly range: string; readonly telemetry: Telemetry };
+export type TargetCheck = { readonly range: string; readonly telemetry: Telemetry };
 
-/** Why nothing may be sent there, or `undefined`. */
-export const refuseTarget = (target: URL, { range, telemetry }: Gate): StreamedResult | undefined => {
+/** The refusal of a target that nothing may be sent to, or undefined. */
+export const refuseTarget = (target: URL, { range, telemetry }: TargetCheck): StreamedResult | undefined => {
   if (!isInRange(target.hostname, range)) {
     telemetry.warn('a target outside the range was refused', { host: target.hostname });
     return refusal('forbidden', 'the address is outside the range of the sandboxes');

@@ -7,7 +7,7 @@
  */
 import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isPlainPath } from '../wire/plain-path.ts';
+import { isPlainPath } from '#shared/contracts/archive.ts';
 
 export type PlaceFinder = {
   /** Throws with the reason why an entry cannot be there. */

@@ -208,7 +208,7 @@ test('too large a workspace is refused before any content, with the limit and th
   await truncate(inside('huge'), 2_147_483_649);
   const answer = await sandbox.ask('GET', `/checkpoint?id=${randomUUID()}&base=`);
   expect([answer.status, JSON.parse(answer.body.toString())]).toEqual([
-    413,
+    429,
     {
       error: {
         code: 'resource_limit_exceeded',

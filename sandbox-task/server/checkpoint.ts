@@ -7,9 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { readArchive } from '#shared/contracts/archive.ts';
+import { isPlainPath, readArchive } from '#shared/contracts/archive.ts';
 import type { VolumeName } from '../wire/messages.ts';
-import { isPlainPath } from '../wire/plain-path.ts';
+
 import { type ArchiveCheck, createArchiveCheck } from './archive-check.ts';
 import { endPaced, writePaced } from './paced-write.ts';
 import { Refusal } from './refusal.ts';

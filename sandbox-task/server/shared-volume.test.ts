@@ -168,7 +168,7 @@ test('more than 10,000 entries, or 2 GB, are refused', async () => {
     return [status, (JSON.parse(body.toString()) as { error: { message: string } }).error.message];
   };
   expect(await refused()).toEqual([
-    413,
+    429,
     'the shared volume has more than 2147483648 bytes: no more can be saved',
   ]);
   await rm(inside(sandbox, 'huge'));
@@ -177,7 +177,7 @@ test('more than 10,000 entries, or 2 GB, are refused', async () => {
     Array.from({ length: 10_000 }, (_, index) => writeFile(inside(sandbox, `many/${index}`), '')),
   );
   expect(await refused()).toEqual([
-    413,
+    429,
     'the shared volume has more than 10000 entries: no more can be saved',
   ]);
 });

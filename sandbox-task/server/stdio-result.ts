@@ -6,6 +6,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import type { ErrorCode } from '#shared/errors.ts';
 import type { StdioAnswer, StdioFailure } from '../wire/messages.ts';
 import {
   structuredBytesMax,
@@ -14,7 +15,7 @@ import {
   toolNameCharactersMax,
   toolsMax,
 } from '../wire/stdio-messages.ts';
-import { type RefusalCode, refusalResult } from './refusal.ts';
+import { refusalResult } from './refusal.ts';
 
 type AnswerOf<Type extends StdioAnswer['type']> = Extract<StdioAnswer, { type: Type }>;
 
@@ -125,7 +126,7 @@ export const toStdioFailure = (
   return refusalResult(codeOf(cause, hasRun), `MCP server ${circumstances.server}: ${why}${lost}${words}`);
 };
 
-const codeOf = (cause: StdioFailure, hasRun: boolean): RefusalCode => {
+const codeOf = (cause: StdioFailure, hasRun: boolean): ErrorCode => {
   switch (cause) {
     case 'start':
     case 'protocol':

@@ -7,8 +7,8 @@
  * is closed by `file-end`; `same` says that it is as it was in the base. Into a sandbox: the same, with the
  * hash each file must have. The reader refuses frames over its bounds before it has read them.
  *
- * Out of the shared volume comes only what changed, with `removed` for what is gone, and a file over
- * `wholeFileBytesMax` says its hash before its content.
+ * Out of the shared volume comes only what changed, with `removed` for each deleted entry, and a file over
+ * `wholeFileBytesMax` has its hash before its content.
  */
 import * as z from 'zod';
 
@@ -33,7 +33,7 @@ export const archiveHeader = z.discriminatedUnion('type', [
     sha256: sha256.exactOptional(),
   }),
   z.object({ type: z.literal('data') }),
-  /** What really came: a file may change length while it is read. `isWhole` false: the content is not to be used. */
+  /** The bytes that came: a file may change length while it is read. `isWhole` false: the content is not to be used. */
   z.object({
     type: z.literal('file-end'),
     size: count,
@@ -41,7 +41,7 @@ export const archiveHeader = z.discriminatedUnion('type', [
     isWhole: z.boolean(),
   }),
   z.object({ type: z.literal('left-out'), path: z.string(), reason: z.string() }),
-  /** Out of the shared volume alone: it was in the base and is gone. */
+  /** Out of the shared volume alone: it was in the base and is deleted. */
   z.object({ type: z.literal('removed'), path }),
   z.object({ type: z.literal('end') }),
 ]);
@@ -49,9 +49,13 @@ export const archiveHeader = z.discriminatedUnion('type', [
 export type ArchiveHeader = z.output<typeof archiveHeader>;
 export type ArchiveFrame = { readonly header: ArchiveHeader; readonly payload: Uint8Array };
 
+/** An entry has one name: relative, without empty steps, `.`, `..` and NUL. It lies under its root unless a link is in between. */
+export const isPlainPath = (path: string): boolean =>
+  !path.includes('\0') && path.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
+
 /** A `data` frame carries at most this many bytes. */
 export const archivePieceBytesMax = 256 * 1024;
-/** A larger file of the shared volume is not held in memory by the one who stores it. */
+/** A larger file of the shared volume is not held in memory while it is stored. */
 export const wholeFileBytesMax = 8 * 1024 * 1024;
 const headerBytesMax = 64 * 1024;
 const prefixBytes = 8;

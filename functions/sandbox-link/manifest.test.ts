@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ManifestEntry } from '#shared/domain/checkpoint.ts';
-import { planPackRuns } from './pack-runs.ts';
+import { planPackRuns } from './manifest.ts';
 
 const eightMegabytes = 8 * 1024 * 1024;
 const file = (path: string, pack: string, [offset, size]: readonly [number, number]): ManifestEntry => ({
