@@ -2,7 +2,11 @@
 import { expect, test } from 'vitest';
 import { seccompFilter } from './filter.ts';
 
-type Asked = { readonly number: number; readonly audit?: number; readonly arguments?: readonly number[] };
+type SystemCall = {
+  readonly number: number;
+  readonly audit?: number;
+  readonly arguments?: readonly number[];
+};
 
 const x64 = 0xc000003e;
 const arm64 = 0xc00000b7;
@@ -15,7 +19,7 @@ const results: Readonly<Record<number, string>> = {
 };
 
 /** Classic BPF, as far as seccomp(2) filters use it here (linux/bpf_common.h). */
-const run = (program: Buffer, { number, audit = x64, arguments: given = [] }: Asked): string => {
+const run = (program: Buffer, { number, audit = x64, arguments: given = [] }: SystemCall): string => {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number >>> 0, 0);
   data.writeUInt32LE(audit, 4);

@@ -8,13 +8,11 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type KillCause, streamNames } from '../wire/messages.ts';
-import { killMarked, markOf } from './call-processes.ts';
-import { type CallReport, openReport, type Send } from './call-report.ts';
-import { takeChildrenCpuMs } from './processor-time.ts';
-import { refuseProgram } from './program-search.ts';
-import { spawnMarked, type UserPlace } from './user-process.ts';
+import { type CallReport, openReport, type Send } from './call-output.ts';
+import { killMarked, markOf, readNewChildrenCpuMs } from './call-processes.ts';
+import { refuseProgram, type SandboxPaths, spawnMarked } from './user-process.ts';
 
-export type CallStart = UserPlace & {
+export type CallStart = SandboxPaths & {
   readonly id: number;
   readonly argv: readonly string[];
   readonly timeoutMs: number;
@@ -34,18 +32,18 @@ const drainMsMax = 50;
 export const startCall = (start: CallStart, send: Send): Call => {
   const mark = markOf(start.id);
   let killedFor: KillCause | null = null;
-  let gone: Promise<boolean> = Promise.resolve(true);
+  let allEnded: Promise<boolean> = Promise.resolve(true);
   const kill = (cause: KillCause): void => {
     if (killedFor !== null) return;
     killedFor = cause;
-    gone = killMarked(mark);
+    allEnded = killMarked(mark);
   };
   const run = async (): Promise<void> => {
     const startedAt = performance.now();
     const report = openReport(start.id, send);
     const child = startProgram(start, mark, report);
     if ('exitCode' in child) {
-      report.close({ signal: null, killedFor, isGone: true, durationMs: 0, cpuMs: 0, ...child });
+      report.close({ signal: null, killedFor, isEnded: true, durationMs: 0, cpuMs: 0, ...child });
       return;
     }
     const limit = setTimeout(() => kill('timeout'), start.timeoutMs);
@@ -54,10 +52,10 @@ export const startCall = (start: CallStart, send: Send): Call => {
     clearTimeout(limit);
     const durationMs = Math.round(performance.now() - startedAt);
     start.checkLimits();
-    const isGone = await gone;
+    const isEnded = await allEnded;
     await drain(child.process);
-    report.close({ ...end, killedFor, isGone, durationMs });
-    letGo(child.process);
+    report.close({ ...end, killedFor, isEnded, durationMs });
+    discardOutput(child.process);
   };
   return { mark, kill, ended: run() };
 };
@@ -92,7 +90,7 @@ type End = {
 const waitForEnd = (child: ChildProcess): Promise<End> =>
   new Promise((resolve) => {
     child.once('exit', (exitCode, signal) =>
-      resolve({ exitCode, signal, startFailure: null, cpuMs: takeChildrenCpuMs() }),
+      resolve({ exitCode, signal, startFailure: null, cpuMs: readNewChildrenCpuMs() }),
     );
     child.once('error', (error) => {
       if (child.pid !== undefined) return;
@@ -110,6 +108,6 @@ export const drain = async (child: ChildProcess): Promise<void> => {
 };
 
 /** A background process keeps its stdout: reading goes on to nowhere, since a closed pipe would kill it at its next line. */
-export const letGo = (child: ChildProcess): void => {
+export const discardOutput = (child: ChildProcess): void => {
   for (const name of streamNames) child[name]?.removeAllListeners('data').resume();
 };

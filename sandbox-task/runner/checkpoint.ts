@@ -10,11 +10,9 @@ import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import { workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
-import { unknownTraits } from './entry-traits.ts';
-import { type Frame, fileFrames } from './file-frames.ts';
-import { createFileIndex, type FileIndex, isSettled, type Traits } from './file-index.ts';
-import { FileRefusal } from './file-refusal.ts';
-import { inPieces, type Pieces, pause } from './piece-buffer.ts';
+import { type Frame, fileFrames, inPieces, type Pieces, pause } from './archive-frames.ts';
+import { createFileIndex, type FileIndex, isSettled, type Traits, unknownTraits } from './file-index.ts';
+import { FileRefusal } from './workspace-path.ts';
 import { codeOf, type Walked, walkWorkspace } from './workspace-walk.ts';
 
 export type RunningCheckpoint = Pieces & {
@@ -26,7 +24,7 @@ export type RunningCheckpoint = Pieces & {
 const pathBytesMax = 8 * 1_048_576;
 /** Beyond the limit entries are only counted, and no further than this. */
 const countedEntriesMax = 1_000_000;
-const entriesPerBreath = 512;
+const entriesPerYield = 512;
 
 type Entry = Extract<ArchiveHeader, { path: string }>;
 
@@ -48,7 +46,7 @@ const collect = async (workspace: string, indices: Indices): Promise<readonly En
   let pathBytes = 0;
   for (const walked of walkWorkspace(workspace)) {
     count += 1;
-    if (count % entriesPerBreath === 0) await breathe();
+    if (count % entriesPerYield === 0) await breathe();
     if (count > countedEntriesMax) break;
     if (count > workspaceEntriesMax || pathBytes > pathBytesMax) continue;
     const entry = describe(walked, indices);
@@ -103,13 +101,13 @@ function* framesOf(
   for (const entry of entries) {
     if (entry.type === 'symlink') yield { header: withTarget(workspace, entry) };
     else if (entry.type !== 'file' || entry.same) yield { header: entry };
-    else yield* notingUnsent(index, entry.path, fileFrames(workspace, entry));
+    else yield* recordUnsent(index, entry.path, fileFrames(workspace, entry));
   }
   yield { header: { type: 'end' } };
 }
 
 /** A file whose content did not come must not be called unchanged by the next checkpoint. */
-export function* notingUnsent(
+export function* recordUnsent(
   index: FileIndex,
   path: string,
   frames: Iterable<Frame | typeof pause>,

@@ -10,12 +10,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { InterpreterMessage, Language } from '../wire/interpreter-messages.ts';
 import type { KillCause } from '../wire/messages.ts';
 import type { Call } from './call.ts';
+import { openReport, type Send } from './call-output.ts';
 import { killMarked, markOf } from './call-processes.ts';
-import { openReport, type Send } from './call-report.ts';
-import { createDisplays } from './displays.ts';
-import { FileRefusal } from './file-refusal.ts';
-import { type Interpreter, type InterpreterEnd, startInterpreter } from './interpreter.ts';
-import type { UserPlace } from './user-process.ts';
+import { createDisplays, type Interpreter, type InterpreterEnd, startInterpreter } from './interpreter.ts';
+import type { SandboxPaths } from './user-process.ts';
+import { FileRefusal } from './workspace-path.ts';
 
 export type CodeStart = {
   readonly id: number;
@@ -33,30 +32,30 @@ const interruptEveryMs = 500;
 /** The marks lie in the pipes when the interpreter says that it is done. */
 const lastOutputMsMax = 1000;
 
-export const createCodeRunner = (place: UserPlace): CodeRunner => {
-  const shelf = createShelf(place);
-  return (start, send) => startCodeCall(start, shelf, send);
+export const createCodeRunner = (paths: SandboxPaths): CodeRunner => {
+  const pool = createInterpreterPool(paths);
+  return (start, send) => startCodeCall(start, pool, send);
 };
 
-type Taken = {
+type Acquired = {
   readonly interpreter: Interpreter;
   /** The one before it is gone, with a state that nobody was told the loss of. */
   readonly isSuccessor: boolean;
 };
-type Shelf = {
-  readonly take: (language: Language, mark: number) => Promise<Taken>;
-  readonly giveBack: (language: Language) => void;
+type InterpreterPool = {
+  readonly acquire: (language: Language, mark: number) => Promise<Acquired>;
+  readonly release: (language: Language) => void;
   /** Its death was told. */
-  readonly bury: (language: Language) => void;
+  readonly forgetLoss: (language: Language) => void;
 };
 
 /** The living interpreters, one of a language at most. */
-const createShelf = (place: UserPlace): Shelf => {
+const createInterpreterPool = (paths: SandboxPaths): InterpreterPool => {
   const living = new Map<Language, Interpreter>();
   const lost = new Set<Language>();
   const busy = new Set<Language>();
   const start = (language: Language, mark: number): Interpreter => {
-    const interpreter = startInterpreter(language, place, mark);
+    const interpreter = startInterpreter(language, paths, mark);
     living.set(language, interpreter);
     void interpreter.died.then(() => {
       if (living.get(language) !== interpreter) return;
@@ -66,12 +65,12 @@ const createShelf = (place: UserPlace): Shelf => {
     return interpreter;
   };
   return {
-    take: async (language, mark) => {
+    acquire: async (language, mark) => {
       if (busy.has(language)) throw new FileRefusal('conflict', `${language} runs other code`);
       busy.add(language);
       const kept = living.get(language);
       // One that hides behind a lower mark could not be found when it is to be killed.
-      const isMarked = kept === undefined || (await kept.takeMark(mark));
+      const isMarked = kept === undefined || (await kept.changeMark(mark));
       if (!isMarked) {
         kept?.signal('SIGKILL');
         await kept?.died;
@@ -79,63 +78,63 @@ const createShelf = (place: UserPlace): Shelf => {
       const interpreter = living.get(language) ?? start(language, mark);
       return { interpreter, isSuccessor: lost.delete(language) };
     },
-    giveBack: (language) => busy.delete(language),
-    bury: (language) => lost.delete(language),
+    release: (language) => busy.delete(language),
+    forgetLoss: (language) => lost.delete(language),
   };
 };
 
-const startCodeCall = (start: CodeStart, shelf: Shelf, send: Send): Call => {
+const startCodeCall = (start: CodeStart, pool: InterpreterPool, send: Send): Call => {
   const { id, language, timeoutMs } = start;
   const mark = markOf(id);
   const isOver = Promise.withResolvers<void>();
   let interpreter: Interpreter | undefined;
   let killedFor: KillCause | null = null;
-  let gone: Promise<boolean> = Promise.resolve(true);
+  let allEnded: Promise<boolean> = Promise.resolve(true);
   const kill = (cause: KillCause): void => {
     if (killedFor !== null) return;
     killedFor = cause;
-    if (interpreter !== undefined) gone = end(interpreter, { cause, mark, isOver: isOver.promise });
+    if (interpreter !== undefined) allEnded = end(interpreter, { cause, mark, isOver: isOver.promise });
   };
   const run = async (): Promise<void> => {
     const startedAt = performance.now();
-    const taken = await shelf.take(language, mark);
-    interpreter = taken.interpreter;
+    const acquired = await pool.acquire(language, mark);
+    interpreter = acquired.interpreter;
     const cpuMsBefore = interpreter.cpuMs();
-    if (killedFor !== null) gone = end(interpreter, { cause: killedFor, mark, isOver: isOver.promise });
+    if (killedFor !== null) allEnded = end(interpreter, { cause: killedFor, mark, isOver: isOver.promise });
     const limit = setTimeout(() => kill('timeout'), timeoutMs);
     const report = openReport(id, send);
     const ran = await runIn(interpreter, start, report.push);
     clearTimeout(limit);
     isOver.resolve();
     start.checkLimits();
-    const isGone = await gone;
-    const outcome = isImpatient(killedFor) ? await killedOutcome(ran, interpreter) : ran;
-    if (outcome.hasDied) shelf.bury(language);
-    shelf.giveBack(language);
+    const isEnded = await allEnded;
+    const outcome = isImmediate(killedFor) ? await killedOutcome(ran, interpreter) : ran;
+    if (outcome.hasDied) pool.forgetLoss(language);
+    pool.release(language);
     const { hasDied, ...rest } = outcome;
     report.close({
       ...rest,
-      stateLost: taken.isSuccessor || (hasDied && interpreter.hasStarted()),
+      stateLost: acquired.isSuccessor || (hasDied && interpreter.hasStarted()),
       killedFor,
-      isGone,
+      isEnded,
       durationMs: Math.round(performance.now() - startedAt),
       cpuMs: Math.max(0, interpreter.cpuMs() - cpuMsBefore),
     });
   };
-  return { mark, kill, ended: run().finally(() => shelf.giveBack(language)) };
+  return { mark, kill, ended: run().finally(() => pool.release(language)) };
 };
 
 type Kill = { readonly cause: KillCause; readonly mark: number; readonly isOver: Promise<void> };
 
 const end = async (interpreter: Interpreter, { cause, mark, isOver }: Kill): Promise<boolean> => {
-  if (!isImpatient(cause) && (await interrupt(interpreter, { mark, isOver })))
+  if (!isImmediate(cause) && (await interrupt(interpreter, { mark, isOver })))
     return killMarked(mark, interpreter.pid);
   interpreter.signal('SIGKILL');
   return killMarked(mark);
 };
 
 /** Over a limit the interpreter is killed at once. */
-const isImpatient = (cause: KillCause | null): boolean => cause === 'memory' || cause === 'processes';
+const isImmediate = (cause: KillCause | null): boolean => cause === 'memory' || cause === 'processes';
 
 /** The code may have come to its end just before the kill. */
 const killedOutcome = async (ran: Outcome, interpreter: Interpreter): Promise<Outcome> => ({
@@ -190,8 +189,8 @@ const runIn = async (
   if ('type' in ended) {
     await Promise.race([streams, interpreter.died, delay(lastOutputMsMax, undefined, { ref: false })]);
   }
-  interpreter.stdout.giveUp();
-  interpreter.stderr.giveUp();
+  interpreter.stdout.abandon();
+  interpreter.stderr.abandon();
   const shown = displays.end();
   if (!('type' in ended)) return { ...ended, errorLine: null, hasDied: true, ...shown };
   const { exitCode, errorLine } = ended;

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createFileIndex, createIndexShelf, isSettled } from './file-index.ts';
+import { createFileIndex, createIndexCache, isSettled } from './file-index.ts';
 
 const stat = lstatSync(import.meta.filename, { bigint: true });
 const fields = ['ino', 'size', 'mtimeNs', 'ctimeNs', 'mode'] as const;
@@ -35,7 +35,7 @@ test('a change younger than 20 ms, or of the future, is not settled', () => {
 });
 
 test('the shelf keeps the three that were kept or used last', () => {
-  const shelf = createIndexShelf();
+  const shelf = createIndexCache();
   const indices = ['a', 'b', 'c', 'd'].map((id) => ({ id, index: createFileIndex() }));
   for (const { id, index } of indices.slice(0, 3)) shelf.keep(id, index);
   expect(shelf.find('a')).toBe(indices[0]?.index);

@@ -57,13 +57,13 @@ const numbersOf = ({ ino, size, mtimeNs, ctimeNs, mode }: Traits): readonly bigi
 export const isSettled = ({ ctimeNs }: BigIntStats, nowMs: number): boolean =>
   Number(ctimeNs / 1_000_000n) < nowMs - settleMs;
 
-export type IndexShelf = {
+export type IndexCache = {
   readonly find: (checkpoint: string) => FileIndex | undefined;
   readonly keep: (checkpoint: string, index: FileIndex) => void;
 };
 
 /** The last three that were kept or used: a base that is in use outlives checkpoints that came to nothing. */
-export const createIndexShelf = (): IndexShelf => {
+export const createIndexCache = (): IndexCache => {
   const indices = new Map<string, FileIndex>();
   const keep = (checkpoint: string, index: FileIndex): void => {
     indices.delete(checkpoint);
@@ -80,3 +80,11 @@ export const createIndexShelf = (): IndexShelf => {
     keep,
   };
 };
+
+// FROM entry-traits.ts: What of an entry tells that it changed: of files, folders and links alike.
+/** Of an entry that is there and must be sent again: no stat is like this. */
+export const unknownTraits: Traits = { ino: 0n, size: 0n, mtimeNs: 0n, ctimeNs: 0n, mode: 0n };
+
+/** A folder's times and size change with its content, and only its mode is saved. */
+export const traitsOf = (stat: BigIntStats): Traits =>
+  stat.isDirectory() ? { ...unknownTraits, mode: stat.mode & 0o170777n } : stat;

@@ -4,13 +4,27 @@
  * Only regular files are read: opening a FIFO would wait for a writer and a device has no end. A read is
  * one bounded piece; the server asks for the next one when the last has been sent on.
  */
-import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { chmod, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FileEntry, FileKind } from '../wire/messages.ts';
-import { FileRefusal } from './file-refusal.ts';
-import { isPartial } from './partial-name.ts';
-import { type Roots, resolveInWorkspace } from './workspace-path.ts';
+import {
+  FileRefusal,
+  isPartial,
+  partialOf,
+  type Roots,
+  resolveInWorkspace,
+  resolveName,
+} from './workspace-path.ts';
 
 export const listedEntriesMax = 10_000;
 
@@ -18,8 +32,8 @@ export type ReadRange = { readonly offset: number; readonly bytesMax: number };
 export type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
 
 export const readChunk = async (roots: Roots, path: string, range: ReadRange): Promise<FileChunk> => {
-  const place = await resolveInWorkspace(roots, path);
-  await using file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  const target = await resolveInWorkspace(roots, path);
+  await using file = await open(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   const stat = await file.stat();
   if (!stat.isFile()) throw new FileRefusal('invalid_request', `${path} is not a file`);
   const left = Math.max(0, Math.min(range.bytesMax, stat.size - range.offset));
@@ -31,22 +45,22 @@ export type Written = { readonly isNew: boolean; readonly size: number };
 
 /** A file that is there keeps its mode and its other names. */
 export const writeWhole = async (roots: Roots, path: string, content: Buffer): Promise<Written> => {
-  const place = await resolveInWorkspace(roots, path);
-  await mkdir(dirname(place), { recursive: true });
-  const isNew = (await lstat(place).catch(() => undefined)) === undefined;
+  const target = await resolveInWorkspace(roots, path);
+  await mkdir(dirname(target), { recursive: true });
+  const isNew = (await lstat(target).catch(() => undefined)) === undefined;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
-  await using file = await open(place, flags | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  await using file = await open(target, flags | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   await file.writeFile(content);
   return { isNew, size: content.length };
 };
 
 export const listFolder = async (roots: Roots, path: string): Promise<readonly FileEntry[]> => {
-  const place = await resolveInWorkspace(roots, path);
-  const names = (await readdir(place))
+  const target = await resolveInWorkspace(roots, path);
+  const names = (await readdir(target))
     .filter((name) => !isPartial(name))
     .sort()
     .slice(0, listedEntriesMax);
-  const entries = await Promise.all(names.map((name) => describe(place, name)));
+  const entries = await Promise.all(names.map((name) => describe(target, name)));
   return entries.filter((entry) => entry !== undefined);
 };
 
@@ -56,4 +70,84 @@ const describe = async (folder: string, name: string): Promise<FileEntry | undef
   if (stat === undefined) return undefined;
   const type: FileKind = stat.isDirectory() ? 'directory' : stat.isSymbolicLink() ? 'symlink' : 'file';
   return { name, type, size: stat.size, modifiedAt: stat.mtime.toISOString() };
+};
+
+// FROM uploads.ts: Uploads in parts: each part is appended to a hidden partial, the last one gives it its name.  The partial's own length says what came, so nothing is remembered that could be wrong; a part that does not start there is refused with the byte that is expected. Until the last part the old file stays.
+export type Part = { readonly path: string; readonly start: number; readonly total: number };
+export type PartOutcome = { readonly received: number } | Written;
+
+/** From the check of the length to the rename nothing is awaited: two parts at once come one after another. */
+export const writePart = async (roots: Roots, part: Part, content: Buffer): Promise<PartOutcome> => {
+  const target = await resolveInWorkspace(roots, part.path);
+  await mkdir(dirname(target), { recursive: true });
+  const old = lstatSync(target, { throwIfNoEntry: false });
+  if (old !== undefined && !old.isFile()) {
+    throw new FileRefusal('invalid_request', `${part.path} is not a file`);
+  }
+  const partial = partialOf(target);
+  const received = append(partial, part, content);
+  if (received < part.total) return { received };
+  if (old !== undefined) chmodFile(partial, old.mode & 0o777);
+  renameSync(partial, target);
+  return { isNew: old === undefined, size: received };
+};
+
+const append = (partial: string, { start }: Part, content: Buffer): number => {
+  const descriptor = openPartial(partial, start === 0);
+  try {
+    const { size } = fstatSync(descriptor);
+    if (size !== start) throw expected(size);
+    for (let done = 0; done < content.length; ) {
+      done += writeSync(descriptor, content, done, content.length - done, start + done);
+    }
+    return start + content.length;
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+const openPartial = (partial: string, isFirst: boolean): number => {
+  const fresh = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
+  try {
+    return openSync(partial, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | fresh);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw expected(0);
+    throw cause;
+  }
+};
+
+const chmodFile = (target: string, mode: number): void => {
+  const descriptor = openSync(target, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    fchmodSync(descriptor, mode);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+const expected = (offset: number): FileRefusal =>
+  new FileRefusal('conflict', `the next part must start at byte ${offset}`);
+
+// FROM removal.ts: Removing a file, a link or a folder with all it holds; a link is removed, never what it points to.  A folder that its owner may not write to would keep its content: it is made writable first.
+export const removePath = async (roots: Roots, path: string): Promise<void> => {
+  const target = await resolveName(roots, path);
+  await lstat(target);
+  try {
+    await rm(target, { recursive: true });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause;
+    await openFolders(target);
+    await rm(target, { recursive: true });
+  }
+};
+
+const openFolders = async (target: string): Promise<void> => {
+  const pending = [target];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    if (!(await lstat(folder)).isDirectory()) continue;
+    await chmod(folder, 0o700);
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (entry.isDirectory()) pending.push(join(folder, entry.name));
+    }
+  }
 };

@@ -8,14 +8,18 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { createFrameReader, encodeFrame } from '../wire/frame.ts';
-import type { InterpreterMessage, InterpreterRequest, Language } from '../wire/interpreter-messages.ts';
+import {
+  displayBytesMax,
+  displaysMax,
+  type InterpreterMessage,
+  type InterpreterRequest,
+  type Language,
+} from '../wire/interpreter-messages.ts';
 import { streamNames } from '../wire/messages.ts';
 import { drain } from './call.ts';
-import { markOption } from './call-processes.ts';
-import { parseInterpreterMessage } from './interpreter-message.ts';
+import { cpuMsOf, markOption, readNewChildrenCpuMs } from './call-processes.ts';
 import { createMarkedStream, type MarkedStream } from './marked-stream.ts';
-import { cpuMsOf, takeChildrenCpuMs } from './processor-time.ts';
-import { spawnMarked, type UserPlace } from './user-process.ts';
+import { type SandboxPaths, spawnMarked } from './user-process.ts';
 
 export type InterpreterEnd = {
   readonly exitCode: number | null;
@@ -31,7 +35,7 @@ export type Interpreter = {
   readonly stderr: MarkedStream;
   readonly send: (request: InterpreterRequest, code: Buffer, listener: InterpreterListener) => void;
   /** Its processes of the next call are found by this mark. False when it cannot be had. */
-  readonly takeMark: (mark: number) => Promise<boolean>;
+  readonly changeMark: (mark: number) => Promise<boolean>;
   readonly signal: (name: NodeJS.Signals) => void;
   /** Of its whole life, and after its death for the last time. */
   readonly cpuMs: () => number;
@@ -40,13 +44,13 @@ export type Interpreter = {
 
 const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-const argvOf: Readonly<Record<Language, (place: UserPlace) => readonly string[]>> = {
+const argvOf: Readonly<Record<Language, (paths: SandboxPaths) => readonly string[]>> = {
   python: () => ['python3', beside('./python-interpreter.py')],
   node: ({ nodePath }) => [nodePath, beside('./node-interpreter.mjs')],
 };
 
-export const startInterpreter = (language: Language, place: UserPlace, mark: number): Interpreter => {
-  const child = spawnMarked({ ...place, argv: argvOf[language](place), hasChannel: true }, mark);
+export const startInterpreter = (language: Language, paths: SandboxPaths, mark: number): Interpreter => {
+  const child = spawnMarked({ ...paths, argv: argvOf[language](paths), hasChannel: true }, mark);
   const streams = { stdout: createMarkedStream(), stderr: createMarkedStream() };
   for (const name of streamNames) child[name]?.on('data', streams[name].push);
   let listener: InterpreterListener = () => undefined;
@@ -57,14 +61,14 @@ export const startInterpreter = (language: Language, place: UserPlace, mark: num
     if (child.exitCode === null && child.signalCode === null) child.kill(name);
   };
   const channel = openChannel(child, {
-    hear: (message, payload) => {
+    onMessage: (message, payload) => {
       if (message.type === 'ready') isReady = true;
       else listener(message, payload);
     },
-    refuse: () => signal('SIGKILL'),
+    onProtocolError: () => signal('SIGKILL'),
   });
   const died = endOf(child).then((end) => {
-    lastCpuMs = takeChildrenCpuMs();
+    lastCpuMs = readNewChildrenCpuMs();
     return end;
   });
   return {
@@ -75,7 +79,7 @@ export const startInterpreter = (language: Language, place: UserPlace, mark: num
       listener = next;
       channel.write(encodeFrame(request, code));
     },
-    takeMark: (next) => setMark(child.pid, next),
+    changeMark: (next) => changeMark(child.pid, next),
     signal,
     cpuMs: () => lastCpuMs ?? cpuMsOf(child.pid ?? 0),
     died,
@@ -84,17 +88,22 @@ export const startInterpreter = (language: Language, place: UserPlace, mark: num
 
 const openChannel = (
   child: ChildProcess,
-  { hear, refuse }: { readonly hear: InterpreterListener; readonly refuse: () => void },
+  {
+    onMessage,
+    onProtocolError,
+  }: { readonly onMessage: InterpreterListener; readonly onProtocolError: () => void },
 ): Duplex => {
   const channel = child.stdio[3] as Duplex;
-  const read = createFrameReader(({ header, payload }) => hear(parseInterpreterMessage(header), payload));
+  const read = createFrameReader(({ header, payload }) =>
+    onMessage(parseInterpreterMessage(header), payload),
+  );
   channel.on('data', (chunk: Buffer) => {
     try {
       read(chunk);
     } catch {
       // User code wrote on the pipe: nothing more of it can be understood.
       channel.removeAllListeners('data').resume();
-      refuse();
+      onProtocolError();
     }
   });
   channel.on('error', () => undefined);
@@ -112,7 +121,7 @@ const endOf = (child: ChildProcess): Promise<InterpreterEnd> =>
     });
   });
 
-const setMark = async (pid: number | undefined, mark: number): Promise<boolean> => {
+const changeMark = async (pid: number | undefined, mark: number): Promise<boolean> => {
   const setter = spawn('prlimit', [`--pid=${pid}`, markOption(mark)], { stdio: 'ignore' });
   try {
     const [code] = (await once(setter, 'exit')) as [number | null];
@@ -121,4 +130,57 @@ const setMark = async (pid: number | undefined, mark: number): Promise<boolean> 
     // No process can be started: then none of the call's could be found either.
     return false;
   }
+};
+
+// FROM interpreter-message.ts: What an interpreter says, checked for its shape: user code may write on the same pipe.
+const errorLineCharactersMax = 2000;
+const mimeType = /^(?:image|text)\/[\w.+-]{1,100}$/;
+
+/** Throws on anything else; then the interpreter is ended. */
+export const parseInterpreterMessage = (header: unknown): InterpreterMessage => {
+  const message = header as Partial<Record<string, unknown>> | null;
+  switch (message?.['type']) {
+    case 'ready':
+      return { type: 'ready' };
+    case 'display': {
+      const bytes = message['bytes'];
+      const shown = message['mimeType'];
+      if (typeof shown !== 'string' || !mimeType.test(shown) || !Number.isSafeInteger(bytes)) break;
+      return { type: 'display', mimeType: shown, bytes: Number(bytes) };
+    }
+    case 'done': {
+      const { exitCode, errorLine } = message;
+      if (!Number.isSafeInteger(exitCode)) break;
+      const line = typeof errorLine === 'string' ? errorLine.slice(0, errorLineCharactersMax) : null;
+      return { type: 'done', exitCode: Number(exitCode), errorLine: line };
+    }
+    case undefined:
+      break;
+  }
+  throw new Error('an interpreter does not speak the protocol');
+};
+
+// FROM displays.ts: What one call displays: at most eight things and four megabytes in all, the rest counted.
+export type Display = { readonly mimeType: string; readonly content: Buffer };
+
+export const createDisplays = () => {
+  const kept: Display[] = [];
+  let keptBytes = 0;
+  let leftOut = 0;
+  return {
+    add: (
+      mimeType: string,
+      { content, bytes }: { readonly content: Buffer; readonly bytes: number },
+    ): void => {
+      const isWhole = content.length === bytes;
+      if (!isWhole || kept.length === displaysMax || keptBytes + bytes > displayBytesMax) {
+        leftOut += 1;
+        return;
+      }
+      // The frame that it lies in is larger, and would be kept with it.
+      kept.push({ mimeType, content: Buffer.from(content) });
+      keptBytes += bytes;
+    },
+    end: () => ({ displays: kept, displaysLeftOut: leftOut }),
+  };
 };

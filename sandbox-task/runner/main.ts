@@ -10,16 +10,14 @@ import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.
 import { type RunnerRequest, type RunnerSettings, refusalCharactersMax } from '../wire/messages.ts';
 import type { StdioWork } from '../wire/stdio-messages.ts';
 import { type Call, startCall } from './call.ts';
-import type { Send } from './call-report.ts';
+import type { Send } from './call-output.ts';
 import { createCodeRunner } from './code-call.ts';
-import { toFileRefusal } from './file-refusal.ts';
-import { listFolder, readChunk, writeWhole } from './files.ts';
+import { listFolder, readChunk, removePath, writePart, writeWhole } from './files.ts';
 import { watchProcesses } from './process-watch.ts';
-import { removePath } from './removal.ts';
 import { startStdioCall } from './stdio/stdio-call.ts';
-import { createStdioShelf } from './stdio/stdio-shelf.ts';
+import { createStdioPool } from './stdio/stdio-pool.ts';
 import { createTransfers } from './transfers.ts';
-import { writePart } from './uploads.ts';
+import { toFileRefusal } from './workspace-path.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '') as RunnerSettings;
 const pipe = new Socket({ fd: 3, readable: true, writable: true });
@@ -32,7 +30,7 @@ const send: Send = (message, payload) => {
   pipe.write(encodeFrame(message, payload));
 };
 
-const stdioServers = createStdioShelf(settings, (server, text) =>
+const stdioServers = createStdioPool(settings, (server, text) =>
   send({ type: 'stdio-log', server }, Buffer.from(text)),
 );
 

@@ -33,7 +33,7 @@ test('output is given on as it comes', () => {
   void stream.open(marks, (chunk) => taken.push(chunk.toString()));
   stream.push(Buffer.from('<begin>one<'));
   expect(taken).toEqual(['one']);
-  stream.giveUp();
+  stream.abandon();
   expect(taken).toEqual(['one', '<']);
 });
 

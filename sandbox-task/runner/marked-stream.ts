@@ -7,21 +7,23 @@
 export type MarkedStream = {
   readonly push: (chunk: Buffer) => void;
   /** From the first mark on `take` gets the output; the promise resolves at the second. */
-  readonly open: (marks: Marks, take: (chunk: Buffer) => void) => Promise<void>;
+  readonly open: (marks: Marks, onOutput: (chunk: Buffer) => void) => Promise<void>;
   /** The end mark will not come: what is held back is output. */
-  readonly giveUp: () => void;
+  readonly abandon: () => void;
 };
 export type Marks = { readonly begin: string; readonly end: string };
 
 const empty = Buffer.alloc(0);
 
 export const createMarkedStream = (): MarkedStream => {
-  let awaited: { begin: Buffer; end: Buffer; take: (chunk: Buffer) => void; done: () => void } | undefined;
+  let awaited:
+    | { begin: Buffer; end: Buffer; onOutput: (chunk: Buffer) => void; done: () => void }
+    | undefined;
   let isInside = false;
   let held: Buffer = empty;
 
   const give = (bytes: Buffer): void => {
-    if (isInside && bytes.length > 0) awaited?.take(Buffer.from(bytes));
+    if (isInside && bytes.length > 0) awaited?.onOutput(Buffer.from(bytes));
   };
   /** Up to the next mark; false when there is none in what is held. */
   const step = (): boolean => {
@@ -47,13 +49,13 @@ export const createMarkedStream = (): MarkedStream => {
       held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       while (step());
     },
-    open: ({ begin, end }, take) => {
+    open: ({ begin, end }, onOutput) => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      awaited = { begin: Buffer.from(begin), end: Buffer.from(end), take, done: resolve };
+      awaited = { begin: Buffer.from(begin), end: Buffer.from(end), onOutput, done: resolve };
       isInside = false;
       return promise;
     },
-    giveUp: () => {
+    abandon: () => {
       give(held);
       held = empty;
       awaited?.done();

@@ -19,15 +19,15 @@ const pageBytes = 4096;
 export const watchProcesses = (settings: RunnerSettings, calls: () => readonly Call[]): (() => void) => {
   const tasksMax = settings.processesMax - processesReserve;
   const bytesMax = (settings.memoryMbMax ?? Number.POSITIVE_INFINITY) * 1_048_576;
-  const look = (): void => {
+  const check = (): void => {
     const running = calls();
     if (running.length === 0) return;
     const usage = readUsage();
     if (sum(usage, 'tasks') >= tasksMax) killLargest(running, usage, { by: 'tasks', cause: 'processes' });
     if (sum(usage, 'bytes') >= bytesMax) killLargest(running, usage, { by: 'bytes', cause: 'memory' });
   };
-  setInterval(look, watchMs).unref();
-  return look;
+  setInterval(check, watchMs).unref();
+  return check;
 };
 
 type Measure = 'tasks' | 'bytes';

@@ -10,14 +10,12 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, symlinkSync, unlinkSync } 
 import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import { createFrameReader } from '../wire/frame.ts';
 import type { MissingEntry } from '../wire/messages.ts';
-import { traitsOf } from './entry-traits.ts';
-import { createFileIndex, type FileIndex } from './file-index.ts';
-import { partialOf } from './partial-name.ts';
-import { createPlaceFinder } from './restore-place.ts';
-import { openRestoredFile, type RestoredFile } from './restored-file.ts';
+import { createFileIndex, type FileIndex, traitsOf } from './file-index.ts';
+import { createRestorePaths, openRestoredFile, type RestoredFile } from './restored-entry.ts';
+import { partialOf } from './workspace-path.ts';
 
 export type RunningRestore = {
-  readonly take: (bytes: Buffer) => void;
+  readonly write: (bytes: Buffer) => void;
   /** Undefined when the archive had no end. */
   readonly finish: () => RestoreOutcome | undefined;
 };
@@ -36,11 +34,11 @@ export type RestoreOptions = {
 };
 
 export const openRestore = (workspace: string, { isWhole = false }: RestoreOptions = {}): RunningRestore => {
-  const places = createPlaceFinder(workspace);
+  const paths = createRestorePaths(workspace);
   const missing = createMissingList();
   const index = createFileIndex();
   const folderModes = new Map<string, number>();
-  const noted = new Map<string, string>();
+  const wholePaths = new Map<string, string>();
   let file: RestoredFile | undefined;
   let files = 0;
   let isEnded = false;
@@ -52,8 +50,8 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
       missing.add(path, reasonOf(cause));
     }
   };
-  const note = (path: string, place: string): void => {
-    if (isWhole) noted.set(path, place);
+  const note = (path: string, target: string): void => {
+    if (isWhole) wholePaths.set(path, target);
   };
   const finishFile = (isWhole: boolean): void => {
     const finished = file;
@@ -64,27 +62,31 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
       files += 1;
     });
   };
-  const take = (header: ArchiveHeader, payload: Buffer): void => {
+  const write = (header: ArchiveHeader, payload: Buffer): void => {
     switch (header.type) {
       case 'directory':
         attempt(header.path, () => {
-          const place = places.find(header.path);
-          makeFolder(place, header.mode);
-          folderModes.set(place, header.mode);
-          note(header.path, place);
+          const target = paths.resolveRestorePath(header.path);
+          makeFolder(target, header.mode);
+          folderModes.set(target, header.mode);
+          note(header.path, target);
         });
         return;
       case 'symlink':
         attempt(header.path, () => {
-          const place = places.find(header.path);
-          makeLink(place, header.target);
-          note(header.path, place);
+          const target = paths.resolveRestorePath(header.path);
+          makeLink(target, header.target);
+          note(header.path, target);
         });
-        places.forget();
+        paths.forget();
         return;
       case 'file':
         if (header.same) missing.add(header.path, 'the archive does not hold its content');
-        else attempt(header.path, () => (file = openRestoredFile(header, places.find(header.path))));
+        else
+          attempt(
+            header.path,
+            () => (file = openRestoredFile(header, paths.resolveRestorePath(header.path))),
+          );
         return;
       case 'data':
         file?.write(payload);
@@ -96,35 +98,35 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
         isEnded = true;
     }
   };
-  const read = createFrameReader(({ header, payload }) => take(header as ArchiveHeader, payload));
+  const read = createFrameReader(({ header, payload }) => write(header as ArchiveHeader, payload));
   return {
-    take: read,
+    write: read,
     finish() {
       finishFile(false);
       setFolderModes(folderModes);
-      for (const [path, place] of noted) noteIn(index, path, place);
+      for (const [path, target] of wholePaths) addToIndex(index, path, target);
       return isEnded ? { files, missing: missing.list(), index } : undefined;
     },
   };
 };
 
 /** Writable until everything is in it. */
-const makeFolder = (place: string, mode: number): void => {
-  const old = lstatSync(place, { throwIfNoEntry: false });
+const makeFolder = (target: string, mode: number): void => {
+  const old = lstatSync(target, { throwIfNoEntry: false });
   if (old?.isDirectory()) {
-    chmodSync(place, mode | 0o700);
+    chmodSync(target, mode | 0o700);
     return;
   }
-  if (old !== undefined) unlinkSync(place);
-  mkdirSync(place, mode | 0o700);
+  if (old !== undefined) unlinkSync(target);
+  mkdirSync(target, mode | 0o700);
 };
 
-const makeLink = (place: string, target: string): void => {
-  const partial = partialOf(place);
+const makeLink = (path: string, target: string): void => {
+  const partial = partialOf(path);
   if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) unlinkSync(partial);
   symlinkSync(target, partial);
   try {
-    renameSync(partial, place);
+    renameSync(partial, path);
   } catch (cause) {
     unlinkSync(partial);
     throw cause;
@@ -132,15 +134,15 @@ const makeLink = (place: string, target: string): void => {
 };
 
 /** As it is at the end: a folder has its own mode only then, and what came later may stand in its place. */
-const noteIn = (index: FileIndex, path: string, place: string): void => {
-  const stat = lstatSync(place, { throwIfNoEntry: false, bigint: true });
+const addToIndex = (index: FileIndex, path: string, target: string): void => {
+  const stat = lstatSync(target, { throwIfNoEntry: false, bigint: true });
   if (stat !== undefined) index.add(path, traitsOf(stat));
 };
 
 /** Inner folders first: an outer one may lose the right to enter it. */
 const setFolderModes = (modes: ReadonlyMap<string, number>): void => {
-  for (const [place, mode] of [...modes].reverse()) {
-    if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory()) chmodSync(place, mode);
+  for (const [target, mode] of [...modes].reverse()) {
+    if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) chmodSync(target, mode);
   }
 };
 

@@ -9,24 +9,28 @@ import { type BigIntStats, lstatSync } from 'node:fs';
 import { setImmediate as breathe, setTimeout as delay } from 'node:timers/promises';
 import { type ArchiveHeader, wholeFileBytesMax } from '#shared/contracts/archive.ts';
 import { sharedEntriesMax, workspaceBytesMax } from '#shared/domain/checkpoint.ts';
-import { mtimeMsOf, notingUnsent, type RunningCheckpoint, withTarget } from './checkpoint.ts';
-import { traitsOf, unknownTraits } from './entry-traits.ts';
-import { type Frame, fileFrames } from './file-frames.ts';
-import { createFileIndex, type FileIndex, isSettled, settleMs } from './file-index.ts';
-import { FileRefusal } from './file-refusal.ts';
-import { hashedFileFrames } from './hashed-file.ts';
-import { inPieces, type pause } from './piece-buffer.ts';
+import { type Frame, fileFrames, hashedFileFrames, inPieces, type pause } from './archive-frames.ts';
+import { mtimeMsOf, type RunningCheckpoint, recordUnsent, withTarget } from './checkpoint.ts';
+import {
+  createFileIndex,
+  type FileIndex,
+  isSettled,
+  settleMs,
+  traitsOf,
+  unknownTraits,
+} from './file-index.ts';
+import { FileRefusal } from './workspace-path.ts';
 import { walkWorkspace } from './workspace-walk.ts';
 
 type Entry = Extract<ArchiveHeader, { type: 'directory' | 'symlink' | 'file' | 'left-out' }>;
-type Found = {
+type Changes = {
   readonly index: FileIndex;
   readonly changed: Entry[];
   /** What could not be looked at, with all that is below it; `''` is the volume itself. */
   readonly unseen: Set<string>;
 };
 
-const entriesPerBreath = 512;
+const entriesPerYield = 512;
 
 export const openSharedCheckpoint = async (
   folder: string,
@@ -45,13 +49,13 @@ const refuseMissing = (folder: string): void => {
   throw new FileRefusal('conflict', 'the shared volume is not there');
 };
 
-const collect = async (folder: string, base: FileIndex | undefined): Promise<Found> => {
-  const found: Found = { index: createFileIndex(), changed: [], unseen: new Set() };
+const collect = async (folder: string, base: FileIndex | undefined): Promise<Changes> => {
+  const found: Changes = { index: createFileIndex(), changed: [], unseen: new Set() };
   let count = 0;
   let bytes = 0;
   for (const walked of walkWorkspace(folder)) {
     count += 1;
-    if (count % entriesPerBreath === 0) await breathe();
+    if (count % entriesPerYield === 0) await breathe();
     refuseOver('entries', count, sharedEntriesMax);
     if ('reason' in walked) {
       found.unseen.add(walked.path);
@@ -85,7 +89,7 @@ const describe = (path: string, stat: BigIntStats): Entry => {
   return { type: 'file', path, mode, mtimeMs: mtimeMsOf(stat), size: Number(stat.size) };
 };
 
-function* removedFrom(base: FileIndex | undefined, { index, unseen }: Found): Generator<string> {
+function* removedFrom(base: FileIndex | undefined, { index, unseen }: Changes): Generator<string> {
   if (base === undefined) return;
   const present = new Set(index.paths());
   for (const path of base.paths()) {
@@ -101,7 +105,7 @@ const isBelow = (path: string, folders: ReadonlySet<string>): boolean => {
   return steps.some((_, at) => folders.has(steps.slice(0, at).join('/'))) || folders.has(path);
 };
 
-const framesOf = (folder: string, found: Found & { readonly removed: readonly string[] }) =>
+const framesOf = (folder: string, found: Changes & { readonly removed: readonly string[] }) =>
   function* (isFull: boolean): Generator<Frame | typeof pause> {
     yield { header: { type: 'begin', isFull } };
     for (const path of found.removed) yield { header: { type: 'removed', path } };
@@ -110,7 +114,7 @@ const framesOf = (folder: string, found: Found & { readonly removed: readonly st
       else if (entry.type !== 'file') yield { header: entry };
       else {
         const frames = entry.size > wholeFileBytesMax ? hashedFileFrames : fileFrames;
-        yield* notingUnsent(found.index, entry.path, frames(folder, entry));
+        yield* recordUnsent(found.index, entry.path, frames(folder, entry));
       }
     }
     yield { header: { type: 'end' } };

@@ -5,11 +5,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunnerMessage, TransferRequest, VolumeName } from '../wire/messages.ts';
-import type { RunningCheckpoint } from './checkpoint.ts';
-import { settleMs } from './file-index.ts';
-import { FileRefusal } from './file-refusal.ts';
-import type { RunningRestore } from './restore.ts';
-import { createSharedVolume, createWorkspaceVolume, type Volume } from './volumes.ts';
+import { openCheckpoint, type RunningCheckpoint } from './checkpoint.ts';
+import { createIndexCache, type FileIndex, settleMs } from './file-index.ts';
+import { openRestore, type RunningRestore } from './restore.ts';
+import { openSharedCheckpoint } from './shared-checkpoint.ts';
+import { FileRefusal } from './workspace-path.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type TransferAnswer = {
@@ -64,7 +64,7 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
   };
   const writeRestore = (bytes: Buffer): TransferAnswer => {
     if (current === undefined || !('restoring' in current)) throw unknown();
-    current.restoring.take(bytes);
+    current.restoring.write(bytes);
     return done;
   };
   const open = async (request: OpenRequest): Promise<TransferAnswer> => {
@@ -114,4 +114,52 @@ const unknown = (): FileRefusal => new FileRefusal('invalid_request', 'there is 
 
 const refuseVolume = (): never => {
   throw new FileRefusal('file_not_found', 'there is no shared volume here');
+};
+
+// FROM volumes.ts: The two folders that are saved and restored, each with what it remembers of earlier states.  The workspace remembers its last three states by id, because the table decides which of them counts. The shared volume remembers the one state that was stored, or restored: what a checkpoint sent counts once its receiver says so.
+export type Volume = {
+  readonly openCheckpoint: (base: string) => Promise<RunningCheckpoint>;
+  /** All of a checkpoint was sent. */
+  readonly keepSent: (checkpoint: string, index: FileIndex) => void;
+  readonly openRestore: () => RunningRestore;
+  readonly keepRestored: (checkpoint: string, index: FileIndex) => void;
+  /** What a checkpoint sent is stored. */
+  readonly settle: (checkpoint: string) => void;
+};
+
+export const createWorkspaceVolume = (folder: string): Volume => {
+  const indices = createIndexCache();
+  return {
+    openCheckpoint: (base) => openCheckpoint(folder, base === '' ? undefined : indices.find(base)),
+    keepSent: indices.keep,
+    openRestore: () => openRestore(folder),
+    keepRestored: indices.keep,
+    settle: () => {
+      throw new FileRefusal('invalid_request', 'a checkpoint of the workspace is settled by the next');
+    },
+  };
+};
+
+export const createSharedVolume = (folder: string): Volume => {
+  let stored: FileIndex | undefined;
+  let sent: { readonly checkpoint: string; readonly index: FileIndex } | undefined;
+  return {
+    openCheckpoint: () => {
+      sent = undefined;
+      return openSharedCheckpoint(folder, stored);
+    },
+    keepSent: (checkpoint, index) => {
+      sent = { checkpoint, index };
+    },
+    openRestore: () => openRestore(folder, { isWhole: true }),
+    keepRestored: (_checkpoint, index) => {
+      stored = index;
+    },
+    settle: (checkpoint) => {
+      if (sent?.checkpoint !== checkpoint)
+        throw new FileRefusal('conflict', 'another checkpoint came after it');
+      stored = sent.index;
+      sent = undefined;
+    },
+  };
 };

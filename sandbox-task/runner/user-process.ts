@@ -5,11 +5,13 @@
  * /proc they set it at their start, and may lower it again; otherwise the server does (server/user-scores.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { userOomScore } from '../wire/messages.ts';
 import { markOption } from './call-processes.ts';
 
 /** Where user code lives. */
-export type UserPlace = {
+export type SandboxPaths = {
   readonly workspace: string;
   readonly sharedPath?: string | undefined;
   /** The Node of user code. */
@@ -17,7 +19,7 @@ export type UserPlace = {
   readonly isProcWritable: boolean;
 };
 
-export type UserProgram = UserPlace & {
+export type UserProgram = SandboxPaths & {
   readonly argv: readonly string[];
   /** A duplex pipe of ours as descriptor 3. */
   readonly hasChannel?: boolean;
@@ -34,17 +36,17 @@ export type UserProgram = UserPlace & {
  * gives the 127 of prlimit.
  */
 export const spawnMarked = (
-  { argv, hasChannel = false, hasInput = false, cwd, variables = {}, ...place }: UserProgram,
+  { argv, hasChannel = false, hasInput = false, cwd, variables = {}, ...paths }: UserProgram,
   mark: number,
 ): ChildProcess => {
-  const score = place.isProcWritable ? ['choom', '-n', String(userOomScore), '--'] : [];
+  const score = paths.isProcWritable ? ['choom', '-n', String(userOomScore), '--'] : [];
   const [program = '', ...rest] = [...score, 'prlimit', markOption(mark), '--', ...argv];
   return spawn(program, rest, {
-    cwd: cwd ?? place.workspace,
+    cwd: cwd ?? paths.workspace,
     // A session of its own: `kill 0` in user code does not reach the runner.
     detached: true,
     stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(hasChannel ? (['pipe'] as const) : [])],
-    env: { ...userEnvironment(place), ...variables, PATH: searchPath(variables) },
+    env: { ...userEnvironment(paths), ...variables, PATH: searchPath(variables) },
   });
 };
 
@@ -58,7 +60,7 @@ export const searchPath = ({ PATH }: Readonly<Record<string, string>>): string =
 const userEnvironment = ({
   workspace,
   sharedPath,
-}: Pick<UserPlace, 'workspace' | 'sharedPath'>): Record<string, string> => ({
+}: Pick<SandboxPaths, 'workspace' | 'sharedPath'>): Record<string, string> => ({
   PATH: userPath,
   HOME: workspace,
   LANG: 'C.UTF-8',
@@ -72,3 +74,39 @@ const userEnvironment = ({
   GIT_CONFIG_VALUE_0: 'explicit',
   ...(sharedPath === undefined ? {} : { SHARED_VOLUME_PATH: sharedPath }),
 });
+
+// FROM program-search.ts: Whether a program can be started, in the words and codes of a shell (POSIX, 2.8.2): 127 when there is none of that name, 126 when it may not be run.
+export type StartRefusal = { readonly exitCode: 126 | 127; readonly message: string };
+
+const nameCharactersMax = 200;
+
+/** Nothing when it can be started in this folder. */
+export const refuseProgram = (
+  program: string,
+  folder: string,
+  path: string = searchPath({}),
+): StartRefusal | undefined => {
+  const isPath = program.includes('/');
+  const candidates = isPath
+    ? [resolve(folder, program)]
+    : path.split(':').map((searched) => resolve(folder, searched, program));
+  const kinds = candidates.map(kindOf);
+  if (program !== '' && kinds.includes('program')) return undefined;
+  const name = program.slice(0, nameCharactersMax);
+  if (program !== '' && kinds.includes('denied'))
+    return { exitCode: 126, message: `${name}: Permission denied\n` };
+  return {
+    exitCode: 127,
+    message: `${name}: ${isPath ? 'No such file or directory' : 'command not found'}\n`,
+  };
+};
+
+const kindOf = (path: string): 'program' | 'denied' | 'absent' => {
+  try {
+    if (!statSync(path).isFile()) return 'denied';
+    accessSync(path, constants.X_OK);
+    return 'program';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'denied' : 'absent';
+  }
+};

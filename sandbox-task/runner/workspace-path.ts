@@ -7,9 +7,11 @@
  * gains nothing: the runner holds no right that user code lacks.
  * Guarantee W8 of docs/spec/sandbox.md.
  */
+
+import { createHash } from 'node:crypto';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { FileRefusal } from './file-refusal.ts';
+import type { FileFailure } from '../wire/messages.ts';
 
 /** The bound of the kernel (path_resolution(7)). */
 const linksMax = 40;
@@ -19,25 +21,25 @@ export type Roots = { readonly workspace: string; readonly sharedPath?: string |
 
 export const resolveInWorkspace = async (roots: Roots, path: string): Promise<string> => {
   if (path.includes('\0')) throw new FileRefusal('invalid_request', 'a path has no NUL character');
-  const wanted = resolve(roots.workspace, path);
+  const requested = resolve(roots.workspace, path);
   const named = rootFolders(roots);
-  const real = await Promise.all(named.map((folder) => realpath(folder)));
-  const isAllowed = (folders: readonly string[], place: string): boolean =>
-    folders.some((folder) => isInside(folder, place));
+  const allowed = await Promise.all(named.map((folder) => realpath(folder)));
+  const isBelow = (folders: readonly string[], checked: string): boolean =>
+    folders.some((folder) => isInside(folder, checked));
   // A path that already leaves by its letters is refused without a look at the disk.
-  if (!isAllowed([...named, ...real], wanted)) throw outside(path);
-  const place = await realPlace(wanted, linksMax);
-  if (!isAllowed(real, place)) throw outside(path);
-  return place;
+  if (!isBelow([...named, ...allowed], requested)) throw outside(path);
+  const real = await realPathOf(requested, linksMax);
+  if (!isBelow(allowed, real)) throw outside(path);
+  return real;
 };
 
 /** The place of a name that is not itself followed, because it is to be removed; never one of the roots. */
 export const resolveName = async (roots: Roots, path: string): Promise<string> => {
-  const wanted = resolve(roots.workspace, path);
-  if (rootFolders(roots).includes(wanted)) {
+  const requested = resolve(roots.workspace, path);
+  if (rootFolders(roots).includes(requested)) {
     throw new FileRefusal('invalid_request', `${JSON.stringify(path)} is the workspace itself`);
   }
-  return join(await resolveInWorkspace(roots, dirname(wanted)), basename(wanted));
+  return join(await resolveInWorkspace(roots, dirname(requested)), basename(requested));
 };
 
 const rootFolders = ({ workspace, sharedPath }: Roots): readonly string[] =>
@@ -47,17 +49,17 @@ export const isInside = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 
 /** `realpath` for a path whose end does not exist yet; a link that points to nothing is followed too. */
-const realPlace = async (path: string, linksLeft: number): Promise<string> => {
+const realPathOf = async (path: string, linksLeft: number): Promise<string> => {
   if (linksLeft === 0) throw new FileRefusal('invalid_request', `too many symbolic links at ${path}`);
   try {
     return await realpath(path);
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
   }
-  const parent = await realPlace(dirname(path), linksLeft);
-  const place = join(parent, basename(path));
-  const target = await linkTarget(place);
-  return target === undefined ? place : realPlace(resolve(parent, target), linksLeft - 1);
+  const parent = await realPathOf(dirname(path), linksLeft);
+  const real = join(parent, basename(path));
+  const target = await linkTarget(real);
+  return target === undefined ? real : realPathOf(resolve(parent, target), linksLeft - 1);
 };
 
 const linkTarget = async (path: string): Promise<string | undefined> => {
@@ -73,3 +75,35 @@ const isMissing = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).
 
 const outside = (path: string): FileRefusal =>
   new FileRefusal('path_outside_workspace', `${JSON.stringify(path)} is outside the workspace`);
+
+// FROM partial-name.ts: The partial: a file that is not whole yet, beside the place it will have.  Beside it, because a rename is one step only within one file system. Listings and checkpoints pass over these names; whoever gives a file of their own such a name hides it from both.
+const prefix = '.sallyport-partial-';
+
+export const isPartial = (name: string): boolean => name.startsWith(prefix);
+
+/** A hash of the name, because a name may already be as long as one can be. */
+export const partialOf = (real: string): string => {
+  const hash = createHash('sha256').update(basename(real)).digest('hex');
+  return join(dirname(real), `${prefix}${hash.slice(0, 32)}`);
+};
+
+// FROM file-refusal.ts: A file operation that is refused, in the words of the error table; whatever else the disk says becomes one too.
+export class FileRefusal extends Error {
+  override readonly name = 'FileRefusal';
+  readonly failure: FileFailure;
+
+  constructor(failure: FileFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+const notFound = new Set(['ENOENT', 'ENOTDIR']);
+
+/** The words of the disk without its paths: `EACCES: permission denied`. */
+export const toFileRefusal = (cause: unknown, path: string): FileRefusal => {
+  if (cause instanceof FileRefusal) return cause;
+  const { code = 'EIO', message } = cause as NodeJS.ErrnoException;
+  if (notFound.has(code)) return new FileRefusal('file_not_found', `no such file: ${path}`, { cause });
+  return new FileRefusal('invalid_request', `${path}: ${message.split(',')[0]}`, { cause });
+};

@@ -14,7 +14,7 @@ const folder: ArchiveHeader = { type: 'directory', path: 'f', mode: 0o755 };
 const check = (headers: readonly ArchiveHeader[]): boolean => {
   const archive = createArchiveCheck();
   for (const header of headers) {
-    archive.take({ header, payload: new Uint8Array(header.type === 'data' ? 3 : 0) });
+    archive.check({ header, payload: new Uint8Array(header.type === 'data' ? 3 : 0) });
   }
   return archive.isEnded();
 };
@@ -39,7 +39,7 @@ test.each<[string, ArchiveHeader[], string]>([
 
 test('a payload belongs to data only', () => {
   const archive = createArchiveCheck();
-  expect(() => archive.take({ header: begin, payload: new Uint8Array(1) })).toThrow(
+  expect(() => archive.check({ header: begin, payload: new Uint8Array(1) })).toThrow(
     'begin at the wrong place',
   );
 });
@@ -54,9 +54,9 @@ test('more entries than a workspace may have are refused', () => {
 test('more bytes than a workspace may have are refused', () => {
   const archive = createArchiveCheck();
   const payload = new Uint8Array(262_144);
-  for (const header of [begin, file]) archive.take({ header, payload: new Uint8Array(0) });
-  for (let piece = 0; piece < 8192; piece += 1) archive.take({ header: data, payload });
-  expect(() => archive.take({ header: data, payload: new Uint8Array(1) })).toThrow(
+  for (const header of [begin, file]) archive.check({ header, payload: new Uint8Array(0) });
+  for (let piece = 0; piece < 8192; piece += 1) archive.check({ header: data, payload });
+  expect(() => archive.check({ header: data, payload: new Uint8Array(1) })).toThrow(
     'the archive has 2147483649 bytes; at most 2147483648',
   );
 });

@@ -10,7 +10,7 @@ import { Refusal } from './refusal.ts';
 
 export type ArchiveCheck = {
   /** Throws on a frame that may not come here. */
-  readonly take: (frame: ArchiveFrame) => void;
+  readonly check: (frame: ArchiveFrame) => void;
   readonly isEnded: () => boolean;
 };
 
@@ -39,7 +39,7 @@ export const createArchiveCheck = ({ allowsRemoved = false }: ArchiveCheckOption
   let bytes = 0;
   let fileBytes = 0;
   return {
-    take({ header, payload }) {
+    check({ header, payload }) {
       const { type } = header;
       if (type === 'removed' && !allowsRemoved) throw malformed('removed at the wrong place');
       if (state !== order[type].in || (payload.length > 0 && type !== 'data')) {

@@ -4,6 +4,10 @@
  * A sandbox that waited in the pool is claimed once it has an owner: the old token opens nothing any more.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
+import { readBody } from './http-messages.ts';
+import { Refusal } from './refusal.ts';
 
 export type Bearer = {
   readonly isAllowed: (authorization: string | undefined) => boolean;
@@ -25,4 +29,23 @@ export const createBearer = (sha256Hex: string): Bearer => {
       return true;
     },
   };
+};
+
+// FROM claim.ts: `POST /claim`: from now on only the bearer with this hash opens the server, not the one that said so.
+const bodyBytesMax = 4096;
+const claim = z.strictObject({ bearerSha256: z.string().regex(/^[0-9a-f]{64}$/) });
+
+export const receiveClaim = async (bearer: Bearer, request: IncomingMessage): Promise<void> => {
+  const { bearerSha256 } = parse(await readBody(request, bodyBytesMax));
+  if (!bearer.claim(request.headers.authorization, bearerSha256)) {
+    throw new Refusal('unauthenticated', 'the sandbox was claimed by another caller');
+  }
+};
+
+const parse = (body: Buffer): z.output<typeof claim> => {
+  try {
+    return claim.parse(JSON.parse(body.toString()));
+  } catch (cause) {
+    throw new Refusal('invalid_request', 'the body must be {"bearerSha256": "<64 hex>"}', { cause });
+  }
 };

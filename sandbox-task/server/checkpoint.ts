@@ -11,18 +11,18 @@ import { isPlainPath, readArchive } from '#shared/contracts/archive.ts';
 import type { VolumeName } from '../wire/messages.ts';
 
 import { type ArchiveCheck, createArchiveCheck } from './archive-check.ts';
-import { endPaced, writePaced } from './paced-write.ts';
+import { endPaced, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import type { Answer } from './runner-process.ts';
 import { expectAnswer, type UserSide } from './user-side.ts';
 
 const query = z.object({ id: z.uuid(), base: z.union([z.uuid(), z.literal('')]) });
-export type CheckpointWish = z.output<typeof query> & { readonly volume: VolumeName };
+export type CheckpointRequest = z.output<typeof query> & { readonly volume: VolumeName };
 
-export const readCheckpointWish = (volume: VolumeName, parameters: URLSearchParams): CheckpointWish => {
-  const wish = query.safeParse({ id: parameters.get('id'), base: parameters.get('base') ?? '' });
-  if (!wish.success) throw new Refusal('invalid_request', 'id is a UUID, base is a UUID or empty');
-  return { ...wish.data, volume };
+export const readCheckpointRequest = (volume: VolumeName, parameters: URLSearchParams): CheckpointRequest => {
+  const request = query.safeParse({ id: parameters.get('id'), base: parameters.get('base') ?? '' });
+  if (!request.success) throw new Refusal('invalid_request', 'id is a UUID, base is a UUID or empty');
+  return { ...request.data, volume };
 };
 
 /** `POST /shared/settle`: what the checkpoint of this id sent is stored. */
@@ -32,7 +32,7 @@ export const settleCheckpoint = async (userSide: UserSide, checkpoint: string): 
 
 export const sendCheckpoint = async (
   userSide: UserSide,
-  { volume, id, base }: CheckpointWish,
+  { volume, id, base }: CheckpointRequest,
   response: ServerResponse,
 ): Promise<void> => {
   // Whoever asked may have gone while it waited for its turn.
@@ -66,6 +66,6 @@ const checkPiece = async (check: ArchiveCheck, piece: Buffer): Promise<void> => 
     if ('path' in header && header.type !== 'left-out' && !isPlainPath(header.path)) {
       throw new Error('the runner named an entry outside of the workspace');
     }
-    check.take(frame);
+    check.check(frame);
   }
 };

@@ -7,11 +7,11 @@
 import { constants } from 'node:os';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { limitKillOf, toExecutionResult } from './execution-result.ts';
-import { createLanguageQueue } from './language-queue.ts';
-import { createLineSplitter, type LogRing } from './log-ring.ts';
+import { createLineSplitter, type LogRing } from './logs.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 import { asMemoryLoss } from './refusal.ts';
 import type { Exit, OutputPiece, UserSide, Work } from './user-side.ts';
+import { createLanguageQueue } from './work-queue.ts';
 
 export type Limits = { readonly memoryMbMax: number; readonly processesMax: number };
 export type Program = { readonly work: Work; readonly timeoutSeconds: number };
@@ -53,7 +53,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     const watch = setInterval(() => {
-      peak?.look();
+      peak?.sample();
       if (running.size === 1 && isOomRisen()) execution.kill('memory');
     }, memoryWatchMs);
     try {

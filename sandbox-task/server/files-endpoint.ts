@@ -5,11 +5,9 @@
  * memory. A file that changes length on the way breaks the response off rather than lie about it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseContentRange } from './content-range.ts';
-import { sendJson } from './json-response.ts';
-import { endPaced, writePaced } from './paced-write.ts';
+import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
+import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
-import { readBody } from './request-body.ts';
 import { listFolder, readChunk, removePath, writeFile, writePart } from './user-files.ts';
 import type { UserSide } from './user-side.ts';
 
@@ -65,3 +63,21 @@ export const deleteFile = async ({ userSide, response }: FileExchange, path: str
   await removePath(userSide, path);
   response.writeHead(204).end();
 };
+
+// FROM content-range.ts: `Content-Range` of an upload in parts: `bytes a-b/total`, or a refusal that says what is wrong. Pure.
+export type UploadRange = { readonly start: number; readonly total: number };
+
+export const parseContentRange = (header: string, bodyBytes: number): UploadRange => {
+  const [, first, last, all] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(header) ?? [];
+  if (all === undefined) throw invalid('must be "bytes <first>-<last>/<total>"');
+  const start = Number(first);
+  const end = Number(last) + 1;
+  const total = Number(all);
+  if (total > workspaceBytesMax)
+    throw invalid(`names ${total} bytes; a file has at most ${workspaceBytesMax}`);
+  if (end <= start || end > total) throw invalid('names no part of the file');
+  if (end - start !== bodyBytes) throw invalid(`names ${end - start} bytes, the body has ${bodyBytes}`);
+  return { start, total };
+};
+
+const invalid = (what: string): Refusal => new Refusal('invalid_request', `Content-Range ${what}`);

@@ -5,8 +5,8 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { refusalHeader } from '#shared/contracts/link.ts';
-import { correlationOf } from './correlation.ts';
-import type { Log } from './log.ts';
+import { correlationOf } from './http-messages.ts';
+import type { Log } from './logs.ts';
 import { Refusal, toErrorResponse } from './refusal.ts';
 import { type RouteParts, serveRoute } from './routes.ts';
 

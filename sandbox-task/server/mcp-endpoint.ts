@@ -5,12 +5,17 @@
  * the registry when it is asked again; one that does not dies with its request. Arguments are parsed by
  * the tools, so that a bad one is refused in our own words.
  */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
 import { type CallToolResult, createMcpHandler, Server } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { CallRegistry, CallWork } from './call-registry.ts';
-import { correlationHeader } from './correlation.ts';
 import type { Executor } from './executor.ts';
-import type { Log } from './log.ts';
+import { correlationHeader } from './http-messages.ts';
+import type { Log } from './logs.ts';
 import { Refusal, toErrorResult } from './refusal.ts';
 import type { StdioCaller } from './stdio-caller.ts';
 import { listFilesTool, readFileTool, writeFileTool } from './tools/file-tools.ts';
@@ -105,3 +110,31 @@ const answer = async (parts: McpParts, call: ToolCall): Promise<CallToolResult> 
 };
 
 const causeCharactersMax = 500;
+
+// FROM mcp-over-http.ts: The MCP endpoint behind Node's own request and response; a caller's broken connection kills a call without an id.
+export type McpEndpoint = (request: Request) => Promise<Response>;
+
+export const serveMcp = async (
+  mcp: McpEndpoint,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const abort = new AbortController();
+  response.once('close', () => abort.abort());
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  const hasBody = request.method === 'POST';
+  const answer = await mcp(
+    new Request('http://sandbox/mcp', {
+      method: request.method ?? 'GET',
+      headers,
+      signal: abort.signal,
+      ...(hasBody ? { body: Readable.toWeb(request) as globalThis.ReadableStream, duplex: 'half' } : {}),
+    }),
+  );
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  response.flushHeaders();
+  if (answer.body === null) response.end();
+  else await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), response);
+};

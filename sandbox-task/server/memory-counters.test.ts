@@ -30,7 +30,7 @@ test('where the peak cannot be reset, an old one is not of a later measurement',
   writeFileSync(current, bytesOf(20));
   const measurement = openMemoryCounters(folder.path, { canReset: false })?.measurePeak();
   writeFileSync(current, bytesOf(40));
-  measurement?.look();
+  measurement?.sample();
   writeFileSync(current, bytesOf(30));
   expect(measurement?.readMb()).toBe(40);
   writeFileSync(peak, bytesOf(501));

@@ -19,7 +19,7 @@ export type MemoryCounters = {
 };
 export type PeakMeasurement = {
   /** Where the kernel's own peak cannot be reset, the peak is what was seen. */
-  readonly look: () => void;
+  readonly sample: () => void;
   readonly readMb: () => number | undefined;
   readonly end: () => void;
 };
@@ -67,7 +67,7 @@ type RunningMeasurement = {
  */
 const createPeakMeter = ({ path, currentPath, flags }: PeakFiles): (() => PeakMeasurement) => {
   const running = new Set<RunningMeasurement>();
-  const look = (measurement: RunningMeasurement): void => {
+  const sample = (measurement: RunningMeasurement): void => {
     const { descriptor, oldBytes, bytesMax } = measurement;
     const peak = readNumber(descriptor);
     const current = Number(readQuietly(currentPath) ?? 0);
@@ -76,14 +76,14 @@ const createPeakMeter = ({ path, currentPath, flags }: PeakFiles): (() => PeakMe
   return () => {
     const descriptor = openQuietly(path, flags) ?? openQuietly(path, 'r');
     if (descriptor === undefined)
-      return { look: () => undefined, readMb: () => undefined, end: () => undefined };
-    for (const other of running) look(other);
+      return { sample: () => undefined, readMb: () => undefined, end: () => undefined };
+    for (const other of running) sample(other);
     const measurement = { descriptor, oldBytes: reset(descriptor), bytesMax: 0 };
     running.add(measurement);
     return {
-      look: () => look(measurement),
+      sample: () => sample(measurement),
       readMb: () => {
-        look(measurement);
+        sample(measurement);
         return Math.ceil(measurement.bytesMax / 1_048_576);
       },
       end: () => {

@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { type ArchiveFrame, encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import type { MissingEntry, VolumeName } from '../wire/messages.ts';
 import { createArchiveCheck } from './archive-check.ts';
-import { stallMsMax } from './paced-write.ts';
+import { stallMsMax } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import { parseMissing } from './runner-message.ts';
 import { type Ask, expectAnswer, type UserSide } from './user-side.ts';
@@ -20,7 +20,7 @@ export type Restored = { readonly files: number; readonly missing: readonly Miss
 /** Frames are sent on together from this size. */
 const pieceBytesMin = 128 * 1024;
 
-export type RestoreWish = { readonly volume: VolumeName; readonly id: string };
+export type RestoreRequest = { readonly volume: VolumeName; readonly id: string };
 
 export const readTransferId = (parameters: URLSearchParams): string => {
   const id = z.uuid().safeParse(parameters.get('id'));
@@ -30,7 +30,7 @@ export const readTransferId = (parameters: URLSearchParams): string => {
 
 export const receiveRestore = async (
   userSide: UserSide,
-  { volume, id: checkpoint }: RestoreWish,
+  { volume, id: checkpoint }: RestoreRequest,
   request: IncomingMessage,
 ): Promise<Restored> => {
   const ask = await userSide.pin();
@@ -64,7 +64,7 @@ const passOn = async (
   let pending: Uint8Array[] = [];
   let bytes = 0;
   for await (const frame of parse(request)) {
-    check.take(frame);
+    check.check(frame);
     const encoded = encodeArchiveFrame(frame.header, frame.payload);
     pending.push(encoded);
     bytes += encoded.length;

@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { filePathProblem } from '#shared/contracts/file-path.ts';
 import type { VolumeName } from '../wire/messages.ts';
 import type { Bearer } from './bearer.ts';
+import { receiveClaim } from './bearer.ts';
 import type { CallRegistry } from './call-registry.ts';
-import { readCheckpointWish, sendCheckpoint, settleCheckpoint } from './checkpoint.ts';
-import { receiveClaim } from './claim.ts';
+import { readCheckpointRequest, sendCheckpoint, settleCheckpoint } from './checkpoint.ts';
 import { deleteFile, listFiles, receiveFile, sendFile } from './files-endpoint.ts';
-import { sendJson } from './json-response.ts';
-import type { LogRing } from './log-ring.ts';
-import { type McpEndpoint, serveMcp } from './mcp-over-http.ts';
+import { sendJson } from './http-messages.ts';
+import type { LogRing } from './logs.ts';
+import { type McpEndpoint, serveMcp } from './mcp-endpoint.ts';
 import { proxyPort } from './ports-endpoint.ts';
 import { Refusal } from './refusal.ts';
 import { readTransferId, receiveRestore } from './restore.ts';
@@ -100,9 +100,9 @@ export const serveRoute = async (
   response: ServerResponse,
 ): Promise<void> => {
   const url = new URL(request.url ?? '/', 'http://sandbox');
-  const asked = `${request.method} ${url.pathname}`;
+  const requested = `${request.method} ${url.pathname}`;
   for (const { pattern, serve } of routes) {
-    const match = pattern.exec(asked);
+    const match = pattern.exec(requested);
     if (match === null) continue;
     const name = decode(match[1] ?? '');
     return serve(parts, { request, response, query: url.searchParams, name });
@@ -111,9 +111,9 @@ export const serveRoute = async (
 };
 
 const save = async (parts: RouteParts, { query, response }: Exchange, volume: VolumeName): Promise<void> => {
-  const wish = readCheckpointWish(volume, query);
+  const request = readCheckpointRequest(volume, query);
   refuseWithout(parts, volume);
-  await parts.transfers.run(() => sendCheckpoint(parts.userSide, wish, response));
+  await parts.transfers.run(() => sendCheckpoint(parts.userSide, request, response));
 };
 
 const restore = async (

@@ -7,20 +7,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { createFrameReader, encodeFrame } from '../wire/frame.ts';
-import type { RunnerMessage, RunnerRequest } from '../wire/messages.ts';
-import type { Log } from './log.ts';
+import type { KillCause, RunnerMessage, RunnerRequest } from '../wire/messages.ts';
+import type { Log } from './logs.ts';
 import { Refusal } from './refusal.ts';
 import { parseRunnerMessage } from './runner-message.ts';
-import { endProcessesOf, readUid } from './user-processes.ts';
-import { type UserScores, watchUserScores } from './user-scores.ts';
+import { endProcessesOf, readUid, type UserScores, watchUserScores } from './user-processes.ts';
 
 export type Answer = {
   readonly message: Exclude<RunnerMessage, { type: 'ready' | 'stdio-log' }>;
   readonly payload: Buffer;
 };
 export type AnswerListener = {
-  readonly take: (answer: Answer) => void;
-  readonly fail: (cause: Error) => void;
+  readonly onAnswer: (answer: Answer) => void;
+  readonly onFailure: (cause: Error) => void;
 };
 
 export type RunnerProcess = {
@@ -33,7 +32,7 @@ export type RunnerProcess = {
 };
 
 /** What a crashing runner says on stderr, for the log; user code could write there without end. */
-const complaintBytesMax = 2000;
+const stderrBytesMax = 2000;
 
 export type RunnerStart = {
   readonly argv: readonly string[];
@@ -66,7 +65,7 @@ export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart
       if (raisesScores) scores = watchUserScores(child.pid ?? 0, () => listeners.size > 0);
       ready.resolve();
     } else if (message.type === 'stdio-log') onStdioLog(message.server, payload.toString());
-    else listeners.get(message.id)?.take({ message, payload });
+    else listeners.get(message.id)?.onAnswer({ message, payload });
   };
   const read = createFrameReader(({ header, payload }) => deliver(parseRunnerMessage(header), payload));
   pipe.on('data', (chunk: Buffer) => {
@@ -79,14 +78,14 @@ export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart
   });
   pipe.on('error', () => undefined);
 
-  const complaint = collectComplaint(child);
+  const stderrText = collectStderr(child);
   const end = (code: number | null, signal: string | null): void => {
     scores?.stop();
     endProcessesOf(userUid);
-    log.warn('runner ended', { code, signal, complaint: complaint() });
+    log.warn('runner ended', { code, signal, stderrText: stderrText() });
     isEnded = true;
     ready.reject(new Refusal('sandbox_unavailable', 'the sandbox could not start its runner'));
-    for (const listener of listeners.values()) listener.fail(new Refusal('tool_outcome_unknown', lost));
+    for (const listener of listeners.values()) listener.onFailure(new Refusal('tool_outcome_unknown', lost));
     listeners.clear();
     pipe.destroy();
     ended.resolve();
@@ -106,7 +105,7 @@ export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart
     },
     listen: (id, listener) => {
       // Whoever held on to this runner must hear that it will not answer.
-      if (isEnded) queueMicrotask(() => listener.fail(new Refusal('tool_outcome_unknown', lost)));
+      if (isEnded) queueMicrotask(() => listener.onFailure(new Refusal('tool_outcome_unknown', lost)));
       else listeners.set(id, listener);
       return () => listeners.delete(id);
     },
@@ -116,10 +115,58 @@ export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart
 
 const lost = 'all processes of the sandbox were killed while this ran: it may have run in part';
 
-const collectComplaint = (child: ChildProcess): (() => string) => {
+const collectStderr = (child: ChildProcess): (() => string) => {
   let text = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    if (text.length < complaintBytesMax) text += chunk.toString().slice(0, complaintBytesMax);
+    if (text.length < stderrBytesMax) text += chunk.toString().slice(0, stderrBytesMax);
   });
   return () => text.trim();
+};
+
+// FROM runner-call.ts: A call on one runner: messages under one id until the last of them, with a deadline of the server's own.  User code can stop the runner that should keep the time; a runner that loses a call is killed.
+export type CallOptions = {
+  readonly request: RunnerRequest;
+  readonly payload: Buffer | undefined;
+  readonly timeoutMs: number;
+  /** How much later than the runner the server loses patience, in milliseconds. */
+  readonly killMsMax: number;
+  /** True for a message that is not the last. */
+  readonly onPiece: (answer: Answer) => boolean;
+};
+export type RunningCall = {
+  /** The last message; a refusal of the runner is thrown. */
+  readonly ended: Promise<Answer>;
+  readonly kill: (cause: KillCause) => void;
+};
+
+export const followCall = (runner: RunnerProcess, id: number, options: CallOptions): RunningCall => {
+  const { request, payload, timeoutMs, killMsMax, onPiece } = options;
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const startDeadline = (waitMs: number): NodeJS.Timeout =>
+    setTimeout(() => runner.kill('a call did not end in time'), waitMs);
+  let deadline = startDeadline(timeoutMs + killMsMax);
+  const settle = (): void => {
+    clearTimeout(deadline);
+    unlisten();
+  };
+  const onAnswer = (answer: Answer): void => {
+    if (onPiece(answer)) return;
+    settle();
+    const { message } = answer;
+    if ('isEnded' in message && !message.isEnded) runner.kill('processes of a call could not be killed');
+    if (message.type === 'refused') reject(new Refusal(message.failure, message.message));
+    else resolve(answer);
+  };
+  const onFailure = (cause: Error): void => {
+    settle();
+    reject(cause);
+  };
+  const unlisten = runner.listen(id, { onAnswer, onFailure });
+  runner.send(request, payload);
+  const kill = (cause: KillCause): void => {
+    clearTimeout(deadline);
+    deadline = startDeadline(killMsMax);
+    runner.send({ type: 'kill', id, cause });
+  };
+  return { ended: promise, kill };
 };

@@ -17,12 +17,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readArchive } from '#shared/contracts/archive.ts';
 import { bundleSandbox } from '../bundle.ts';
 
-export type Asked = {
+export type TestRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | string | Readable;
   readonly bearer?: string;
 };
-export type Answered = {
+export type TestResponse = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
@@ -33,8 +33,8 @@ export type TestSandbox = {
   readonly shared: string;
   /** The server's process and the runner's. */
   readonly pids: () => Promise<readonly number[]>;
-  readonly open: (method: string, path: string, asked?: Asked) => Promise<IncomingMessage>;
-  readonly ask: (method: string, path: string, asked?: Asked) => Promise<Answered>;
+  readonly open: (method: string, path: string, options?: TestRequest) => Promise<IncomingMessage>;
+  readonly ask: (method: string, path: string, options?: TestRequest) => Promise<TestResponse>;
   readonly callTool: (name: string, input: object) => Promise<ToolResult>;
   readonly child: ChildProcess;
   /** False where its user is the test's own: then the server ends only the runner. */
@@ -102,16 +102,16 @@ export const startTestSandbox = async (
   );
   child.stderr?.resume();
 
-  const open = async (method: string, path: string, asked: Asked = {}): Promise<IncomingMessage> => {
-    const headers = { authorization: `Bearer ${asked.bearer ?? testBearer}`, ...asked.headers };
+  const open = async (method: string, path: string, options: TestRequest = {}): Promise<IncomingMessage> => {
+    const headers = { authorization: `Bearer ${options.bearer ?? testBearer}`, ...options.headers };
     const outgoing = request({ socketPath, method, path, headers, agent: false });
     const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>;
-    if (asked.body instanceof Readable) asked.body.pipe(outgoing);
-    else outgoing.end(asked.body);
+    if (options.body instanceof Readable) options.body.pipe(outgoing);
+    else outgoing.end(options.body);
     return (await answer)[0];
   };
-  const ask = async (method: string, path: string, asked: Asked = {}): Promise<Answered> => {
-    const answer = await open(method, path, asked);
+  const ask = async (method: string, path: string, options: TestRequest = {}): Promise<TestResponse> => {
+    const answer = await open(method, path, options);
     const chunks = (await answer.toArray()) as Buffer[];
     return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
   };

@@ -7,7 +7,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { StdioWork } from '../wire/stdio-messages.ts';
 import type { ExecutionContext, Limits } from './executor.ts';
-import type { LogRing } from './log-ring.ts';
+import type { LogRing } from './logs.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 import { asMemoryLoss } from './refusal.ts';
 import type { Answer } from './runner-process.ts';
@@ -20,8 +20,8 @@ import {
 } from './stdio-result.ts';
 import type { RunningStdio, UserSide } from './user-side.ts';
 
-export type StdioQuestion = { readonly work: StdioWork; readonly timeoutSeconds: number };
-export type StdioCaller = (question: StdioQuestion, context: ExecutionContext) => Promise<CallToolResult>;
+export type StdioCallRequest = { readonly work: StdioWork; readonly timeoutSeconds: number };
+export type StdioCaller = (question: StdioCallRequest, context: ExecutionContext) => Promise<CallToolResult>;
 
 export type StdioCallerParts = {
   readonly userSide: UserSide;
@@ -47,7 +47,7 @@ export const createStdioCaller = (parts: StdioCallerParts): StdioCaller => {
         throw isOomRisen() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
       });
       const isOutOfMemory = isOomRisen();
-      const isStateLost = states.note(work.server, answer);
+      const isStateLost = states.record(work.server, answer);
       const about = { ...limits, server: work.server.name, timeoutSeconds, isOutOfMemory, isStateLost };
       return toResult(answer, about, parts.logRing);
     } finally {
@@ -94,7 +94,7 @@ const createStateMemory = () => {
   const known = new Set<string>();
   return {
     /** True when what it knew is lost, which is said once. */
-    note: (server: StdioWork['server'], { message }: Answer): boolean => {
+    record: (server: StdioWork['server'], { message }: Answer): boolean => {
       const key = JSON.stringify(server);
       const wasLost = 'isFresh' in message && message.isFresh && known.delete(key);
       const isLost = message.type === 'stdio-failure' && message.isLost && known.delete(key);

@@ -110,7 +110,7 @@ export const toStdioFailure = (
   answer: AnswerOf<'stdio-failure'>,
   circumstances: StdioCircumstances,
 ): CallToolResult => {
-  const { lastWords, hasRun } = answer;
+  const { stderrTail: lastWords, hasRun } = answer;
   const cause = causeOf(answer, circumstances);
   if (cause === 'cancelled') {
     const error = { type: 'cancelled', message: 'cancelled' };

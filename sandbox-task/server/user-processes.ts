@@ -4,7 +4,8 @@
  * In a nested sandbox the kernel sees to it: they share the runner's pid namespace. On Fargate there is
  * one namespace for all, and the server, root with CAP_KILL, walks /proc for the user's uid.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { userOomScore } from '../wire/messages.ts';
 
 /** Each pass leaves only what was forked during it; killed processes cannot fork, so a few passes end a fork bomb. */
 const passesMax = 100;
@@ -43,3 +44,51 @@ const killQuietly = (pid: number): void => {
     // It ended by itself in between.
   }
 };
+
+// FROM user-scores.ts: The oom_score_adj of user processes, set by the server where user code finds /proc read-only.  From each request on, every process behind the inner wall is given the highest score, until no request waits and every process has it: so the kernel takes those first when memory is short. They cannot lower it, and what they fork inherits it. The runner keeps its own: it cannot be traced, so only root may write its score (docs/spec/sandbox.md, W6).
+export type UserScores = {
+  /** A request was sent, which may start processes. */
+  readonly wake: () => void;
+  readonly stop: () => void;
+};
+
+/** A process counts as one of ours for so long at most, in milliseconds. */
+const raiseEveryMs = 100;
+
+/** `wall` is the process that the server started, bubblewrap: it and its child, the init behind the wall, are ours. */
+export const watchUserScores = (wall: number, hasRequests: () => boolean): UserScores => {
+  const ours = new Set([1, process.pid, wall, ...childrenOf(wall)]);
+  let timer: NodeJS.Timeout | undefined;
+  const raiseScores = (): void => {
+    const hasRaised = raiseAllBut(ours);
+    timer = undefined;
+    if (hasRaised || hasRequests()) wake();
+  };
+  const wake = (): void => {
+    timer ??= setTimeout(raiseScores, raiseEveryMs);
+  };
+  return { wake, stop: () => clearTimeout(timer) };
+};
+
+const raiseAllBut = (ours: ReadonlySet<number>): boolean =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && !ours.has(pid))
+    .map(raise)
+    .includes(true);
+
+/** True when it had another score. */
+const raise = (pid: number): boolean => {
+  const file = `/proc/${pid}/oom_score_adj`;
+  try {
+    if (Number(readFileSync(file, 'latin1')) === userOomScore) return false;
+    writeFileSync(file, String(userOomScore));
+    return true;
+  } catch {
+    // It has ended, or it is the runner.
+    return false;
+  }
+};
+
+const childrenOf = (pid: number): readonly number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').map(Number);

@@ -9,8 +9,14 @@ import type { Language } from '../wire/interpreter-messages.ts';
 import type { KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
 import type { StdioWork } from '../wire/stdio-messages.ts';
 import { Refusal } from './refusal.ts';
-import { followCall, type RunningCall } from './runner-call.ts';
-import { type Answer, type RunnerProcess, type RunnerStart, startRunner } from './runner-process.ts';
+import {
+  type Answer,
+  followCall,
+  type RunnerProcess,
+  type RunnerStart,
+  type RunningCall,
+  startRunner,
+} from './runner-process.ts';
 
 export type Exit = Extract<RunnerMessage, { type: 'exit' }>;
 export type OutputPiece = { readonly stream: StreamName; readonly offset: number; readonly text: string };
@@ -92,7 +98,7 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
   return {
     async execute(options) {
       const now = await living();
-      return withLoss(executeOn(now, nextId(), options), memory.note(options.work, now));
+      return withLoss(executeOn(now, nextId(), options), memory.record(options.work, now));
     },
     async askStdio(options) {
       return askStdioOn(await living(), nextId(), options);
@@ -116,7 +122,7 @@ const createStateMemory = () => {
   const runnerOf = new Map<Language, RunnerProcess>();
   return {
     /** True when what the language knew was lost with a runner before this one. */
-    note: (work: Work, runner: RunnerProcess): boolean => {
+    record: (work: Work, runner: RunnerProcess): boolean => {
       if (!('language' in work)) return false;
       const before = runnerOf.get(work.language);
       runnerOf.set(work.language, runner);
@@ -137,25 +143,25 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type PlainRequest = WithoutId<
   Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'ask-stdio' | 'kill' }>
 >;
-type Asked = { readonly request: RunnerRequest; readonly payload: Buffer | undefined };
+type RunnerCall = { readonly request: RunnerRequest; readonly payload: Buffer | undefined };
 
-const askRunner = (runner: RunnerProcess, { request, payload }: Asked): Promise<Answer> =>
+const askRunner = (runner: RunnerProcess, { request, payload }: RunnerCall): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const deadline = setTimeout(() => runner.kill('a file operation got no answer'), fileOperationMsMax);
-    const letGo = runner.listen(request.id, {
-      take: (answer) => {
+    const unlisten = runner.listen(request.id, {
+      onAnswer: (answer) => {
         settle();
         if (answer.message.type !== 'refused') resolve(answer);
         else reject(new Refusal(answer.message.failure, answer.message.message));
       },
-      fail: (cause) => {
+      onFailure: (cause) => {
         settle();
         reject(cause);
       },
     });
     const settle = (): void => {
       clearTimeout(deadline);
-      letGo();
+      unlisten();
     };
     runner.send(request, payload);
   });
@@ -170,7 +176,7 @@ const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): 
     payload: isCode ? Buffer.from(work.code) : undefined,
     timeoutMs,
     killMsMax: isCode ? codeGraceMs : graceMs,
-    takePiece: ({ message, payload }) => {
+    onPiece: ({ message, payload }) => {
       if (message.type !== 'output') return false;
       onOutput({ stream: message.stream, offset: message.offset, text: payload.toString() });
       return true;
@@ -192,7 +198,7 @@ const askStdioOn = (
     payload: Buffer.from(JSON.stringify(work)),
     timeoutMs,
     killMsMax: codeGraceMs,
-    takePiece: ({ message, payload }) => {
+    onPiece: ({ message, payload }) => {
       if (message.type !== 'stdio-progress') return false;
       onProgress(payload.toString());
       return true;

@@ -2,6 +2,8 @@
  * The queue of checkpoints and restores: one after another, because two at once would each see half of the
  * other.
  */
+
+import type { Language } from '../wire/interpreter-messages.ts';
 import { Refusal } from './refusal.ts';
 
 export type WorkQueue = {
@@ -33,3 +35,57 @@ export const createWorkQueue = (waitingMax: number): WorkQueue => {
     idle: () => last,
   };
 };
+
+// FROM language-queue.ts: The queue before the interpreters: the calls of one language run one after another, those of two at once.  A call that is cancelled while it waits does not run. Waiting takes nothing from its timeout.
+export type LanguageQueue = {
+  readonly run: <Result>(
+    language: Language,
+    signal: AbortSignal,
+    work: () => Promise<Result>,
+  ) => Promise<Result>;
+};
+
+const waitingMax = 100;
+
+export const createLanguageQueue = (): LanguageQueue => {
+  const lasts = new Map<Language, Promise<void>>();
+  let waiting = 0;
+  return {
+    run: async (language, signal, work) => {
+      if (waiting >= waitingMax)
+        throw new Refusal('resource_limit_exceeded', `${waiting} calls wait for an interpreter already`);
+      waiting += 1;
+      const previous = lasts.get(language) ?? Promise.resolve();
+      const over = Promise.withResolvers<void>();
+      lasts.set(
+        language,
+        previous.then(() => over.promise),
+      );
+      try {
+        await unlessAborted(previous, signal);
+      } catch (cause) {
+        over.resolve();
+        throw cause;
+      } finally {
+        waiting -= 1;
+      }
+      try {
+        return await work();
+      } finally {
+        over.resolve();
+      }
+    },
+  };
+};
+
+const unlessAborted = (previous: Promise<void>, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const cancel = (): void =>
+      reject(new Refusal('invalid_request', 'the call was cancelled while it waited; it did not run'));
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    void previous.then(() => {
+      signal.removeEventListener('abort', cancel);
+      resolve();
+    });
+  });

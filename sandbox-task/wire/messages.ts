@@ -147,7 +147,7 @@ export type RunnerMessage =
       readonly signal: string | null;
       readonly killedFor: KillCause | null;
       /** False when processes of the call resisted: the server then ends all user processes. */
-      readonly isGone: boolean;
+      readonly isEnded: boolean;
       readonly durationMs: number;
       readonly cpuMs: number;
       readonly stdout: StreamSummary;
@@ -213,13 +213,13 @@ export type StdioAnswer =
       readonly failure: StdioFailure;
       readonly message: string;
       /** The newest lines of its stderr. */
-      readonly lastWords: string;
+      readonly stderrTail: string;
       /** A tool was called, and may have run in part. */
       readonly hasRun: boolean;
       /** The MCP server is gone with what it kept. */
       readonly isLost: boolean;
       /** False when its processes resisted: the server then ends all user processes. */
-      readonly isGone: boolean;
+      readonly isEnded: boolean;
     };
 
 /** What an MCP server wrote on stderr, whether it is asked something or not: the payload, whole lines. */

@@ -4,8 +4,8 @@
  * (https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#method-evaluate).
  */
 import { type Runtime, Session } from 'node:inspector';
+import { inspect } from 'node:util';
 import { promiseHooks } from 'node:v8';
-import type { Failure } from './describe-error.ts';
 
 export type Evaluated =
   | { readonly status: 'finished' }
@@ -99,4 +99,45 @@ const thrownValue = (session: Session, { objectId, value, description }: Runtime
   session.post('Runtime.callFunctionOn', { objectId, functionDeclaration, silent: true });
   Reflect.deleteProperty(globalThis, takeName);
   return taken;
+};
+
+// FROM describe-error.ts: What is printed of an error that nobody caught, as Node prints it, without the frames of our own.
+export type Failure =
+  | { readonly kind: 'thrown'; readonly error: unknown }
+  | { readonly kind: 'syntax'; readonly error: Error; readonly place: Place };
+export type Place = {
+  readonly name: string;
+  readonly line: number;
+  readonly column: number;
+  readonly source: string;
+};
+
+const lineCharactersMax = 1000;
+
+export const describeError = (
+  failure: Failure,
+): { readonly errorText: string; readonly errorLine: string } => {
+  const { error } = failure;
+  if (failure.kind === 'syntax') {
+    const { name, line, column, source } = failure.place;
+    const arrow = `${' '.repeat(Math.min(column, lineCharactersMax))}^`;
+    const at = `${name}:${line}\n${source.slice(0, lineCharactersMax)}\n${arrow}\n\n`;
+    return { errorText: `${at}${failure.error.name}: ${failure.error.message}\n`, errorLine: lineOf(error) };
+  }
+  const text = error instanceof Error ? inspect(error) : `Uncaught ${inspect(error)}`;
+  return { errorText: `${text}\n`, errorLine: lineOf(error) };
+};
+
+const lineOf = (error: unknown): string => {
+  const text = error instanceof Error ? String(error) : `Uncaught ${inspect(error)}`;
+  return (text.split('\n')[0] ?? '').slice(0, lineCharactersMax);
+};
+
+/** Code is run through the inspector: what called that is of no interest to a stack's reader. */
+export const hideOwnFrames = (): void => {
+  Error.prepareStackTrace = (error, frames) => {
+    const own = frames.findIndex((frame) => frame.getFileName() === 'node:inspector');
+    const kept = own < 0 ? frames : frames.slice(0, own);
+    return [String(error), ...kept.map((frame) => `    at ${frame}`)].join('\n');
+  };
 };

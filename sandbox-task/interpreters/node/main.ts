@@ -9,10 +9,9 @@ import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame } from '../../wire/frame.ts';
 import type { InterpreterMessage, InterpreterRequest } from '../../wire/interpreter-messages.ts';
 import { watchTimers } from './call-timers.ts';
-import { hideOwnFrames } from './describe-error.ts';
-import { createDisplay } from './display.ts';
+import { hideOwnFrames } from './evaluate.ts';
 import { exitProcess, runCode } from './run-code.ts';
-import { prepareScope } from './scope.ts';
+import { createDisplay, prepareScope } from './scope.ts';
 
 const channel = new Socket({ fd: 3, readable: true, writable: true });
 const send = (message: InterpreterMessage, payload?: Buffer): void => {

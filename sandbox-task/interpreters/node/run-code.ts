@@ -8,12 +8,9 @@
  */
 import { clearInterval, setImmediate, setInterval } from 'node:timers';
 import { runInThisContext } from 'node:vm';
-import { beginTimers, clearTimers } from './call-timers.ts';
-import { describeError, type Failure } from './describe-error.ts';
-import { createEvaluator, type Evaluated } from './evaluate.ts';
-import { toScript } from './module-syntax.ts';
-import { countPending, isMorePending, type Pending } from './pending.ts';
-import { asAssignment, redeclaredName } from './redeclaration.ts';
+import { beginTimers, clearTimers, countPending, isMorePending, type Pending } from './call-timers.ts';
+import { createEvaluator, describeError, type Evaluated, type Failure } from './evaluate.ts';
+import { asAssignment, redeclaredName, toScript } from './rewrite-code.ts';
 
 export type Ended = {
   readonly exitCode: number;
@@ -112,13 +109,13 @@ const untilIdle = (before: Pending, call: RunningCall): Promise<void> =>
       clearInterval(timer);
       resolve();
     };
-    const look = (): void => {
+    const check = (): void => {
       if (running !== call || !isMorePending(before)) finish();
     };
-    const timer = setInterval(look, pollMs).unref();
+    const timer = setInterval(check, pollMs).unref();
     // An empty event loop would end the process without looking again.
     call.onEmpty = finish;
-    setImmediate(look);
+    setImmediate(check);
   });
 
 const interrupted: Ended = { exitCode: 1, errorText: 'Interrupted\n', errorLine: null };

@@ -6,14 +6,14 @@
  * waits for, are dropped.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
-import { parseBoundedJson, valuesMax } from './bounded-json.ts';
-import { StdioError } from './stdio-error.ts';
+import type { StdioFailure } from '../../wire/messages.ts';
+import { parseBoundedJson, valuesMax } from './message-lines.ts';
 
 export type RpcAnswer =
   | { readonly result: JsonObject }
   | { readonly error: { readonly code: number; readonly message: string } };
 
-export type RpcQuestion = {
+export type RpcRequest = {
   readonly id: number;
   readonly answer: Promise<RpcAnswer>;
   /** Its answer, should one come, is dropped. */
@@ -21,7 +21,7 @@ export type RpcQuestion = {
 };
 
 export type RpcPeer = {
-  readonly ask: (method: string, params: JsonObject, onProgress?: (text: string) => void) => RpcQuestion;
+  readonly ask: (method: string, params: JsonObject, onProgress?: (text: string) => void) => RpcRequest;
   readonly notify: (method: string, params: JsonObject) => void;
   readonly receive: (line: Buffer) => void;
   /** Fails what waits for an answer. */
@@ -35,7 +35,7 @@ export type RpcWire = {
   /** False when it was not taken, because the other side does not read. */
   readonly write: (line: string) => boolean;
   /** A line that is no message. */
-  readonly onNoise: (line: Buffer) => void;
+  readonly onInvalid: (line: Buffer) => void;
 };
 
 type Waiting = {
@@ -47,7 +47,7 @@ type Waiting = {
 const waitingMax = 100;
 const methodNotFound = -32601;
 
-export const createRpcPeer = ({ write, onNoise }: RpcWire): RpcPeer => {
+export const createRpcPeer = ({ write, onInvalid }: RpcWire): RpcPeer => {
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
   let failure: Error | undefined;
@@ -96,7 +96,7 @@ export const createRpcPeer = ({ write, onNoise }: RpcWire): RpcPeer => {
         failOpen(new StdioError('protocol', `it wrote more than ${valuesMax} values`));
       else {
         const messages = parsed === 'no JSON' ? [] : messagesOf(parsed.value);
-        if (messages.length === 0) onNoise(line);
+        if (messages.length === 0) onInvalid(line);
         for (const message of messages) take(message);
       }
     },
@@ -140,3 +140,14 @@ const describeProgress = ({ progress, total, message }: JsonObject): string => {
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// FROM stdio-error.ts: Why an MCP server over stdio did not answer.
+export class StdioError extends Error {
+  override readonly name = 'StdioError';
+  readonly failure: StdioFailure;
+
+  constructor(failure: StdioFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}

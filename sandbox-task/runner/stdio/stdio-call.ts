@@ -9,14 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KillCause, StdioAnswer, StdioFailure } from '../../wire/messages.ts';
 import type { StdioWork } from '../../wire/stdio-messages.ts';
 import type { Call } from '../call.ts';
-import type { Send } from '../call-report.ts';
-import { FileRefusal } from '../file-refusal.ts';
-import type { RpcQuestion } from './rpc-peer.ts';
-import { StdioError } from './stdio-error.ts';
-import { openProgress } from './stdio-progress.ts';
-import { askServer } from './stdio-questions.ts';
+import type { Send } from '../call-output.ts';
+import { FileRefusal } from '../workspace-path.ts';
+import { askServer } from './mcp-client.ts';
+import { type RpcRequest, StdioError } from './rpc-peer.ts';
+import type { AcquiredServer, StdioPool } from './stdio-pool.ts';
 import type { StdioServer } from './stdio-server.ts';
-import type { StdioShelf, TakenServer } from './stdio-shelf.ts';
 import type { ToolAnswer, ToolList } from './tool-answer.ts';
 
 export type StdioCallStart = {
@@ -31,35 +29,35 @@ export type StdioCallStart = {
 const pongMsMax = 2000;
 
 /** Throws when there is no place for the MCP server. */
-export const startStdioCall = (start: StdioCallStart, shelf: StdioShelf, send: Send): Call => {
-  const taken = shelf.take(start.work.server, start.id);
-  const { server } = taken;
+export const startStdioCall = (start: StdioCallStart, pool: StdioPool, send: Send): Call => {
+  const acquired = pool.acquire(start.work.server, start.id);
+  const { server } = acquired;
   const stopped = Promise.withResolvers<never>();
   stopped.promise.catch(() => undefined);
   let isStopped = false;
-  let question: RpcQuestion | undefined;
-  let isGone: Promise<boolean> = Promise.resolve(true);
+  let question: RpcRequest | undefined;
+  let isEnded: Promise<boolean> = Promise.resolve(true);
   const kill = (cause: KillCause): void => {
     if (isStopped) return;
     isStopped = true;
     const why = new StdioError(cause, describeStop(cause, question !== undefined));
-    if (cause === 'memory' || cause === 'processes') isGone = server.kill(why);
-    else if (question !== undefined) isGone = takeBack(server, question, why);
+    if (cause === 'memory' || cause === 'processes') isEnded = server.kill(why);
+    else if (question !== undefined) isEnded = withdraw(server, question, why);
     stopped.reject(why);
   };
   const progress = openProgress((text) => send({ type: 'stdio-progress', id: start.id }, text));
   const work = async (): Promise<ToolList | ToolAnswer> => {
     const handshake = await server.ready;
-    const onAsked = (asked: RpcQuestion): void => {
-      question = asked;
+    const onRequest = (request: RpcRequest): void => {
+      question = request;
     };
     if (isStopped) return stopped.promise;
-    return askServer(start.work.ask, { peer: server.peer, handshake, onAsked, onProgress: progress.push });
+    return askServer(start.work.ask, { peer: server.peer, handshake, onRequest, onProgress: progress.push });
   };
   const run = async (): Promise<void> => {
     const startedAt = performance.now();
     const limit = setTimeout(() => kill('timeout'), start.timeoutMs);
-    const about = { id: start.id, isFresh: taken.isFresh };
+    const about = { id: start.id, isFresh: acquired.isFresh };
     try {
       const answer = await Promise.race([work(), stopped.promise]);
       progress.close();
@@ -69,25 +67,25 @@ export const startStdioCall = (start: StdioCallStart, shelf: StdioShelf, send: S
       if (cause instanceof FileRefusal) throw cause;
       progress.close();
       start.checkLimits();
-      const gone = await isGone;
+      const gone = await isEnded;
       send(
         failureOf(cause, {
           ...about,
           server,
           hasRun: question !== undefined && start.work.ask.type === 'call',
-          isGone: gone,
+          isEnded: gone,
         }),
       );
     } finally {
       clearTimeout(limit);
-      taken.giveBack();
+      acquired.release();
     }
   };
   return { mark: server.mark, kill, ended: run() };
 };
 
 /** True unless a process of a killed server resists. */
-const takeBack = async (server: StdioServer, question: RpcQuestion, why: StdioError): Promise<boolean> => {
+const withdraw = async (server: StdioServer, question: RpcRequest, why: StdioError): Promise<boolean> => {
   question.forget();
   server.peer.notify('notifications/cancelled', { requestId: question.id, reason: why.message });
   return (await answersPing(server)) || server.kill(why);
@@ -128,11 +126,11 @@ const sendAnswer = (send: Send, answer: ToolList | ToolAnswer, { durationMs, ...
   );
 };
 
-type Failed = Pick<TakenServer, 'server'> & {
+type Failed = Pick<AcquiredServer, 'server'> & {
   readonly id: number;
   readonly isFresh: boolean;
   readonly hasRun: boolean;
-  readonly isGone: boolean;
+  readonly isEnded: boolean;
 };
 
 const failureOf = (cause: unknown, { server, ...about }: Failed): StdioAnswer => {
@@ -142,8 +140,34 @@ const failureOf = (cause: unknown, { server, ...about }: Failed): StdioAnswer =>
     type: 'stdio-failure',
     ...about,
     failure,
-    message: isKnown ? server.hide(cause.message) : 'its answer cannot be read',
-    lastWords: server.lastWords(),
+    message: isKnown ? server.redact(cause.message) : 'its answer cannot be read',
+    stderrTail: server.stderrTail(),
     isLost: server.peer.hasFailed(),
+  };
+};
+
+// FROM stdio-progress.ts: Progress of a call, as lines and in batches; what comes faster than a reader could follow is dropped.
+export type StdioProgress = { readonly push: (text: string) => void; readonly close: () => void };
+
+const batchMs = 50;
+const batchCharactersMax = 4096;
+const lineCharactersMax = 1000;
+
+export const openProgress = (send: (text: Buffer) => void): StdioProgress => {
+  let batch = '';
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (batch !== '') send(Buffer.from(batch));
+    batch = '';
+  };
+  return {
+    push: (text) => {
+      const line = `${text.slice(0, lineCharactersMax)}\n`;
+      if (batch.length + line.length <= batchCharactersMax) batch += line;
+      timer ??= setTimeout(flush, batchMs);
+    },
+    close: flush,
   };
 };

@@ -31,5 +31,5 @@ test('values of its environment are struck out, line by line, also where the lin
   logger.note('first-line-of-it-all on 8080');
   logger.push(Buffer.from('second-line\n'));
   logger.note(`${'x'.repeat(1995)}second-line`);
-  expect(logger.lastWords()).toBe(`[hidden] on 8080\n[hidden]\n${'x'.repeat(1995)}[hidd`.slice(-2000));
+  expect(logger.stderrTail()).toBe(`[hidden] on 8080\n[hidden]\n${'x'.repeat(1995)}[hidd`.slice(-2000));
 });

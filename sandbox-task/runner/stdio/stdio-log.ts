@@ -5,15 +5,15 @@
  * The values of its environment are struck out, since they may be secrets and a log is read by many. It is sent in
  * batches, of which each has a bound; what is more is counted.
  */
-import { createLineReader } from './line-reader.ts';
+import { createLineReader } from './message-lines.ts';
 
 export type StdioLogger = {
   readonly push: (chunk: Buffer) => void;
   /** A line of ours. */
   readonly note: (text: string) => void;
-  readonly lastWords: () => string;
+  readonly stderrTail: () => string;
   /** A text of its own without the values of its environment. */
-  readonly hide: (text: string) => string;
+  readonly redact: (text: string) => string;
   /** Sends what waits. */
   readonly flush: () => void;
 };
@@ -32,7 +32,7 @@ export const createStdioLogger = (
   env: Readonly<Record<string, string>>,
   send: (text: string) => void,
 ): StdioLogger => {
-  const hide = createHider(env);
+  const redact = createHider(env);
   const last: string[] = [];
   let batch: string[] = [];
   let batchCharacters = 0;
@@ -48,7 +48,7 @@ export const createStdioLogger = (
     leftOut = 0;
   };
   const note = (text: string): void => {
-    const line = hide(text).slice(0, lineCharactersMax);
+    const line = redact(text).slice(0, lineCharactersMax);
     last.push(line);
     if (last.length > lastLinesMax) last.shift();
     if (batchCharacters + line.length > batchCharactersMax) leftOut += 1;
@@ -66,8 +66,8 @@ export const createStdioLogger = (
   return {
     push: reader.push,
     note,
-    lastWords: () => last.join('\n').slice(-lastCharactersMax),
-    hide,
+    stderrTail: () => last.join('\n').slice(-lastCharactersMax),
+    redact,
     flush,
   };
 };

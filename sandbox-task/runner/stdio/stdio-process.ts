@@ -8,13 +8,11 @@ import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import type { StdioServerConfig } from '../../wire/stdio-messages.ts';
 import { drain } from '../call.ts';
-import { takeChildrenCpuMs } from '../processor-time.ts';
-import { refuseProgram } from '../program-search.ts';
-import { searchPath, spawnMarked, type UserPlace } from '../user-process.ts';
+import { readNewChildrenCpuMs } from '../call-processes.ts';
+import { refuseProgram, type SandboxPaths, searchPath, spawnMarked } from '../user-process.ts';
 import { resolveInWorkspace } from '../workspace-path.ts';
-import { createLineReader } from './line-reader.ts';
-import { createPacer } from './pacer.ts';
-import { StdioError } from './stdio-error.ts';
+import { createLineReader, createPacer } from './message-lines.ts';
+import { StdioError } from './rpc-peer.ts';
 
 export type StdioProcess = {
   /** False when it was not taken, because it is gone or does not read. */
@@ -27,7 +25,7 @@ export type StdioProcess = {
 
 export type StdioProcessStart = {
   readonly config: StdioServerConfig;
-  readonly place: UserPlace;
+  readonly paths: SandboxPaths;
   readonly mark: number;
 };
 
@@ -76,16 +74,16 @@ export const startStdioProcess = async (
   };
 };
 
-const spawnServer = async ({ config, place, mark }: StdioProcessStart): Promise<ChildProcess> => {
+const spawnServer = async ({ config, paths, mark }: StdioProcessStart): Promise<ChildProcess> => {
   const { command, args, env, cwd = '.' } = config;
-  const folder = await resolveInWorkspace(place, cwd);
+  const folder = await resolveInWorkspace(paths, cwd);
   if (!(await isFolder(folder))) throw new StdioError('start', `its working folder ${cwd} is not there`);
   const refused = refuseProgram(command, folder, searchPath(env));
   if (refused !== undefined)
     throw new StdioError('start', `${refused.message.trim()} (exit code ${refused.exitCode})`);
   const argv = [command, ...args];
   try {
-    return spawnMarked({ ...place, argv, cwd: folder, variables: env, hasInput: true }, mark);
+    return spawnMarked({ ...paths, argv, cwd: folder, variables: env, hasInput: true }, mark);
   } catch (error) {
     // Its arguments and its environment are more than the kernel takes.
     throw new StdioError('start', error instanceof Error ? error.message : String(error));
@@ -102,7 +100,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {
     child.once('exit', (exitCode, signal) => {
       // No later call used this time.
-      takeChildrenCpuMs();
+      readNewChildrenCpuMs();
       child.stdout?.resume();
       const how = signal === null ? `it exited with code ${exitCode}` : `it was ended by ${signal}`;
       void drain(child).then(() => resolve(how));

@@ -6,9 +6,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { killMarked } from '../call-processes.ts';
-import { type Handshake, shakeHands } from './handshake.ts';
-import { createRpcPeer, type RpcPeer } from './rpc-peer.ts';
-import { StdioError } from './stdio-error.ts';
+import { type Handshake, initialize } from './mcp-client.ts';
+import { createRpcPeer, type RpcPeer, StdioError } from './rpc-peer.ts';
 import { logLineBytesMax, type StdioLogger } from './stdio-log.ts';
 import {
   lineBytesMax,
@@ -25,8 +24,8 @@ export type StdioServer = {
   readonly ready: Promise<Handshake>;
   /** No process of it is left. */
   readonly ended: Promise<void>;
-  readonly lastWords: StdioLogger['lastWords'];
-  readonly hide: StdioLogger['hide'];
+  readonly stderrTail: StdioLogger['stderrTail'];
+  readonly redact: StdioLogger['redact'];
   /** Its calls fail with this. False when a process of it resists. */
   readonly kill: (cause: StdioError) => Promise<boolean>;
   /** Asks it to end, and two seconds later no longer asks. */
@@ -35,17 +34,17 @@ export type StdioServer = {
 
 const startMsMax = 60_000;
 const retireMsMax = 2000;
-const noiseLinesMax = 20;
+const invalidLinesMax = 20;
 
 export const startStdioServer = (start: StdioProcessStart, logger: StdioLogger): StdioServer => {
   const { mark } = start;
   let running: StdioProcess | undefined;
-  let noiseLines = 0;
+  let invalidLines = 0;
   const peer = createRpcPeer({
     write: (line) => running?.write(line) ?? false,
-    onNoise: (line) => {
-      noiseLines += 1;
-      if (noiseLines <= noiseLinesMax)
+    onInvalid: (line) => {
+      invalidLines += 1;
+      if (invalidLines <= invalidLinesMax)
         logger.note(`[no message] ${line.toString('utf8', 0, logLineBytesMax)}`);
     },
   });
@@ -70,14 +69,14 @@ export const startStdioServer = (start: StdioProcessStart, logger: StdioLogger):
   const speak = async (): Promise<Handshake> => {
     running = await launched;
     const noise = (): string =>
-      noiseLines === 0 ? '' : `, but wrote ${noiseLines} lines that are no messages`;
-    const patience = delay(startMsMax, undefined, { ref: false }).then(() => {
+      invalidLines === 0 ? '' : `, but wrote ${invalidLines} lines that are no messages`;
+    const timeout = delay(startMsMax, undefined, { ref: false }).then(() => {
       throw new StdioError(
         'protocol',
         `it did not answer initialize within ${startMsMax / 1000} s${noise()}`,
       );
     });
-    return Promise.race([shakeHands(peer), patience]);
+    return Promise.race([initialize(peer), timeout]);
   };
   const ready = speak();
   ready.catch((cause: unknown) => kill(toStdioError(cause)));
@@ -86,13 +85,13 @@ export const startStdioServer = (start: StdioProcessStart, logger: StdioLogger):
     peer,
     ready,
     ended,
-    lastWords: logger.lastWords,
-    hide: logger.hide,
+    stderrTail: logger.stderrTail,
+    redact: logger.redact,
     kill,
     retire: () => {
       running?.closeInput();
-      const patience = setTimeout(() => void kill(new StdioError('died', 'it was ended')), retireMsMax);
-      void ended.then(() => clearTimeout(patience));
+      const timeout = setTimeout(() => void kill(new StdioError('died', 'it was ended')), retireMsMax);
+      void ended.then(() => clearTimeout(timeout));
     },
   };
 };

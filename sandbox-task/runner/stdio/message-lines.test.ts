@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLineReader } from './line-reader.ts';
+import { createLineReader, parseBoundedJson } from './message-lines.ts';
 
 const read = (bytesMax: number, ...chunks: readonly string[]): readonly string[] => {
   const seen: string[] = [];
@@ -28,4 +28,22 @@ test('lines survive being cut at every byte and glued together', () => {
 test('a line over the bound is said once and passed over; the next one is read', () => {
   expect(read(5, '12345\n123456\nnext\n')).toEqual(['12345', '(overlong)', 'next']);
   expect(read(5, '123', '456', '789', '\nok\n')).toEqual(['(overlong)', 'ok']);
+});
+
+const parse = (text: string) => parseBoundedJson(Buffer.from(text));
+
+test('values are counted, and what stands in strings is not', () => {
+  expect(parse(`[${'[],'.repeat(99_998)}[]]`)).toMatchObject({ value: expect.any(Array) });
+  expect(parse(`[${'[],'.repeat(100_000)}[]]`)).toBe('too much');
+  expect(parse(`{"a":"${'[{,:'.repeat(100_000)}"}`)).toEqual({ value: { a: '[{,:'.repeat(100_000) } });
+});
+
+test('a quote that is escaped does not end a string', () => {
+  const commas = ','.repeat(300_000);
+  expect(parse(`["\\"${commas}"]`)).toMatchObject({ value: [`"${commas}`] });
+  expect(parse(`["\\\\",${'1,'.repeat(200_000)}1]`)).toBe('too much');
+});
+
+test('what is no JSON is told apart', () => {
+  for (const text of ['', 'hello', '{"half": ', '"open']) expect(parse(text)).toBe('no JSON');
 });

@@ -9,7 +9,7 @@ import { parseRunnerMessage } from './runner-message.ts';
 import type { Answer } from './runner-process.ts';
 import type { Ask, UserSide } from './user-side.ts';
 
-const wish = { id: '14b0e92d-2022-422b-8c1f-b9a2f919b14c', base: '', volume: 'workspace' as const };
+const request = { id: '14b0e92d-2022-422b-8c1f-b9a2f919b14c', base: '', volume: 'workspace' as const };
 
 /** The runner says these pieces, one after another, and nothing after the last. */
 const forge = (pieces: readonly Buffer[]): UserSide => {
@@ -32,7 +32,7 @@ const forge = (pieces: readonly Buffer[]): UserSide => {
 /** What a caller got: the whole answer, or that it was broken off. */
 const receive = async (pieces: readonly Buffer[]): Promise<Buffer | 'broken off'> => {
   const server = createServer((_, response) => {
-    sendCheckpoint(forge(pieces), wish, response).catch(() => response.destroy());
+    sendCheckpoint(forge(pieces), request, response).catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
@@ -78,4 +78,12 @@ test.each([
   { type: 'done' },
 ])('a message that does not fit is refused: %o', (message) => {
   expect(() => parseRunnerMessage(message)).toThrow();
+});
+
+const log = (server: string) => parseRunnerMessage({ type: 'stdio-log', server });
+
+test('W9: the name of a log line is one that an MCP server can have', () => {
+  expect(log('git-hub_2')).toEqual({ type: 'stdio-log', server: 'git-hub_2' });
+  const forged = ['', 'x\n', 'x\n\u001b[31mroot', 'x]', 'x y', '\u202ex', 'x'.repeat(65), 'naïve'];
+  for (const name of forged) expect(() => log(name)).toThrow();
 });

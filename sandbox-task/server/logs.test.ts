@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLineSplitter, createLogRing } from './log-ring.ts';
+import { createLineSplitter, createLogRing } from './logs.ts';
 
 test('the oldest lines go when there are too many', () => {
   const ring = createLogRing({ linesMax: 2, bytesMax: 10_000 }, () => 5);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toScript } from './module-syntax.ts';
+import { asAssignment, redeclaredName, toScript } from './rewrite-code.ts';
 
 test.each([
   ['import "x"', 'await __sallyportImport("x")'],
@@ -41,3 +41,27 @@ test.each([
 ])('%j stays as it is', (code) => {
   expect(toScript(code)).toBe(code);
 });
+
+test('the name is that of the error, and of no other error', () => {
+  expect(redeclaredName(new SyntaxError("Identifier 'f' has already been declared"))).toBe('f');
+  expect(redeclaredName(new SyntaxError('Unexpected token'))).toBe(undefined);
+  expect(redeclaredName(new Error("Identifier 'f' has already been declared"))).toBe(undefined);
+});
+
+test.each([
+  ['let f = 1; f()', 'f = 1; f()'],
+  ['let f;', 'f = undefined;'],
+  ['function f() { return f }', ';f = function f() { return f }'],
+  ['async function f() {}', ';f = async function f() {}'],
+  ['function* f() {}', ';f = function* f() {}'],
+  ['class f {}', ';f = class f {}'],
+])('%j becomes %j', (code, script) => {
+  expect(asAssignment(code, 'f')).toBe(script);
+});
+
+test.each(['let f = 1; let f = 2', 'let { f } = g', 'f()', '{ let f = 1 }', ''])(
+  '%j has no assignment instead',
+  (code) => {
+    expect(asAssignment(code, 'f')).toBe(undefined);
+  },
+);

@@ -1,12 +1,52 @@
-/**
- * The output window: what is kept of one stream, its first and its last 256 KB, and what is shown meanwhile.
- *
- * It is on the user's side of the pipe, so that a program printing gigabytes costs the sandbox and not
- * the server. What is shown live is whole for the first 256 KB; after that each batch shows only its
- * newest bytes, and the gap is visible in the offset.
- */
-import type { StreamSummary } from '../wire/messages.ts';
+/** What the server hears of a call: its output while it comes, in batches, and at the end how it went. */
+import { type RunnerMessage, type StreamName, type StreamSummary, streamNames } from '../wire/messages.ts';
 
+export type Send = (message: RunnerMessage, payload?: Buffer) => void;
+
+type Exit = Extract<RunnerMessage, { type: 'exit' }>;
+export type CallEnd = Pick<Exit, 'exitCode' | 'signal' | 'killedFor' | 'isEnded' | 'durationMs' | 'cpuMs'> &
+  Partial<Pick<Exit, 'startFailure' | 'stateLost' | 'errorLine' | 'displaysLeftOut'>> & {
+    readonly displays?: readonly { readonly mimeType: string; readonly content: Buffer }[];
+  };
+
+export type CallReport = {
+  readonly push: Readonly<Record<StreamName, (chunk: Buffer) => void>>;
+  readonly close: (end: CallEnd) => void;
+};
+
+const progressBatchMs = 50;
+
+export const openReport = (id: number, send: Send): CallReport => {
+  const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
+  const show = (isEnd: boolean): void => {
+    for (const stream of streamNames) {
+      const shown = windows[stream].show(isEnd);
+      if (shown) send({ type: 'output', id, stream, offset: shown.offset }, shown.bytes);
+    }
+  };
+  const batches = setInterval(() => show(false), progressBatchMs);
+  return {
+    push: { stdout: windows.stdout.push, stderr: windows.stderr.push },
+    close: ({ displays = [], ...end }) => {
+      clearInterval(batches);
+      show(true);
+      const stdout = windows.stdout.close();
+      const stderr = windows.stderr.close();
+      send(
+        {
+          ...{ type: 'exit', id, startFailure: null, stateLost: false, errorLine: null, displaysLeftOut: 0 },
+          ...end,
+          stdout: stdout.summary,
+          stderr: stderr.summary,
+          displays: displays.map(({ mimeType, content }) => ({ mimeType, bytes: content.length })),
+        },
+        Buffer.concat([...stdout.parts, ...stderr.parts, ...displays.map(({ content }) => content)]),
+      );
+    },
+  };
+};
+
+// FROM output-window.ts: The output window: what is kept of one stream, its first and its last 256 KB, and what is shown meanwhile.  It is on the user's side of the pipe, so that a program printing gigabytes costs the sandbox and not the server. What is shown live is whole for the first 256 KB; after that each batch shows only its newest bytes, and the gap is visible in the offset.
 export const headBytesMax = 256 * 1024;
 export const tailBytesMax = 256 * 1024;
 /** The newest bytes of a batch that are shown once the head is full. */
@@ -46,7 +86,7 @@ export const createOutputWindow = (): OutputWindow => {
       return shown;
     },
     close() {
-      const last = tail.take();
+      const last = tail.bytes();
       return { summary: { bytes, headBytes, tailBytes: last.length }, parts: [...head, last] };
     },
   };
@@ -68,7 +108,7 @@ const createTail = (bytesMax: number) => {
       }
       used += fresh.copy(buffer, used);
     },
-    take: (): Buffer => buffer.subarray(Math.max(0, used - bytesMax), used),
+    bytes: (): Buffer => buffer.subarray(Math.max(0, used - bytesMax), used),
   };
 };
 

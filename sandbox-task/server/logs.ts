@@ -4,8 +4,6 @@
  * It lives in memory, within a bound of lines and bytes; the caller fetches it by number and keeps it. A
  * line that is long is cut and says so.
  */
-import type { OutputPiece } from './user-side.ts';
-
 export type LogLine = {
   /** From 1, without gaps until the oldest are dropped. */
   readonly number: number;
@@ -47,7 +45,7 @@ const cut = (text: string): string =>
   text.length <= lineCharactersMax ? text : `${text.slice(0, lineCharactersMax)}${cutMark}`;
 
 export type LineSplitter = {
-  readonly push: (piece: Pick<OutputPiece, 'offset' | 'text'>) => void;
+  readonly push: (piece: { readonly offset: number; readonly text: string }) => void;
   /** A last line without its end is a line too. */
   readonly end: () => void;
 };
@@ -80,3 +78,18 @@ export const createLineSplitter = (onLine: (line: string) => void): LineSplitter
 
 /** One character more than is kept, so that the cut is seen. */
 const grow = (open: string, text: string): string => `${open}${text}`.slice(0, lineCharactersMax + 1);
+
+// FROM log.ts: The log: one JSON object a line on stderr. It never carries what user code wrote, nor a token.
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type Log = {
+  readonly info: (message: string, fields?: LogFields) => void;
+  readonly warn: (message: string, fields?: LogFields) => void;
+};
+
+export const createLog = (write: (line: string) => void): Log => {
+  const at =
+    (level: string) =>
+    (message: string, fields: LogFields = {}): void =>
+      write(`${JSON.stringify({ at: new Date().toISOString(), level, message, ...fields })}\n`);
+  return { info: at('info'), warn: at('warn') };
+};

@@ -12,13 +12,16 @@ import {
   fchmodSync,
   futimesSync,
   lstatSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
-import type { FileHeader } from './file-frames.ts';
-import { partialOf } from './partial-name.ts';
+import { dirname, join } from 'node:path';
+import { isPlainPath } from '#shared/contracts/archive.ts';
+import type { FileHeader } from './archive-frames.ts';
+import { partialOf } from './workspace-path.ts';
 
 export type RestoredFile = {
   readonly path: string;
@@ -27,8 +30,8 @@ export type RestoredFile = {
   readonly finish: (isWhole: boolean) => BigIntStats;
 };
 
-export const openRestoredFile = (header: FileHeader, place: string): RestoredFile => {
-  const partial = partialOf(place);
+export const openRestoredFile = (header: FileHeader, target: string): RestoredFile => {
+  const partial = partialOf(target);
   const descriptor = openSync(
     partial,
     constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK,
@@ -43,8 +46,8 @@ export const openRestoredFile = (header: FileHeader, place: string): RestoredFil
     fchmodSync(descriptor, header.mode);
     const modifiedAt = (header.mtimeMs + halfMicrosecondMs) / 1000;
     futimesSync(descriptor, modifiedAt, modifiedAt);
-    renameSync(partial, place);
-    return lstatSync(place, { bigint: true });
+    renameSync(partial, target);
+    return lstatSync(target, { bigint: true });
   };
   return {
     path: header.path,
@@ -75,5 +78,42 @@ const halfMicrosecondMs = 0.0005;
 const writeAll = (descriptor: number, bytes: Buffer): void => {
   for (let done = 0; done < bytes.length; ) {
     done += writeSync(descriptor, bytes, done, bytes.length - done);
+  }
+};
+
+// FROM restore-place.ts: The place of a restored entry: under the workspace, through real folders only.  Each folder on the way is looked at, so a link that came earlier in the archive, or that user code put there, is never walked through. Folders that are missing are made. Guarantee W10 of docs/spec/sandbox.md.
+export type RestorePaths = {
+  /** Throws with the reason why an entry cannot be there. */
+  readonly resolveRestorePath: (path: string) => string;
+  /** Something other than a folder was made: what is known of the way is not true any more. */
+  readonly forget: () => void;
+};
+
+export const createRestorePaths = (workspace: string): RestorePaths => {
+  /** Neighbours come one after another: mostly the way is the last one. */
+  let known: string | undefined;
+  return {
+    resolveRestorePath(path) {
+      if (!isPlainPath(path)) throw new Error('its path is not one of the workspace');
+      const parent = dirname(path);
+      if (parent !== known) {
+        walk(workspace, parent);
+        known = parent;
+      }
+      return join(workspace, path);
+    },
+    forget() {
+      known = undefined;
+    },
+  };
+};
+
+const walk = (workspace: string, parent: string): void => {
+  let target = workspace;
+  for (const step of parent === '.' ? [] : parent.split('/')) {
+    target = join(target, step);
+    const stat = lstatSync(target, { throwIfNoEntry: false });
+    if (stat === undefined) mkdirSync(target);
+    else if (!stat.isDirectory()) throw new Error('its folder is not a folder');
   }
 };

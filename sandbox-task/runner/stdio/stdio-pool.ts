@@ -6,23 +6,23 @@
  */
 import type { StdioServerConfig } from '../../wire/stdio-messages.ts';
 import { markOf } from '../call-processes.ts';
-import { FileRefusal } from '../file-refusal.ts';
-import type { UserPlace } from '../user-process.ts';
+import type { SandboxPaths } from '../user-process.ts';
+import { FileRefusal } from '../workspace-path.ts';
 import { createStdioLogger } from './stdio-log.ts';
 import { type StdioServer, startStdioServer } from './stdio-server.ts';
 
-export type TakenServer = {
+export type AcquiredServer = {
   readonly server: StdioServer;
   /** Started for this call. */
   readonly isFresh: boolean;
-  readonly giveBack: () => void;
+  readonly release: () => void;
 };
-export type StdioShelf = {
+export type StdioPool = {
   /** Throws when there are too many. A server has the mark of the call that it was started for. */
-  readonly take: (config: StdioServerConfig, callId: number) => TakenServer;
+  readonly acquire: (config: StdioServerConfig, callId: number) => AcquiredServer;
 };
 
-type Shelved = {
+type PooledServer = {
   readonly name: string;
   readonly key: string;
   readonly server: StdioServer;
@@ -37,11 +37,11 @@ const idleMsMin = 300_000;
 
 export type SendLog = (server: string, text: string) => void;
 
-export const createStdioShelf = (place: UserPlace, sendLog: SendLog): StdioShelf => {
-  const living = new Set<Shelved>();
-  const retire = (shelved: Shelved): void => {
-    shelved.isRetired = true;
-    if (shelved.calls === 0) shelved.server.retire();
+export const createStdioPool = (paths: SandboxPaths, sendLog: SendLog): StdioPool => {
+  const living = new Set<PooledServer>();
+  const retire = (pooled: PooledServer): void => {
+    pooled.isRetired = true;
+    if (pooled.calls === 0) pooled.server.retire();
   };
   const makeRoom = (): void => {
     if (living.size < serversMax) return;
@@ -57,34 +57,34 @@ export const createStdioShelf = (place: UserPlace, sendLog: SendLog): StdioShelf
     living.delete(oldest);
     oldest.server.retire();
   };
-  const start = (config: StdioServerConfig, callId: number): Shelved => {
+  const start = (config: StdioServerConfig, callId: number): PooledServer => {
     makeRoom();
     const { name, env } = config;
     const logger = createStdioLogger(env, (text) => sendLog(name, text));
-    const server = startStdioServer({ config, place, mark: markOf(callId) }, logger);
-    const shelved = { name, key: keyOf(config), server, calls: 0, usedAt: 0, isRetired: false };
-    living.add(shelved);
-    void server.ended.then(() => living.delete(shelved));
-    return shelved;
+    const server = startStdioServer({ config, paths, mark: markOf(callId) }, logger);
+    const pooled = { name, key: keyOf(config), server, calls: 0, usedAt: 0, isRetired: false };
+    living.add(pooled);
+    void server.ended.then(() => living.delete(pooled));
+    return pooled;
   };
-  const current = (name: string): Shelved | undefined =>
+  const current = (name: string): PooledServer | undefined =>
     [...living].find(
-      (shelved) => shelved.name === name && !shelved.isRetired && !shelved.server.peer.hasFailed(),
+      (pooled) => pooled.name === name && !pooled.isRetired && !pooled.server.peer.hasFailed(),
     );
   return {
-    take: (config, callId) => {
+    acquire: (config, callId) => {
       const found = current(config.name);
       const isFresh = found === undefined || found.key !== keyOf(config);
       if (found !== undefined && isFresh) retire(found);
-      const shelved = isFresh ? start(config, callId) : found;
-      shelved.calls += 1;
+      const pooled = isFresh ? start(config, callId) : found;
+      pooled.calls += 1;
       return {
-        server: shelved.server,
+        server: pooled.server,
         isFresh,
-        giveBack: () => {
-          shelved.calls -= 1;
-          shelved.usedAt = performance.now();
-          if (shelved.isRetired && shelved.calls === 0) shelved.server.retire();
+        release: () => {
+          pooled.calls -= 1;
+          pooled.usedAt = performance.now();
+          if (pooled.isRetired && pooled.calls === 0) pooled.server.retire();
         },
       };
     },

@@ -1,0 +1,127 @@
+/**
+ * The line reader: what an MCP server writes on stdout, line by line, in one buffer that has a bound.
+ *
+ * A line over the bound is passed over, and said. Bytes are copied into one buffer: a program that writes them
+ * one at a time must not cost an object for each.
+ */
+import type { Readable } from 'node:stream';
+
+export type LineReader = { readonly push: (chunk: Buffer) => void };
+
+export type LineReaderOptions = {
+  readonly bytesMax: number;
+  /** The bytes are good until it returns. */
+  readonly onLine: (line: Buffer) => void;
+  readonly onOverlong: () => void;
+};
+
+const newline = 10;
+const bufferBytesMin = 16 * 1024;
+/** A buffer that one long line made is not kept for the short ones. */
+const keptBytesMax = 1_048_576;
+
+export const createLineReader = ({ bytesMax, onLine, onOverlong }: LineReaderOptions): LineReader => {
+  let buffer = Buffer.alloc(0);
+  let used = 0;
+  let isSkipping = false;
+  const append = (bytes: Buffer): void => {
+    if (isSkipping) return;
+    if (used + bytes.length > bytesMax) {
+      isSkipping = true;
+      used = 0;
+      buffer = Buffer.alloc(0);
+      onOverlong();
+      return;
+    }
+    if (used + bytes.length > buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(bufferBytesMin, 2 * (used + bytes.length)));
+      buffer.copy(grown, 0, 0, used);
+      buffer = grown;
+    }
+    used += bytes.copy(buffer, used);
+  };
+  const endLine = (): void => {
+    const line = buffer.subarray(0, used);
+    const isWhole = !isSkipping;
+    isSkipping = false;
+    used = 0;
+    if (isWhole && line.length > 0) onLine(line);
+    if (buffer.length > keptBytesMax) buffer = Buffer.alloc(0);
+  };
+  return {
+    push: (chunk) => {
+      let from = 0;
+      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
+        append(chunk.subarray(from, at));
+        endLine();
+        from = at + 1;
+      }
+      append(chunk.subarray(from));
+    },
+  };
+};
+
+// FROM pacer.ts: The pacer: a program that writes more messages than anybody reads is not read for the rest of the moment, and waits at its full pipe.
+const windowMs = 100;
+/** Ten thousand a second keep one processor a little busy. */
+const messagesMax = 1000;
+
+/** Gives what is to be called per message. */
+export const createPacer = (stream: Readable): (() => void) => {
+  let messages = 0;
+  let isWaiting = false;
+  let startedAt = 0;
+  return () => {
+    const now = performance.now();
+    if (now - startedAt >= windowMs) {
+      startedAt = now;
+      messages = 0;
+    }
+    messages += 1;
+    if (messages <= messagesMax || isWaiting) return;
+    isWaiting = true;
+    stream.pause();
+    setTimeout(() => {
+      isWaiting = false;
+      stream.resume();
+    }, windowMs).unref();
+  };
+};
+
+// FROM bounded-json.ts: JSON of a bounded number of values: `[[],[],` is three bytes a value and many times that in memory, and the runner has little.  They are counted before anything is made of them, by what stands before or between them outside strings.
+export const valuesMax = 200_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const marks = new Set([...',:[{'].map((mark) => mark.charCodeAt(0)));
+
+export type BoundedJson = { readonly value: unknown } | 'no JSON' | 'too much';
+
+export const parseBoundedJson = (bytes: Buffer): BoundedJson => {
+  if (countValues(bytes) > valuesMax) return 'too much';
+  try {
+    return { value: JSON.parse(bytes.toString()) };
+  } catch {
+    return 'no JSON';
+  }
+};
+
+const countValues = (bytes: Buffer): number => {
+  let values = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === quote) at = endOfString(bytes, at);
+    else if (marks.has(byte)) values += 1;
+  }
+  return values;
+};
+
+/** Where its closing quote is: one with an even number of backslashes before it. */
+const endOfString = (bytes: Buffer, start: number): number => {
+  for (let at = bytes.indexOf(quote, start + 1); at >= 0; at = bytes.indexOf(quote, at + 1)) {
+    let backslashes = 0;
+    while (bytes[at - 1 - backslashes] === backslash) backslashes += 1;
+    if (backslashes % 2 === 0) return at;
+  }
+  return bytes.length;
+};

@@ -1,0 +1,68 @@
+/** A JSON answer in one piece. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Refusal } from './refusal.ts';
+
+export const sendJson = (response: ServerResponse, body: object, status = 200): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+
+// FROM request-body.ts: A request's body as a whole, within a bound: what is longer is refused before it is held.
+export const readBody = async (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+const tooLarge = (bytesMax: number): Refusal =>
+  new Refusal('payload_too_large', `the body has more than ${bytesMax} bytes`);
+
+// FROM paced-write.ts: The paced write: a piece of a response, finished when there is room for the next one.  A caller that takes nothing for a minute is let go, so that it cannot hold a file or the queue for ever.
+export const stallMsMax = 60_000;
+
+export const writePaced = (response: ServerResponse, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (response.destroyed) return reject(disconnected());
+    if (response.write(bytes)) return resolve();
+    settleOn(response, 'drain', { resolve, reject });
+  });
+
+/** Ends the response; resolves when the system has the last byte. */
+export const endPaced = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (response.destroyed) return reject(disconnected());
+    settleOn(response, 'finish', { resolve, reject });
+    response.end();
+  });
+
+type Settlement = { readonly resolve: () => void; readonly reject: (cause: Error) => void };
+
+const settleOn = (response: ServerResponse, event: string, { resolve, reject }: Settlement): void => {
+  const stall = setTimeout(() => response.destroy(), stallMsMax);
+  const settle = (isTaken: boolean): void => {
+    clearTimeout(stall);
+    response.off(event, onEvent).off('close', onClose);
+    if (isTaken) resolve();
+    else reject(disconnected());
+  };
+  const onEvent = (): void => settle(true);
+  const onClose = (): void => settle(false);
+  response.on(event, onEvent).on('close', onClose);
+};
+
+const disconnected = (): Refusal => new Refusal('invalid_request', 'the caller has gone');
+
+// FROM correlation.ts: The id of the message or request that a caller follows: it names lines of the log, and gives no right.
+export const correlationHeader = 'x-correlation-id';
+
+const charactersMax = 128;
+
+export const correlationOf = ({ headers }: IncomingMessage): string | undefined => {
+  const value = headers[correlationHeader];
+  return typeof value === 'string' ? value.slice(0, charactersMax) : undefined;
+};
