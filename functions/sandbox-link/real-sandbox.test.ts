@@ -65,7 +65,7 @@ const openSandbox = async (bucket: Awaited<ReturnType<typeof openBucket>>) => {
   return {
     folder: sandbox.workspace,
     own: sandbox.own,
-    hasOwnUser: sandbox.hasOwnUser,
+    isRoot: sandbox.isRoot,
     save: (base?: ManifestRef) =>
       save({ kind: 'save', ...common, id: randomUUID(), logsAfter: 0, ...(base ? { base } : {}) }, context),
     restore: (manifest: ManifestRef) => restore({ kind: 'restore', ...common, manifest }, context),
@@ -122,7 +122,7 @@ test('a file that cannot be read is left out by name each time, and stops no lat
   await writeFile(join(sandbox.folder, 'closed'), 'x', { mode: 0o000 });
   sandbox.own();
   const reason = 'it cannot be read: EACCES';
-  const leftOut = sandbox.hasOwnUser ? [{ path: 'closed', reason }] : [];
+  const leftOut = sandbox.isRoot ? [] : [{ path: 'closed', reason }];
   // A stat that young is sent again anyway.
   await delay(100);
   const saved = await sandbox.save();

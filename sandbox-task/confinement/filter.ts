@@ -33,7 +33,7 @@ const notPermitted = fail(1);
 const notImplemented = fail(38);
 const killProcess = give(0x80000000);
 
-/** Of struct seccomp_data; of an argument its low half, which is all that these calls look at. */
+/** Offsets in struct seccomp_data; of an argument the low half, which is all that these calls read. */
 const numberAt = load(0);
 const architectureAt = load(4);
 const argumentAt = (index: number): Instruction => load(16 + 8 * index);

@@ -1,8 +1,8 @@
 """The Python interpreter of a sandbox: runs one piece of code after another in one `__main__`.
 
-It speaks frames (wire/frame.ts) with the runner over descriptor 3 and hides nothing from the code it runs: who
-writes there himself lies about his own sandbox only (docs/spec/sandbox.md, W9 and W12). Output is whatever
-reaches descriptors 1 and 2 between two marks that the runner chose. Standard library only.
+It speaks frames (wire/frame.ts) with the runner over descriptor 3 and hides nothing from the code it runs: code
+that writes there itself lies about its own sandbox only (docs/spec/sandbox.md, W9 and W12). Output is all that
+reaches descriptors 1 and 2 between two marks of the runner. Standard library only.
 """
 import ast
 import base64

@@ -1,8 +1,11 @@
 /**
- * One file as archive frames: its header, its content, and what really came.
+ * Archive frames of files, and frames side by side in pieces, in memory that is used again for the next piece.
  *
- * At most as many bytes are read as the header says, so a file that grows while it is read has an end; one
- * that shrinks is sent as it came. What vanished, or is no file any more, is marked as not whole.
+ * At most as many bytes are read as the header says, so a file that grows while it is read has an end; a file that
+ * shrinks is sent as it came, and one that vanished is marked as not whole. A large file of the shared volume is read
+ * twice: its hash comes first, because the receiver needs it before the content and compares the two.
+ * The server asks for a piece when it has the whole previous one, so its bytes may be overwritten; fresh buffers would pile
+ * up faster than they are collected. Frames of the pipe (wire/frame.ts) have the form of the archive's (shared/contracts/archive.ts).
  */
 
 import { createHash } from 'node:crypto';
@@ -73,10 +76,9 @@ const leftOut = (path: string, code: string): ArchiveHeader => ({
   reason: `it cannot be read: ${code}`,
 });
 
-// FROM hashed-file.ts: A large file with its hash in front: what stores it must know the hash before it has the content.  The file is read twice. What it is when it is read the second time decides: whoever gets it compares. Hashing pauses now and then, so that a piece of the archive is never long in coming and output of running calls goes on.
 const bytesPerPause = 32 * 1_048_576;
 
-/** What cannot be hashed comes without a hash; its content says why. */
+/** A file that cannot be hashed is sent without a hash; its frames give the reason. */
 export function* hashedFileFrames(folder: string, header: FileHeader): Generator<Frame | typeof pause> {
   const sha256 = yield* hashOf(join(folder, header.path), header.size);
   yield* fileFrames(folder, sha256 === undefined ? header : { ...header, sha256 });
@@ -103,7 +105,7 @@ function* hashOf(place: string, size: number): Generator<typeof pause, string | 
   }
 }
 
-/** Nothing when it cannot be read: its frames say the reason. */
+/** Undefined when it cannot be read: its frames give the reason. */
 const openFile = (place: string): number | undefined => {
   try {
     return openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -112,14 +114,13 @@ const openFile = (place: string): number | undefined => {
   }
 };
 
-// FROM piece-buffer.ts: The piece buffer: archive frames side by side, in memory that is used again for the next piece.  The server asks for a piece when it has the last one whole, so nothing still needs the old bytes; fresh buffers of this size would pile up faster than they are collected. The pipe's frames (wire/frame.ts) have the form of the archive's (shared/contracts/archive.ts).
 const pieceBytesMax = 256 * 1024;
 
 /** The bytes are good until the next piece is made. */
 export type Piece = { readonly bytes: Buffer; readonly isLast: boolean };
 export type Pieces = { readonly next: () => Piece; readonly close: () => void };
 
-/** Says that no frame is ready yet: what there is goes out, so that nobody waits too long for a piece. */
+/** No frame is ready yet: the frames so far are sent, so that a piece never takes long. */
 export const pause = Symbol('pause');
 
 /** With one more frame a piece stays under `pieceBytesMax`. */

@@ -1,4 +1,9 @@
-/** What the server hears of a call: its output while it comes, in batches, and at the end how it went. */
+/**
+ * The output of a call as the server receives it: batches while it runs, and its first and last 256 KB at the end.
+ *
+ * The bounds are on the user's side of the pipe: a program that prints gigabytes costs the sandbox and not the server.
+ * Live output is whole for the first 256 KB; after that each batch has only its newest bytes, and the offset shows the gap.
+ */
 import { type RunnerMessage, type StreamName, type StreamSummary, streamNames } from '../wire/messages.ts';
 
 export type Send = (message: RunnerMessage, payload?: Buffer) => void;
@@ -46,7 +51,6 @@ export const openReport = (id: number, send: Send): CallReport => {
   };
 };
 
-// FROM output-window.ts: The output window: what is kept of one stream, its first and its last 256 KB, and what is shown meanwhile.  It is on the user's side of the pipe, so that a program printing gigabytes costs the sandbox and not the server. What is shown live is whole for the first 256 KB; after that each batch shows only its newest bytes, and the gap is visible in the offset.
 export const headBytesMax = 256 * 1024;
 export const tailBytesMax = 256 * 1024;
 /** The newest bytes of a batch that are shown once the head is full. */
@@ -56,7 +60,7 @@ export type ShownOutput = { readonly offset: number; readonly bytes: Buffer };
 
 export type OutputWindow = {
   readonly push: (chunk: Buffer) => void;
-  /** What came since the last call, cut on code points; at the end also an unfinished code point. */
+  /** The bytes since the previous batch, cut on code points; at the end also an unfinished code point. */
   readonly show: (isEnd?: boolean) => ShownOutput | undefined;
   readonly close: () => { readonly summary: StreamSummary; readonly parts: readonly Buffer[] };
 };
@@ -102,9 +106,9 @@ const createTail = (bytesMax: number) => {
       if (fresh.length === 0) return;
       if (buffer.length === 0) buffer = Buffer.allocUnsafe(2 * bytesMax);
       if (used + fresh.length > buffer.length) {
-        const kept = Math.min(used, bytesMax);
-        buffer.copyWithin(0, used - kept, used);
-        used = kept;
+        const last = Math.min(used, bytesMax);
+        buffer.copyWithin(0, used - last, used);
+        used = last;
       }
       used += fresh.copy(buffer, used);
     },
@@ -112,10 +116,10 @@ const createTail = (bytesMax: number) => {
   };
 };
 
-const keepLast = (kept: Buffer<ArrayBuffer>, chunk: Buffer, bytesMax: number): Buffer<ArrayBuffer> => {
-  if (chunk.length === 0) return kept;
+const keepLast = (pending: Buffer<ArrayBuffer>, chunk: Buffer, bytesMax: number): Buffer<ArrayBuffer> => {
+  if (chunk.length === 0) return pending;
   if (chunk.length >= bytesMax) return Buffer.from(chunk.subarray(chunk.length - bytesMax));
-  return Buffer.concat([kept.subarray(Math.max(0, kept.length + chunk.length - bytesMax)), chunk]);
+  return Buffer.concat([pending.subarray(Math.max(0, pending.length + chunk.length - bytesMax)), chunk]);
 };
 
 /** The first byte that is no continuation byte (10xxxxxx): at most three can precede it in UTF-8 (RFC 3629). */

@@ -1,11 +1,10 @@
 /**
- * All processes of one call, found again whatever they became, and killed.
+ * All processes of one call: found again in any form, killed, and their processor time.
  *
  * The mark is the hard RLIMIT_LOCKS, a number of its own per call. The kernel has not used that limit
- * since 2.4 (getrlimit(2)), hands it down through fork, exec and setsid, and lets nobody without
- * privilege raise it. A variable is lost to `env -i`, a descriptor to `close_fds`, the parent link to a
- * double fork; a cgroup per call cannot be had on Fargate. Code that lowers its own mark to hide gains a
- * background process, which every user has anyway.
+ * since 2.4 (getrlimit(2)), hands it down through fork, exec and setsid, and lets no unprivileged process raise it. A
+ * variable is lost to `env -i`, a descriptor to `close_fds`, the parent link to a double fork; a cgroup per call cannot be
+ * had on Fargate. Code that lowers its own mark to hide gains a background process, which every user has anyway.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -14,7 +13,7 @@ export const markOf = (callId: number): number => markTop - callId;
 const markTop = 2_000_000_000;
 export const markOption = (mark: number): string => `--locks=${mark}:${mark}`;
 
-/** How long a killed call may need to vanish, in milliseconds. */
+/** A killed call must vanish within this time, in milliseconds. */
 const vanishMsMax = 2000;
 const retryMs = 5;
 
@@ -85,17 +84,16 @@ const readProc = (pid: number, file: string): string => {
   }
 };
 
-// FROM processor-time.ts: The processor time of user code, from what the kernel counts of ended and of living processes.
 /** The clock tick of `/proc/<pid>/stat`: 100 per second on every Linux we run on (proc(5), sysconf(3)). */
 const millisecondsPerTick = 10;
 
 let readMs = 0;
 
 /**
- * The processor time of the child that has just ended and of what it waited for: the kernel adds it to ours
- * when a child is reaped, and Node says so right after, so the calls that still run are not in it. Not
- * counted is what nobody waited for: background processes, and the rest of a call that was killed. Two
- * calls reaped in one go share: the first is given both times.
+ * The processor time of the child that has just ended and of the children that it waited for: the kernel adds it to ours
+ * when a child is reaped, and Node says so right after, so the calls that still run are not in it. Processes
+ * that no parent waited for do not count: background processes, and the rest of a killed call. Of two calls reaped
+ * together the first gets both times.
  */
 export const readNewChildrenCpuMs = (): number => {
   const sum = childrenCpuMs();
@@ -115,7 +113,7 @@ const childrenCpuMs = (): number => {
   );
 };
 
-/** What a living process, and the children it waited for, have used: fields 14 to 17. */
+/** The time of a running process and of the children that it waited for: fields 14 to 17. */
 export const cpuMsOf = (pid: number): number => sumOf(statFields(pid).slice(11, 15));
 
 const sumOf = (ticks: readonly string[]): number =>

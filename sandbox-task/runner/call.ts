@@ -1,8 +1,8 @@
 /**
  * The call: one program of the user, from its start to its result.
  *
- * It ends when its first process ends; what that left in the background lives on. When it hits a limit
- * or is cancelled, every process of it is killed and the result says why.
+ * It ends with its first process; background processes live on. Over a limit or cancelled, every process of it is
+ * killed, and the result names the cause.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export type Call = {
   readonly ended: Promise<void>;
 };
 
-/** How long the last bytes are waited for while a background process holds the pipe open, in milliseconds. */
+/** The last bytes are awaited for this long while a background process holds the pipe open, in milliseconds. */
 const drainMsMax = 50;
 
 export const startCall = (start: CallStart, send: Send): Call => {
@@ -107,7 +107,7 @@ export const drain = async (child: ChildProcess): Promise<void> => {
   await Promise.race([Promise.all(open), delay(drainMsMax)]);
 };
 
-/** A background process keeps its stdout: reading goes on to nowhere, since a closed pipe would kill it at its next line. */
+/** A background process keeps its stdout: it is read and dropped, since a closed pipe would kill it at its next line. */
 export const discardOutput = (child: ChildProcess): void => {
   for (const name of streamNames) child[name]?.removeAllListeners('data').resume();
 };

@@ -1,8 +1,8 @@
 /**
- * The checkpoint: the workspace as a stream of archive frames, made piece by piece as they are asked for.
+ * The checkpoint: the workspace as a stream of archive frames, made piece by piece on request.
  *
  * The walk comes first, so that a workspace over its bounds is refused before any content, and so that the
- * index holds stats from before the contents were read: what changes meanwhile is sent again next time.
+ * index holds stats from before the contents were read: a file that changes during the read is sent again next time.
  * Guarantee W10 of docs/spec/sandbox.md.
  */
 import { readlinkSync } from 'node:fs';
@@ -16,11 +16,11 @@ import { FileRefusal } from './workspace-path.ts';
 import { codeOf, type Walked, walkWorkspace } from './workspace-walk.ts';
 
 export type RunningCheckpoint = Pieces & {
-  /** Of what was sent; to be kept once the last piece is out. */
+  /** The sent state; it is stored once the last piece is sent. */
   readonly index: FileIndex;
 };
 
-/** Paths are kept in memory four times: three indices and the walk. */
+/** Paths are in memory four times: three indices and the walk. */
 const pathBytesMax = 8 * 1_048_576;
 /** Beyond the limit entries are only counted, and no further than this. */
 const countedEntriesMax = 1_000_000;
@@ -106,7 +106,7 @@ function* framesOf(
   yield { header: { type: 'end' } };
 }
 
-/** A file whose content did not come must not be called unchanged by the next checkpoint. */
+/** A file whose content was not sent must not count as unchanged in the next checkpoint. */
 export function* recordUnsent(
   index: FileIndex,
   path: string,

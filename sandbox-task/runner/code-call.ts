@@ -1,8 +1,8 @@
 /**
  * The code call: one piece of code in the interpreter of its language, which keeps its state for the next.
  *
- * Over its time or cancelled it is interrupted, and its other processes are killed; an interpreter that does
- * not come to the end of the call within two seconds is killed too, as at once over a memory or process limit.
+ * On a timeout or a cancel it is interrupted, and its other processes are killed. An interpreter that does not end the
+ * call within two seconds is killed too, and so is one over a memory or process limit, at once.
  * Guarantee W12 of docs/spec/sandbox.md.
  */
 import { randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ export type CodeStart = {
 };
 export type CodeRunner = (start: CodeStart, send: Send) => Call;
 
-/** How long an interrupted interpreter may take, and how often it is interrupted meanwhile, in milliseconds. */
+/** An interrupted interpreter has this long to end the call, and is interrupted this often, in milliseconds. */
 const interruptMsMax = 2000;
 const interruptEveryMs = 500;
 /** The marks lie in the pipes when the interpreter says that it is done. */
@@ -39,17 +39,17 @@ export const createCodeRunner = (paths: SandboxPaths): CodeRunner => {
 
 type Acquired = {
   readonly interpreter: Interpreter;
-  /** The one before it is gone, with a state that nobody was told the loss of. */
+  /** The interpreter before it has ended, and the loss of its state is not yet reported. */
   readonly isSuccessor: boolean;
 };
 type InterpreterPool = {
   readonly acquire: (language: Language, mark: number) => Promise<Acquired>;
   readonly release: (language: Language) => void;
-  /** Its death was told. */
+  /** The loss of its state is reported. */
   readonly forgetLoss: (language: Language) => void;
 };
 
-/** The living interpreters, one of a language at most. */
+/** The running interpreters, at most one per language. */
 const createInterpreterPool = (paths: SandboxPaths): InterpreterPool => {
   const living = new Map<Language, Interpreter>();
   const lost = new Set<Language>();
@@ -68,12 +68,12 @@ const createInterpreterPool = (paths: SandboxPaths): InterpreterPool => {
     acquire: async (language, mark) => {
       if (busy.has(language)) throw new FileRefusal('conflict', `${language} runs other code`);
       busy.add(language);
-      const kept = living.get(language);
-      // One that hides behind a lower mark could not be found when it is to be killed.
-      const isMarked = kept === undefined || (await kept.changeMark(mark));
+      const current = living.get(language);
+      // An interpreter behind a lower mark could not be found to be killed.
+      const isMarked = current === undefined || (await current.changeMark(mark));
       if (!isMarked) {
-        kept?.signal('SIGKILL');
-        await kept?.died;
+        current?.signal('SIGKILL');
+        await current?.died;
       }
       const interpreter = living.get(language) ?? start(language, mark);
       return { interpreter, isSuccessor: lost.delete(language) };

@@ -1,13 +1,13 @@
 /**
- * The file index: what every file's stat was when a checkpoint or a restore had its content.
+ * The file index: the stat of every file when a checkpoint or a restore had its content.
  *
- * A file whose stat is the same has the same content, unless it was written without a new ctime: only a
- * change within one tick of the kernel's clock does that, and such a stat is not taken down. Numbers lie in
- * a typed array, because the runner lives on the memory of user code.
+ * A file with the same stat has the same content, unless it was written without a new ctime: only a change within one
+ * tick of the kernel's clock does that, and such a stat is not recorded. Numbers lie in a typed array, because the runner
+ * lives on the memory of user code.
  */
 import type { BigIntStats } from 'node:fs';
 
-/** What of an entry's stat tells it from what it was before. */
+/** The fields of a stat that tell whether the entry has changed. */
 export type Traits = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs' | 'mode'>;
 
 export type FileIndex = {
@@ -62,7 +62,7 @@ export type IndexCache = {
   readonly keep: (checkpoint: string, index: FileIndex) => void;
 };
 
-/** The last three that were kept or used: a base that is in use outlives checkpoints that came to nothing. */
+/** The three indices stored or used last: a base in use outlives failed checkpoints. */
 export const createIndexCache = (): IndexCache => {
   const indices = new Map<string, FileIndex>();
   const keep = (checkpoint: string, index: FileIndex): void => {
@@ -81,8 +81,7 @@ export const createIndexCache = (): IndexCache => {
   };
 };
 
-// FROM entry-traits.ts: What of an entry tells that it changed: of files, folders and links alike.
-/** Of an entry that is there and must be sent again: no stat is like this. */
+/** For an entry that must be sent again: no stat is equal to it. */
 export const unknownTraits: Traits = { ino: 0n, size: 0n, mtimeNs: 0n, ctimeNs: 0n, mode: 0n };
 
 /** A folder's times and size change with its content, and only its mode is saved. */

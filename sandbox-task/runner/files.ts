@@ -1,8 +1,10 @@
 /**
- * Reading, writing and listing files, with the rights of user code.
+ * File operations with the rights of user code: reading, writing whole or in parts, listing, removing.
  *
- * Only regular files are read: opening a FIFO would wait for a writer and a device has no end. A read is
- * one bounded piece; the server asks for the next one when the last has been sent on.
+ * Only regular files are read: opening a FIFO would wait for a writer, and a device has no end. A read is one bounded piece.
+ * Parts of an upload are appended to a hidden partial, and the last one gives it its name; until then the old file stays.
+ * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte.
+ * A link is removed, never its target.
  */
 import {
   closeSync,
@@ -72,7 +74,6 @@ const describe = async (folder: string, name: string): Promise<FileEntry | undef
   return { name, type, size: stat.size, modifiedAt: stat.mtime.toISOString() };
 };
 
-// FROM uploads.ts: Uploads in parts: each part is appended to a hidden partial, the last one gives it its name.  The partial's own length says what came, so nothing is remembered that could be wrong; a part that does not start there is refused with the byte that is expected. Until the last part the old file stays.
 export type Part = { readonly path: string; readonly start: number; readonly total: number };
 export type PartOutcome = { readonly received: number } | Written;
 
@@ -128,7 +129,6 @@ const chmodFile = (target: string, mode: number): void => {
 const expected = (offset: number): FileRefusal =>
   new FileRefusal('conflict', `the next part must start at byte ${offset}`);
 
-// FROM removal.ts: Removing a file, a link or a folder with all it holds; a link is removed, never what it points to.  A folder that its owner may not write to would keep its content: it is made writable first.
 export const removePath = async (roots: Roots, path: string): Promise<void> => {
   const target = await resolveName(roots, path);
   await lstat(target);

@@ -1,7 +1,8 @@
 /**
- * One interpreter: a user process that runs piece after piece of code and keeps what they define.
+ * One interpreter: a user process that runs one piece of code after another and keeps their definitions.
  *
- * Its stdout and stderr are read all its life, so that nothing that still holds them is killed by a closed pipe.
+ * Its stdout and stderr are read all its life, so that no process that still holds them is killed by a closed pipe. Its
+ * messages are checked for their shape: user code may write on the same pipe.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,15 +30,15 @@ export type InterpreterEnd = {
 export type InterpreterListener = (message: InterpreterMessage, payload: Buffer) => void;
 export type Interpreter = {
   readonly pid: number | undefined;
-  /** Whether it ever ran code, and so had something to lose. */
+  /** It was ready for code, and may have state. */
   readonly hasStarted: () => boolean;
   readonly stdout: MarkedStream;
   readonly stderr: MarkedStream;
   readonly send: (request: InterpreterRequest, code: Buffer, listener: InterpreterListener) => void;
-  /** Its processes of the next call are found by this mark. False when it cannot be had. */
+  /** Its processes of the next call are found by this mark. False when the mark cannot be set. */
   readonly changeMark: (mark: number) => Promise<boolean>;
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Of its whole life, and after its death for the last time. */
+  /** Processor time of its whole life; after its end the final value. */
   readonly cpuMs: () => number;
   readonly died: Promise<InterpreterEnd>;
 };
@@ -57,7 +58,7 @@ export const startInterpreter = (language: Language, paths: SandboxPaths, mark: 
   let isReady = false;
   let lastCpuMs: number | undefined;
   const signal = (name: NodeJS.Signals): void => {
-    // Negative once its id may be somebody else's.
+    // After its end the id may belong to another process.
     if (child.exitCode === null && child.signalCode === null) child.kill(name);
   };
   const channel = openChannel(child, {
@@ -101,7 +102,7 @@ const openChannel = (
     try {
       read(chunk);
     } catch {
-      // User code wrote on the pipe: nothing more of it can be understood.
+      // User code wrote on the pipe: the rest of it cannot be parsed.
       channel.removeAllListeners('data').resume();
       onProtocolError();
     }
@@ -110,7 +111,7 @@ const openChannel = (
   return channel;
 };
 
-/** Its last output is read before its death is told. */
+/** Its last output is read before its end is reported. */
 const endOf = (child: ChildProcess): Promise<InterpreterEnd> =>
   new Promise((resolve) => {
     child.once('exit', (exitCode, signal) => {
@@ -127,12 +128,11 @@ const changeMark = async (pid: number | undefined, mark: number): Promise<boolea
     const [code] = (await once(setter, 'exit')) as [number | null];
     return code === 0;
   } catch {
-    // No process can be started: then none of the call's could be found either.
+    // No process can be started: then no process of the call could be found either.
     return false;
   }
 };
 
-// FROM interpreter-message.ts: What an interpreter says, checked for its shape: user code may write on the same pipe.
 const errorLineCharactersMax = 2000;
 const mimeType = /^(?:image|text)\/[\w.+-]{1,100}$/;
 
@@ -160,12 +160,11 @@ export const parseInterpreterMessage = (header: unknown): InterpreterMessage => 
   throw new Error('an interpreter does not speak the protocol');
 };
 
-// FROM displays.ts: What one call displays: at most eight things and four megabytes in all, the rest counted.
 export type Display = { readonly mimeType: string; readonly content: Buffer };
 
 export const createDisplays = () => {
-  const kept: Display[] = [];
-  let keptBytes = 0;
+  const displays: Display[] = [];
+  let displayedBytes = 0;
   let leftOut = 0;
   return {
     add: (
@@ -173,14 +172,14 @@ export const createDisplays = () => {
       { content, bytes }: { readonly content: Buffer; readonly bytes: number },
     ): void => {
       const isWhole = content.length === bytes;
-      if (!isWhole || kept.length === displaysMax || keptBytes + bytes > displayBytesMax) {
+      if (!isWhole || displays.length === displaysMax || displayedBytes + bytes > displayBytesMax) {
         leftOut += 1;
         return;
       }
-      // The frame that it lies in is larger, and would be kept with it.
-      kept.push({ mimeType, content: Buffer.from(content) });
-      keptBytes += bytes;
+      // A copy, since its frame is larger and would stay in memory with it.
+      displays.push({ mimeType, content: Buffer.from(content) });
+      displayedBytes += bytes;
     },
-    end: () => ({ displays: kept, displaysLeftOut: leftOut }),
+    end: () => ({ displays, displaysLeftOut: leftOut }),
   };
 };

@@ -1,9 +1,9 @@
 /**
- * The runner: whatever touches the user's files and processes, as the user.
+ * The runner: all access to the user's files and processes, as the user.
  *
- * It hangs on the server by one inherited duplex pipe (descriptor 3) and ends with it. It decides nothing
- * and guards nothing: user code has its identity, and to take it over would win only the right to lie
- * about its own sandbox (docs/spec/sandbox.md, W9).
+ * It is connected to the server by one inherited duplex pipe (descriptor 3) and ends with it. It decides nothing
+ * and guards nothing: user code has its identity, and taking it over gives only the right to lie about
+ * its own sandbox (docs/spec/sandbox.md, W9).
  */
 import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.ts';

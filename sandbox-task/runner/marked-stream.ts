@@ -1,8 +1,8 @@
 /**
- * A stream that outlives calls: what lies between two marks is one call's output, the rest nobody's.
+ * A stream that outlives calls: the output of one call lies between two marks, and the rest is dropped.
  *
- * The marks are random, so that a program does not print one by accident. What a thread or a process of an
- * earlier call prints while another call runs cannot be told apart from that call's own.
+ * The marks are random, so that a program does not print one by accident. Output of a thread or
+ * a process of an earlier call during another call cannot be told apart from that call's own.
  */
 export type MarkedStream = {
   readonly push: (chunk: Buffer) => void;
@@ -65,7 +65,7 @@ export const createMarkedStream = (): MarkedStream => {
   };
 };
 
-/** How many of the last bytes may be the start of a mark. */
+/** The number of last bytes that may be the start of a mark. */
 const partialMark = (bytes: Buffer, mark: Buffer): number => {
   for (let length = Math.min(mark.length - 1, bytes.length); length > 0; length -= 1) {
     if (bytes.subarray(bytes.length - length).equals(mark.subarray(0, length))) return length;

@@ -1,10 +1,10 @@
 /**
- * The watch over what the kernel does not report: a sandbox full of processes and, where no cgroup
- * limits it, its memory. The processes of one mark that hold most of it are killed: a running call, or what an
- * earlier one left in the background.
+ * The watch over limits that the kernel does not report: the number of processes and, where no cgroup limits
+ * it, the memory of the sandbox. The processes of the mark that holds most are killed: a running call, or background
+ * processes of an earlier one.
  *
- * It looks while calls run and as each ends, since one that met the kernel's limit may be over before the next
- * look. User code could blind it, being of the same identity; the kernel's own limits stand behind it.
+ * It checks while calls run and as each ends, since one that met the kernel's limit may be over before the next
+ * check. User code could blind it, being of the same identity; the kernel's own limits stand behind it.
  */
 import type { KillCause, RunnerSettings } from '../wire/messages.ts';
 import type { Call } from './call.ts';
@@ -15,7 +15,7 @@ const watchMs = 200;
 const processesReserve = 24;
 const pageBytes = 4096;
 
-/** Gives the look itself, for a call that ends. */
+/** Returns the check, for a call that ends. */
 export const watchProcesses = (settings: RunnerSettings, calls: () => readonly Call[]): (() => void) => {
   const tasksMax = settings.processesMax - processesReserve;
   const bytesMax = (settings.memoryMbMax ?? Number.POSITIVE_INFINITY) * 1_048_576;

@@ -2,7 +2,7 @@
  * The restore: archive frames as files, folders and links under the workspace.
  *
  * A file is written to a partial beside its place and gets its name only when its hash is the one that was
- * promised; otherwise it is missing, with a reason, and whatever was there stays. One bad entry does not
+ * promised; otherwise it is missing, with a reason, and the old entry stays. One bad entry does not
  * stop the others. Folders get their modes at the end, since a read-only one could not be filled.
  * Guarantee W10 of docs/spec/sandbox.md.
  */
@@ -133,7 +133,7 @@ const makeLink = (path: string, target: string): void => {
   }
 };
 
-/** As it is at the end: a folder has its own mode only then, and what came later may stand in its place. */
+/** Read at the end: a folder has its own mode only then, and a later entry may have replaced it. */
 const addToIndex = (index: FileIndex, path: string, target: string): void => {
   const stat = lstatSync(target, { throwIfNoEntry: false, bigint: true });
   if (stat !== undefined) index.add(path, traitsOf(stat));
@@ -162,6 +162,6 @@ const createMissingList = () => {
   };
 };
 
-/** The words of the disk without its paths: `EISDIR: illegal operation on a directory`. */
+/** The message of the file system without its paths: `EISDIR: illegal operation on a directory`. */
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? (cause.message.split(', ')[0] ?? '') : String(cause);

@@ -1,8 +1,9 @@
 /**
- * One file that is being restored: a partial until its hash has been seen to be right.
+ * A restored entry: its path, through real folders of the workspace only, and its file, a partial until its hash is right.
  *
- * A disk that fails while it is written makes the file missing at its end, not before, because the rest of
- * its content comes anyway.
+ * Each folder on the way is checked, so a link from the archive or from user code is never followed; missing folders are
+ * made. A disk that fails during the writing makes the file missing at its end, not before, because the rest of its content
+ * arrives anyway. Guarantee W10 of docs/spec/sandbox.md.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -81,7 +82,6 @@ const writeAll = (descriptor: number, bytes: Buffer): void => {
   }
 };
 
-// FROM restore-place.ts: The place of a restored entry: under the workspace, through real folders only.  Each folder on the way is looked at, so a link that came earlier in the archive, or that user code put there, is never walked through. Folders that are missing are made. Guarantee W10 of docs/spec/sandbox.md.
 export type RestorePaths = {
   /** Throws with the reason why an entry cannot be there. */
   readonly resolveRestorePath: (path: string) => string;

@@ -1,9 +1,8 @@
 /**
- * The checkpoint of the shared volume: what changed since the last state that was stored, and what is gone.
+ * The checkpoint of the shared volume: changed and removed entries since the state that was stored last.
  *
- * Nothing is called gone that could not be looked at: below a folder that cannot be read everything stays,
- * and a volume that is not there is refused instead of being called empty. Without a base everything is
- * sent and nothing is gone. Guarantee W10 of docs/spec/sandbox.md.
+ * An entry counts as removed only if its folder could be read: below an unreadable folder everything stays, and a
+ * missing volume is refused instead of being called empty. Without a base everything is sent and nothing is removed. Guarantee W10 of docs/spec/sandbox.md.
  */
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { setImmediate as breathe, setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +25,7 @@ type Entry = Extract<ArchiveHeader, { type: 'directory' | 'symlink' | 'file' | '
 type Changes = {
   readonly index: FileIndex;
   readonly changed: Entry[];
-  /** What could not be looked at, with all that is below it; `''` is the volume itself. */
+  /** Unreadable folders, with everything below; `''` is the volume itself. */
   readonly unseen: Set<string>;
 };
 
@@ -36,7 +35,7 @@ export const openSharedCheckpoint = async (
   folder: string,
   base: FileIndex | undefined,
 ): Promise<RunningCheckpoint> => {
-  // What a call wrote last is settled when it is looked at, or it would be sent twice.
+  // The last writes of a call must be settled before the walk, or they would be sent twice.
   await delay(settleMs);
   refuseMissing(folder);
   const found = await collect(folder, base);

@@ -1,7 +1,9 @@
 /**
- * The transfers: checkpoints and restores under way, each under the name the server gave it.
+ * Transfers: checkpoints and restores of the two volumes, each under the name that the server gave it.
  *
- * The server runs them one after another and closes each; what it left open is closed by the next one.
+ * The server runs them one after another and closes each; an open one is closed by the next. The workspace
+ * remembers its last three states by id, because the table decides which of them counts. The shared volume remembers
+ * the one state that was stored or restored: a checkpoint counts once its receiver confirms it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunnerMessage, TransferRequest, VolumeName } from '../wire/messages.ts';
@@ -106,7 +108,7 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
 
 type OpenRequest = Extract<TransferRequest, { type: 'checkpoint-open' | 'restore-open' }>;
 
-/** Of all others the transfer must be the current one. */
+/** All other requests must name the current transfer. */
 const opensOrSettles = ({ type }: TransferRequest): boolean =>
   type === 'checkpoint-open' || type === 'restore-open' || type === 'checkpoint-settle';
 
@@ -116,14 +118,13 @@ const refuseVolume = (): never => {
   throw new FileRefusal('file_not_found', 'there is no shared volume here');
 };
 
-// FROM volumes.ts: The two folders that are saved and restored, each with what it remembers of earlier states.  The workspace remembers its last three states by id, because the table decides which of them counts. The shared volume remembers the one state that was stored, or restored: what a checkpoint sent counts once its receiver says so.
 export type Volume = {
   readonly openCheckpoint: (base: string) => Promise<RunningCheckpoint>;
   /** All of a checkpoint was sent. */
   readonly keepSent: (checkpoint: string, index: FileIndex) => void;
   readonly openRestore: () => RunningRestore;
   readonly keepRestored: (checkpoint: string, index: FileIndex) => void;
-  /** What a checkpoint sent is stored. */
+  /** The sent checkpoint is stored. */
   readonly settle: (checkpoint: string) => void;
 };
 

@@ -1,8 +1,9 @@
 /**
- * A user process as it is started: marked, first in line when memory is short, with nothing of ours around it.
+ * The start of a user process: marked, first in line when memory is short, without anything of the platform around it;
+ * or the refusal of a program that cannot be started, in the words and codes of a shell (POSIX, 2.8.2).
  *
- * The kernel takes user processes before anything of ours: their oom_score_adj is 1000. Where they may write to
- * /proc they set it at their start, and may lower it again; otherwise the server does (server/user-scores.ts).
+ * The kernel takes user processes before the platform's own: their oom_score_adj is 1000. Where they may write to /proc
+ * they set it at their start, and may lower it again; elsewhere the server does (server/user-processes.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { resolve } from 'node:path';
 import { userOomScore } from '../wire/messages.ts';
 import { markOption } from './call-processes.ts';
 
-/** Where user code lives. */
+/** The folders of user code, and the programs that it gets. */
 export type SandboxPaths = {
   readonly workspace: string;
   readonly sharedPath?: string | undefined;
@@ -25,7 +26,7 @@ export type UserProgram = SandboxPaths & {
   readonly hasChannel?: boolean;
   /** A pipe as stdin, which is empty otherwise. */
   readonly hasInput?: boolean;
-  /** Where it starts, if not in the workspace. */
+  /** Its working folder, if not the workspace. */
   readonly cwd?: string;
   /** More than what all user code has, or instead of it. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -75,7 +76,6 @@ const userEnvironment = ({
   ...(sharedPath === undefined ? {} : { SHARED_VOLUME_PATH: sharedPath }),
 });
 
-// FROM program-search.ts: Whether a program can be started, in the words and codes of a shell (POSIX, 2.8.2): 127 when there is none of that name, 126 when it may not be run.
 export type StartRefusal = { readonly exitCode: 126 | 127; readonly message: string };
 
 const nameCharactersMax = 200;

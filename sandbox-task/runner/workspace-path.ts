@@ -1,11 +1,11 @@
 /**
- * The workspace path: a name somebody gave, as the real place inside the workspace or the shared folder,
- * or a refusal.
+ * Workspace paths: a given name as the real path inside the workspace or the shared folder, or a refusal; and partials,
+ * files that are not whole yet.
  *
- * Links are followed here and the result is compared with the folders' own real paths, so `..`, an
- * absolute path and a link all meet the same check. A race with user code that swaps a folder for a link
- * gains nothing: the runner holds no right that user code lacks.
- * Guarantee W8 of docs/spec/sandbox.md.
+ * Links are resolved here and the result is compared with the real paths of the folders, so `..`, an absolute path and
+ * a link all meet the same check. A race with user code that swaps a folder for a link gains nothing: the runner holds no
+ * right that user code lacks. A partial lies beside its file, because a rename is atomic only within one file system;
+ * listings and checkpoints skip such names, also when user code chooses one. Guarantee W8 of docs/spec/sandbox.md.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import type { FileFailure } from '../wire/messages.ts';
 /** The bound of the kernel (path_resolution(7)). */
 const linksMax = 40;
 
-/** Where files may be named; a relative path starts at the workspace. */
+/** The folders whose files may be named; a relative path starts at the workspace. */
 export type Roots = { readonly workspace: string; readonly sharedPath?: string | undefined };
 
 export const resolveInWorkspace = async (roots: Roots, path: string): Promise<string> => {
@@ -26,14 +26,14 @@ export const resolveInWorkspace = async (roots: Roots, path: string): Promise<st
   const allowed = await Promise.all(named.map((folder) => realpath(folder)));
   const isBelow = (folders: readonly string[], checked: string): boolean =>
     folders.some((folder) => isInside(folder, checked));
-  // A path that already leaves by its letters is refused without a look at the disk.
+  // A path that leaves by its text is refused before the file system is read.
   if (!isBelow([...named, ...allowed], requested)) throw outside(path);
   const real = await realPathOf(requested, linksMax);
   if (!isBelow(allowed, real)) throw outside(path);
   return real;
 };
 
-/** The place of a name that is not itself followed, because it is to be removed; never one of the roots. */
+/** The path of a name that is removed, and so not followed itself; never one of the roots. */
 export const resolveName = async (roots: Roots, path: string): Promise<string> => {
   const requested = resolve(roots.workspace, path);
   if (rootFolders(roots).includes(requested)) {
@@ -76,7 +76,6 @@ const isMissing = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).
 const outside = (path: string): FileRefusal =>
   new FileRefusal('path_outside_workspace', `${JSON.stringify(path)} is outside the workspace`);
 
-// FROM partial-name.ts: The partial: a file that is not whole yet, beside the place it will have.  Beside it, because a rename is one step only within one file system. Listings and checkpoints pass over these names; whoever gives a file of their own such a name hides it from both.
 const prefix = '.sallyport-partial-';
 
 export const isPartial = (name: string): boolean => name.startsWith(prefix);
@@ -87,7 +86,6 @@ export const partialOf = (real: string): string => {
   return join(dirname(real), `${prefix}${hash.slice(0, 32)}`);
 };
 
-// FROM file-refusal.ts: A file operation that is refused, in the words of the error table; whatever else the disk says becomes one too.
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
   readonly failure: FileFailure;
@@ -100,7 +98,7 @@ export class FileRefusal extends Error {
 
 const notFound = new Set(['ENOENT', 'ENOTDIR']);
 
-/** The words of the disk without its paths: `EACCES: permission denied`. */
+/** The message of the file system without its paths: `EACCES: permission denied`. */
 export const toFileRefusal = (cause: unknown, path: string): FileRefusal => {
   if (cause instanceof FileRefusal) return cause;
   const { code = 'EIO', message } = cause as NodeJS.ErrnoException;

@@ -2,7 +2,7 @@
  * The walk through the workspace: every entry once, with its stat, no link followed.
  *
  * It reads names one by one and holds only the folders still to be visited, so that a folder of a million
- * names costs time and not memory. What cannot be named or read is said, not passed over.
+ * names costs time and not memory. An entry that cannot be named or read is reported, not skipped.
  */
 import { isUtf8 } from 'node:buffer';
 import { type BigIntStats, lstatSync, opendirSync } from 'node:fs';

@@ -1,21 +1,21 @@
 /**
- * The archive check: that frames follow one another as an archive's do, and within a workspace's bounds.
+ * The archive check: the order of an archive's frames, and the bounds of a workspace.
  *
- * The server looks at every frame in both directions: out of the sandbox because user code can speak in the
- * runner's place, into it because the runner believes what it is sent.
+ * The server checks every frame in both directions: out of the sandbox because user code can take the runner over,
+ * into it because the runner trusts the server.
  */
 import type { ArchiveFrame, ArchiveHeader } from '#shared/contracts/archive.ts';
 import { workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
 import { Refusal } from './refusal.ts';
 
 export type ArchiveCheck = {
-  /** Throws on a frame that may not come here. */
+  /** Throws on a frame that is out of order or over the bounds. */
   readonly check: (frame: ArchiveFrame) => void;
   readonly isEnded: () => boolean;
 };
 
 type State = 'start' | 'entries' | 'content' | 'end';
-/** Where a frame may come, and what comes after it. */
+/** The state in which a frame is allowed, and the state after it. */
 const order: Readonly<Record<ArchiveHeader['type'], { readonly in: State; readonly next: State }>> = {
   begin: { in: 'start', next: 'entries' },
   directory: { in: 'entries', next: 'entries' },
@@ -29,7 +29,7 @@ const order: Readonly<Record<ArchiveHeader['type'], { readonly in: State; readon
 };
 
 export type ArchiveCheckOptions = {
-  /** Only what comes out of the shared volume says what is gone. */
+  /** Only a checkpoint of the shared volume names removed entries. */
   readonly allowsRemoved?: boolean;
 };
 
@@ -56,7 +56,7 @@ export const createArchiveCheck = ({ allowsRemoved = false }: ArchiveCheckOption
   };
 };
 
-/** A file says at its end how much of it came. */
+/** The end of a file repeats its length. */
 const fileBytesAfter = ({ header, payload }: ArchiveFrame, fileBytes: number): number => {
   if (header.type === 'file') return 0;
   if (header.type === 'file-end' && header.size !== fileBytes) {

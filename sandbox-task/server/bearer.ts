@@ -1,7 +1,7 @@
 /**
- * The bearer check: who knows the token may call, and how long the answer takes tells nothing about it.
+ * The bearer of the server: the check, which takes as long for a wrong token as for a right one, and `POST /claim`.
  *
- * A sandbox that waited in the pool is claimed once it has an owner: the old token opens nothing any more.
+ * A sandbox of the pool is claimed once it has an owner: from then on only the new bearer is valid.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ import { Refusal } from './refusal.ts';
 
 export type Bearer = {
   readonly isAllowed: (authorization: string | undefined) => boolean;
-  /** False when the caller's own token has been replaced meanwhile: of two claims one wins. */
+  /** False when a concurrent claim has replaced the caller's token: of two claims one wins. */
   readonly claim: (authorization: string | undefined, sha256Hex: string) => boolean;
 };
 
@@ -31,7 +31,6 @@ export const createBearer = (sha256Hex: string): Bearer => {
   };
 };
 
-// FROM claim.ts: `POST /claim`: from now on only the bearer with this hash opens the server, not the one that said so.
 const bodyBytesMax = 4096;
 const claim = z.strictObject({ bearerSha256: z.string().regex(/^[0-9a-f]{64}$/) });
 

@@ -1,9 +1,9 @@
 /**
- * The call registry: what ran under which call id, so that a repeat gets the first result.
+ * The call registry: results by call id, so that a repeat gets the first result.
  *
- * A call with an id belongs to nobody's connection: it ends by itself or by `cancel`. Results are kept
- * within a bound of bytes; an id whose result was dropped is still remembered and refused, never run
- * again. A cancel that overtakes its call keeps it from starting.
+ * A call with an id belongs to no connection: it ends by itself or by `cancel`. Results are stored within a bound of
+ * bytes; a call whose result was dropped is still known and refused, never run again. A cancel that overtakes its
+ * call prevents its start.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { Refusal } from './refusal.ts';
@@ -20,7 +20,7 @@ export type CallRegistry = {
     onOutput: (piece: OutputPiece) => void,
     work: CallWork,
   ) => Promise<CallToolResult>;
-  /** What the call was when the cancel came. */
+  /** The state of the call when the cancel arrived. */
   readonly cancel: (callId: string) => 'running' | 'finished' | 'unknown';
 };
 
@@ -111,4 +111,4 @@ export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): Call
 const cancelledEarly = (): Refusal =>
   new Refusal('invalid_request', 'the call was cancelled before it started; it did not run');
 const dropped = (): Refusal =>
-  new Refusal('tool_outcome_unknown', 'the call ran, but its result is no longer kept');
+  new Refusal('tool_outcome_unknown', 'the call ran, but its result is no longer stored');

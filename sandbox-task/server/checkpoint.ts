@@ -1,7 +1,7 @@
 /**
- * `GET /checkpoint`, `GET /shared/checkpoint`: a volume as an archive, each piece fetched from the runner while the last goes out.
+ * `GET /checkpoint`, `GET /shared/checkpoint`: a volume as an archive, each piece fetched from the runner while the previous one is sent.
  *
- * What the runner says is checked frame by frame and then passed on as it came; a lie, or a runner that dies,
+ * Frames of the runner are checked one by one and passed on unchanged; a forged frame, or a runner that ends,
  * breaks the response off before its `end`. Guarantees W9 and W10 of docs/spec/sandbox.md.
  */
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ export const readCheckpointRequest = (volume: VolumeName, parameters: URLSearchP
   return { ...request.data, volume };
 };
 
-/** `POST /shared/settle`: what the checkpoint of this id sent is stored. */
+/** `POST /shared/settle`: the checkpoint with this id is stored. */
 export const settleCheckpoint = async (userSide: UserSide, checkpoint: string): Promise<void> => {
   expectAnswer(await userSide.ask({ type: 'checkpoint-settle', transfer: '', checkpoint }), 'done');
 };
@@ -35,7 +35,7 @@ export const sendCheckpoint = async (
   { volume, id, base }: CheckpointRequest,
   response: ServerResponse,
 ): Promise<void> => {
-  // Whoever asked may have gone while it waited for its turn.
+  // The client may have disconnected while the request was queued.
   if (response.destroyed) return;
   const ask = await userSide.pin();
   const transfer = randomUUID();
@@ -47,7 +47,7 @@ export const sendCheckpoint = async (
     for (let coming: Promise<Answer> | undefined = next(); coming !== undefined; ) {
       const answer: Answer = await coming;
       coming = expectAnswer(answer, 'piece').isLast ? undefined : next();
-      // Nobody waits for it when this piece is the one that fails.
+      // It is not awaited when this piece fails.
       coming?.catch(() => undefined);
       await checkPiece(check, answer.payload);
       await writePaced(response, answer.payload);

@@ -3,8 +3,7 @@
  * and no descriptor of the launching process (W7 and W9 of docs/spec/sandbox.md).
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { chmodSync, copyFileSync, existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -67,17 +66,17 @@ test.runIf(isRoot)('code of both languages runs', async () => {
 const confine = join(import.meta.dirname, '..', 'confinement', 'confine.py');
 
 test('descriptors above the channel are closed', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-confine-'));
-  await bundleSandbox(folder);
-  const line = `exec 3</dev/null 60</ 1000</; exec python3 -IS ${confine} ${folder} /bin/bash -c 'echo /proc/self/fd/*'`;
-  const { stdout } = spawnSync('bash', ['-c', line], { encoding: 'utf8' });
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-confine-'));
+  await bundleSandbox(folder.path);
+  const line = `exec 3</dev/null 60</ 1000</; exec python3 -IS "$0" "$1" /bin/bash -c 'echo /proc/self/fd/*'`;
+  const { stdout } = spawnSync('bash', ['-c', line, confine, folder.path], { encoding: 'utf8' });
   // The last one is that of the list itself.
   expect(stdout.replaceAll('/proc/self/fd/', '')).toBe('0 1 2 3 4\n');
 });
 
-test('without its filter nothing is started', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-confine-'));
-  const { status, stdout } = spawnSync('python3', ['-IS', confine, folder, '/bin/echo', 'started'], {
+test('without its filter nothing is started', () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-confine-'));
+  const { status, stdout } = spawnSync('python3', ['-IS', confine, folder.path, '/bin/echo', 'started'], {
     encoding: 'utf8',
   });
   expect([status, stdout]).toEqual([1, '']);

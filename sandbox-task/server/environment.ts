@@ -22,7 +22,7 @@ const argv = z.array(z.string()).min(1, 'must name the program that gives the us
 
 export const environment = z.object({
   SANDBOX_LISTEN: listen,
-  /** The server knows the bearer only by its SHA-256, so that nothing in it opens another door. */
+  /** The server knows the bearer only by its SHA-256, so that its memory holds no usable token. */
   SANDBOX_BEARER_SHA256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
   /** A JSON array of arguments that the runner's command line is appended to. */
   SANDBOX_USER_LAUNCHER: z
@@ -39,7 +39,7 @@ export const environment = z.object({
   /** The memory limit of user code, for messages; enforced by the cgroup. */
   SANDBOX_MEMORY_MB: z.coerce.number().int().positive().default(512),
   SANDBOX_PROCESSES_MAX: z.coerce.number().int().positive().default(256),
-  /** Where the cgroup of user code shows its memory counters; without it the runner counts. */
+  /** The folder of the memory counters of user code's cgroup; without it the runner counts. */
   SANDBOX_CGROUP: absolutePath.optional(),
   /** True if user code may write to /proc; where it may not, the server sets the scores of its processes. */
   SANDBOX_PROC: z.enum(['writable', 'read-only']).default('writable'),

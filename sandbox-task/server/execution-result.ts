@@ -1,8 +1,7 @@
 /**
- * What a finished program looks like to whoever called it: text for a language model, fields for a program.
+ * The result of a finished program: text for a language model, fields for a program.
  *
- * Pure. The runner's numbers are not believed beyond their shape: its payload is cut by its own summary
- * and nothing else.
+ * Pure. The runner's numbers are trusted for nothing but to divide its own payload.
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/server';
@@ -33,7 +32,7 @@ export const toExecutionResult = (
   const streamBytes = stdoutBytes + exit.stderr.headBytes + exit.stderr.tailBytes;
   const stdout = joinStream(exit.stdout, payload.subarray(0, stdoutBytes));
   const stderr = joinStream(exit.stderr, payload.subarray(stdoutBytes, streamBytes));
-  const errorLine = exit.errorLine ?? (exit.signal === null ? undefined : lastWords(stderr));
+  const errorLine = exit.errorLine ?? (exit.signal === null ? undefined : fatalErrorLine(stderr));
   const error = findError(exit, circumstances);
   const exitCode = error?.isKill ? null : exitCodeOf(exit, signalNumbers);
   return {
@@ -51,12 +50,12 @@ export const toExecutionResult = (
       execution_time_ms: exit.durationMs,
       ...(isCut(exit.stdout) ? { stdout_truncated: true } : {}),
       ...(isCut(exit.stderr) ? { stderr_truncated: true } : {}),
-      // Of its first process and what that waited for; parallel calls are not in it (runner/call.ts).
+      // Of its first process and the children that it waited for, without parallel calls (runner/call.ts).
       cpu_ms: exit.cpuMs,
-      // Of the whole sandbox while it ran, parallel and background processes included (memory-counters.ts).
+      // Of the whole sandbox during the call, with parallel and background processes (memory-counters.ts).
       ...(circumstances.memoryPeakMb === undefined ? {} : { memory_peak_mb: circumstances.memoryPeakMb }),
       ...(exit.stateLost ? { state_lost: true } : {}),
-      // What the failure is decided from (shared/domain/classification.ts).
+      // The platform classifies the failure by these (shared/domain/classification.ts).
       ...(exit.signal === null ? {} : { signal: exit.signal }),
       ...(errorLine === undefined ? {} : { error_line: errorLine }),
       ...(error ? { error: error.error } : {}),
@@ -64,8 +63,9 @@ export const toExecutionResult = (
   };
 };
 
-/** What V8 says before it aborts: it has no time for an exception. */
-const lastWords = (stderr: string): string | undefined => stderr.match(/^FATAL ERROR: .{1,500}$/gm)?.at(-1);
+/** The last line of V8 before it aborts without an exception. */
+const fatalErrorLine = (stderr: string): string | undefined =>
+  stderr.match(/^FATAL ERROR: .{1,500}$/gm)?.at(-1);
 
 const displayedOf = (
   { displays, displaysLeftOut }: Exit,
@@ -86,12 +86,12 @@ const displayedOf = (
 
 const isCut = ({ bytes, headBytes, tailBytes }: StreamSummary): boolean => bytes > headBytes + tailBytes;
 
-const joinStream = (summary: StreamSummary, kept: Buffer): string => {
-  const head = kept.subarray(0, summary.headBytes);
-  const tail = kept.subarray(summary.headBytes, summary.headBytes + summary.tailBytes);
+const joinStream = (summary: StreamSummary, payload: Buffer): string => {
+  const head = payload.subarray(0, summary.headBytes);
+  const tail = payload.subarray(summary.headBytes, summary.headBytes + summary.tailBytes);
   if (!isCut(summary)) return Buffer.concat([head, tail]).toString();
   const left = summary.bytes - head.length - tail.length;
-  // A code point cut in two at the gap becomes the replacement character, which is dropped.
+  // A code point that the gap divides becomes the replacement character, which is dropped.
   const before = head.toString().replace(/\uFFFD+$/, '');
   const after = tail.toString().replace(/^\uFFFD+/, '');
   return `${before}\n[... ${left} bytes left out ...]\n${after}`;

@@ -1,5 +1,5 @@
 /**
- * The executor: runs one program of the user to its result and watches its memory meanwhile.
+ * The executor: runs one program of the user to its result and watches its memory.
  *
  * When the kernel kills for want of memory, the call that ran alone is the one; of several at once, those
  * that a SIGKILL ended. Its other processes are killed too.

@@ -1,8 +1,8 @@
 /**
- * The files endpoint: a file's bytes as a stream, one folder's list, a file written whole or in parts, removed.
+ * The files endpoint: the bytes of a file as a stream, the list of one folder, a file written whole or in parts, removal.
  *
- * A piece is fetched from the runner when the last one has gone out, so a large file costs one piece of
- * memory. A file that changes length on the way breaks the response off rather than lie about it.
+ * A piece is fetched from the runner when the previous one is sent, so a large file costs one piece of memory. The response
+ * breaks off when a file changes its length while it is read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
@@ -12,7 +12,7 @@ import { listFolder, readChunk, removePath, writeFile, writePart } from './user-
 import type { UserSide } from './user-side.ts';
 
 const pieceBytesMax = 256 * 1024;
-/** Of one request; a larger file comes in parts. */
+/** The body of one request; a larger file comes in parts. */
 const bodyBytesMax = 4 * 1_048_576;
 
 export type FileExchange = {
@@ -64,7 +64,6 @@ export const deleteFile = async ({ userSide, response }: FileExchange, path: str
   response.writeHead(204).end();
 };
 
-// FROM content-range.ts: `Content-Range` of an upload in parts: `bytes a-b/total`, or a refusal that says what is wrong. Pure.
 export type UploadRange = { readonly start: number; readonly total: number };
 
 export const parseContentRange = (header: string, bodyBytes: number): UploadRange => {

@@ -1,4 +1,9 @@
-/** A JSON answer in one piece. */
+/**
+ * Reading and writing HTTP messages: JSON answers, bodies within a bound, paced pieces of a response, the correlation id.
+ *
+ * A body over its bound is refused before it is held. A client that reads nothing for a minute is disconnected, so that it
+ * cannot hold a file or the queue.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './refusal.ts';
 
@@ -6,7 +11,6 @@ export const sendJson = (response: ServerResponse, body: object, status = 200): 
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-// FROM request-body.ts: A request's body as a whole, within a bound: what is longer is refused before it is held.
 export const readBody = async (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
   const chunks: Buffer[] = [];
@@ -22,7 +26,6 @@ export const readBody = async (request: IncomingMessage, bytesMax: number): Prom
 const tooLarge = (bytesMax: number): Refusal =>
   new Refusal('payload_too_large', `the body has more than ${bytesMax} bytes`);
 
-// FROM paced-write.ts: The paced write: a piece of a response, finished when there is room for the next one.  A caller that takes nothing for a minute is let go, so that it cannot hold a file or the queue for ever.
 export const stallMsMax = 60_000;
 
 export const writePaced = (response: ServerResponse, bytes: Uint8Array): Promise<void> =>
@@ -55,9 +58,8 @@ const settleOn = (response: ServerResponse, event: string, { resolve, reject }: 
   response.on(event, onEvent).on('close', onClose);
 };
 
-const disconnected = (): Refusal => new Refusal('invalid_request', 'the caller has gone');
+const disconnected = (): Refusal => new Refusal('invalid_request', 'the client has disconnected');
 
-// FROM correlation.ts: The id of the message or request that a caller follows: it names lines of the log, and gives no right.
 export const correlationHeader = 'x-correlation-id';
 
 const charactersMax = 128;

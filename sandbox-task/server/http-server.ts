@@ -1,7 +1,7 @@
 /**
- * The HTTP face of the sandbox: who may enter, and what a failure looks like.
+ * The HTTP server of the sandbox: authentication, and the form of a failure.
  *
- * Every route wants the bearer, `/health` too: what listens here belongs to one caller, the link.
+ * Every route requires the bearer, `/health` too: the server has one client, the link.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { refusalHeader } from '#shared/contracts/link.ts';
@@ -28,7 +28,7 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
     };
     serve().catch((cause: unknown) => refuse(log, { request, response, cause }));
   });
-  // The link keeps its connections; one that we close while it is being reused would cost it a failure.
+  // The link keeps its connections: one that closes while it is being reused would cost it a failure.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   return {
@@ -40,7 +40,7 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
   };
 };
 
-/** The rest of a path is a user's. */
+/** The rest of a path belongs to the user. */
 const routeOf = ({ url = '' }: IncomingMessage): string => url.split(/[/?]/)[1] ?? '';
 
 type Failure = {
@@ -70,7 +70,7 @@ const refuse = (log: Log, { request, response, cause }: Failure): void => {
   endAfter(request, () => response.end());
 };
 
-/** A caller that still sends would lose our answer with the connection; but a body without end is not waited for. */
+/** A client that still sends would lose the answer with the connection; an endless body is not awaited. */
 const endAfter = (request: IncomingMessage, end: () => void): void => {
   if (request.complete) {
     end();

@@ -1,8 +1,9 @@
 /**
- * The log ring: the newest lines that user programs wrote to stderr, and what became of calls that were killed.
+ * The two logs of the server: the ring, with the newest stderr lines of user programs and the reasons of killed calls;
+ * and its own log, one JSON object a line on stderr, which never holds output of user code or a token.
  *
- * It lives in memory, within a bound of lines and bytes; the caller fetches it by number and keeps it. A
- * line that is long is cut and says so.
+ * The ring lives in memory within a bound of lines and bytes; the caller fetches lines by number and stores them. A long
+ * line is cut and marked.
  */
 export type LogLine = {
   /** From 1, without gaps until the oldest are dropped. */
@@ -31,7 +32,7 @@ export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now)
     add(stream, text) {
       last += 1;
       const line = { number: last, at: now(), stream, text: cut(text) };
-      // As it will be sent: a control character is six bytes there.
+      // As it is sent: a control character has six bytes there.
       const entry = { line, bytes: Buffer.byteLength(JSON.stringify(line)) + 1 };
       lines.push(entry);
       bytes += entry.bytes;
@@ -76,10 +77,9 @@ export const createLineSplitter = (onLine: (line: string) => void): LineSplitter
   };
 };
 
-/** One character more than is kept, so that the cut is seen. */
+/** One character over the bound, so that the cut is visible. */
 const grow = (open: string, text: string): string => `${open}${text}`.slice(0, lineCharactersMax + 1);
 
-// FROM log.ts: The log: one JSON object a line on stderr. It never carries what user code wrote, nor a token.
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 export type Log = {
   readonly info: (message: string, fields?: LogFields) => void;

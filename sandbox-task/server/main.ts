@@ -2,7 +2,7 @@
  * The sandbox's server: the trusted program in the container.
  *
  * It speaks HTTP to one caller and frames to the runner, and never touches a file or a process of the
- * user itself. What it guarantees is in docs/spec/sandbox.md.
+ * user itself. Its guarantees are in docs/spec/sandbox.md.
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,12 +19,12 @@ import { createStdioCaller } from './stdio-caller.ts';
 import { openUserSide } from './user-side.ts';
 import { createWorkQueue } from './work-queue.ts';
 
-/** What a call registry may hold: the control plane repeats a call within minutes, not days. */
+/** The bounds of the call registry: the control plane repeats a call within minutes, not days. */
 const rememberedCallsMax = 1000;
 const rememberedBytesMax = 16 * 1_048_576;
 const logBounds = { linesMax: 1000, bytesMax: 256 * 1024 };
 const waitingTransfersMax = 16;
-/** How long checkpoints may go on once the sandbox is to stop; ECS kills ten seconds later. */
+/** Checkpoints may go on for this long after SIGTERM; ECS kills ten seconds later. */
 const stopMsMax = 20_000;
 /** The runner lives on the memory of user code: small heaps, few threads. */
 const runnerFlags = ['--max-old-space-size=64', '--max-semi-space-size=1', '--v8-pool-size=1'];
@@ -71,7 +71,7 @@ const main = (environment: Environment): void => {
   const server = createHttpServer(parts, log);
   server.listen(environment.SANDBOX_LISTEN, () => log.info('listening'));
 
-  // Guarantee W11 of docs/spec/sandbox.md: what is being saved is saved, and only then user processes end.
+  // Guarantee W11 of docs/spec/sandbox.md: running checkpoints end first, then the user processes.
   const stop = async (): Promise<void> => {
     log.info('stopping');
     server.stopAccepting();

@@ -1,9 +1,9 @@
 /**
- * The MCP endpoint: seven tools, served without sessions, one small server per request.
+ * The MCP endpoint: seven tools without sessions, one small MCP server per request.
  *
- * A call that names itself in `_meta["dev.sallyport/callId"]` outlives its connection and is answered from
- * the registry when it is asked again; one that does not dies with its request. Arguments are parsed by
- * the tools, so that a bad one is refused in our own words.
+ * A call with an id in `_meta["dev.sallyport/callId"]` outlives its connection, and a repeat is answered from the
+ * registry; a call without an id ends with its request. The tools parse their arguments themselves, so that a refusal has
+ * the wording of the product.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -55,7 +55,7 @@ export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promi
         if (progressToken === undefined) return;
         progress += 1;
         const message = JSON.stringify(piece);
-        // Whoever asked may be gone; the call goes on.
+        // The client may have disconnected; the call goes on.
         mcpReq
           .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
           .catch(() => undefined);
@@ -111,7 +111,6 @@ const answer = async (parts: McpParts, call: ToolCall): Promise<CallToolResult> 
 
 const causeCharactersMax = 500;
 
-// FROM mcp-over-http.ts: The MCP endpoint behind Node's own request and response; a caller's broken connection kills a call without an id.
 export type McpEndpoint = (request: Request) => Promise<Response>;
 
 export const serveMcp = async (

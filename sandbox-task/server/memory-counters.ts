@@ -12,13 +12,13 @@ export type MemoryCounters = {
   readonly oomKills: () => number;
   /**
    * Starts a measurement of the peak: of all user code, calls at the same time included, since they share
-   * the cgroup. Where the kernel does not let us reset its own, that one counts when it rises meanwhile, and
-   * otherwise the most that was seen at a look.
+   * the cgroup. Where the kernel's own peak cannot be reset, it counts when it rises during the measurement, and
+   * otherwise the highest sample counts.
    */
   readonly measurePeak: () => PeakMeasurement;
 };
 export type PeakMeasurement = {
-  /** Where the kernel's own peak cannot be reset, the peak is what was seen. */
+  /** Where the kernel's own peak cannot be reset, the highest sample counts. */
   readonly sample: () => void;
   readonly readMb: () => number | undefined;
   readonly end: () => void;
@@ -33,7 +33,7 @@ const versions = [
   { events: 'memory.events', peak: 'memory.peak', current: 'memory.current' },
 ] as const;
 
-/** Whether the kernel's peak may be set back is found out, unless it is given. */
+/** Tries to reset the kernel's peak, unless the options forbid it. */
 export const openMemoryCounters = (
   folder: string | undefined,
   { canReset = true }: { readonly canReset?: boolean } = {},
@@ -63,7 +63,7 @@ type RunningMeasurement = {
 
 /**
  * Writing resets it: for all on v1, for this one descriptor on v2 since Linux 6.12. A reset would take from
- * the measurements that run what they have seen, so they look first.
+ * the running measurements their peak, so they sample first.
  */
 const createPeakMeter = ({ path, currentPath, flags }: PeakFiles): (() => PeakMeasurement) => {
   const running = new Set<RunningMeasurement>();
@@ -94,7 +94,7 @@ const createPeakMeter = ({ path, currentPath, flags }: PeakFiles): (() => PeakMe
   };
 };
 
-/** What is still counted of the past. */
+/** Resets the peak; returns the part of it that could not be reset. */
 const reset = (descriptor: number): number => {
   try {
     writeSync(descriptor, '0', 0);

@@ -1,8 +1,8 @@
 /**
- * The ports endpoint: a request carried to a web server of user code, and its answer back, both as they flow.
+ * The ports endpoint: a request streamed to a web server of user code, and its answer streamed back.
  *
- * Only ports 8000 to 8999 of the loopback. What opens our own door (`authorization`, `cookie`) and what
- * belongs to one connection only stays outside. The answer is user code's and nothing in it is believed.
+ * Only ports 8000 to 8999 of the loopback. Credentials of the platform (`authorization`, `cookie`) and headers of one
+ * connection are not passed on. The answer is user code's and not trusted.
  */
 import { once } from 'node:events';
 import {
@@ -21,7 +21,7 @@ const portMax = 8999;
 const connectMsMax = 3000;
 const idleMsMax = 120_000;
 
-/** Those of one connection (RFC 9110, 7.6.1), and `expect`, which the server has already answered. */
+/** Headers of one connection (RFC 9110, 7.6.1), and `expect`, which the server has already answered. */
 const hopByHop = [
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
@@ -43,7 +43,7 @@ export const proxyPort = async (request: IncomingMessage, response: ServerRespon
       ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
     },
   });
-  // It may fail at any moment, also when nothing waits for it any more.
+  // It may fail at any moment, also when it is no longer awaited.
   outgoing.on('error', () => undefined);
   outgoing.setTimeout(idleMsMax, () => outgoing.destroy());
   response.once('close', () => outgoing.destroy());
@@ -54,7 +54,7 @@ export const proxyPort = async (request: IncomingMessage, response: ServerRespon
   await pipeline(answer, response);
 };
 
-/** From the text as it came: a URL parser would take dots out of a path that is not ours. */
+/** From the text as it came: a URL parser would take dots out of a path of user code. */
 const parseTarget = (url: string): { readonly port: number; readonly target: string } => {
   const [, digits = '', rest = ''] = /^\/ports\/(\d{4})([/?].*)?$/s.exec(url) ?? [];
   const port = Number(digits);

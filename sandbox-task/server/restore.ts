@@ -1,7 +1,7 @@
 /**
  * `POST /restore`, `POST /shared/restore`: an archive into a volume, each piece acknowledged by the runner before the next is read.
  *
- * What is no archive is refused when it is met; what was written by then stays, and no index is kept of it.
+ * A malformed archive is refused where it breaks; entries written by then stay, and no index of them is stored.
  * Guarantee W10 of docs/spec/sandbox.md.
  */
 import { randomUUID } from 'node:crypto';
@@ -40,7 +40,7 @@ export const receiveRestore = async (
   socket.setTimeout(stallMsMax, drop);
   try {
     expectAnswer(await ask({ type: 'restore-open', transfer, volume, checkpoint }), 'done');
-    // What is refused in its middle must still be told: the connection stays.
+    // A refusal in the middle of the request must still reach the client: the connection stays open.
     await passOn(request.iterator({ destroyOnReturn: false }), (piece) => writePiece(ask, transfer, piece));
     const answer = await ask({ type: 'restore-end', transfer });
     const { files } = expectAnswer(answer, 'restored');

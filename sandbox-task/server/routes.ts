@@ -1,4 +1,4 @@
-/** The routes of the sandbox: which endpoint answers which method and path. */
+/** The routes of the sandbox: the endpoint of each method and path. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { filePathProblem } from '#shared/contracts/file-path.ts';
 import type { VolumeName } from '../wire/messages.ts';
@@ -30,7 +30,7 @@ export type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly query: URLSearchParams;
-  /** What the route's pattern caught, decoded. */
+  /** The group of the route's pattern, decoded. */
   readonly name: string;
 };
 
@@ -74,7 +74,7 @@ const routes: readonly Route[] = [
     serve: async (parts, { query, response }) => {
       const id = readTransferId(query);
       refuseWithout(parts, 'shared');
-      // Not between the pieces of another one.
+      // Never between the pieces of another transfer.
       await parts.transfers.run(() => settleCheckpoint(parts.userSide, id));
       response.writeHead(204).end();
     },

@@ -1,7 +1,7 @@
 /**
- * What the runner says, parsed: a message that does not fit ends the runner, it is never half believed.
+ * The messages of the runner, parsed: a malformed one ends the runner.
  *
- * User code can take the runner over, so these shapes are all it can reach in the server.
+ * User code can take the runner over: these shapes are all that it can reach in the server.
  */
 import * as z from 'zod';
 import { displaysMax } from '../wire/interpreter-messages.ts';
@@ -18,7 +18,7 @@ const id = count;
 /** A signal's name and a start failure; longer ones are forged. */
 const word = z.string().max(2000);
 const killCause = z.enum(['timeout', 'cancelled', 'memory', 'processes']);
-/** As an MCP server is registered: nothing that could break a line of the log or colour it. */
+/** The name of a registered MCP server: it can neither break a line of the log nor colour it. */
 const serverName = /^[\w-]{1,64}$/;
 const displayable = /^(?:image|text)\/[\w.+-]{1,100}$/;
 const summary = z.object({ bytes: count, headBytes: count, tailBytes: count });

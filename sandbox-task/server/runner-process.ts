@@ -1,8 +1,9 @@
 /**
- * One life of the runner: its process, its pipe, and the requests that wait for an answer.
+ * One life of the runner: its process, its pipe, the requests that wait for an answer, and the calls on it.
  *
- * Whatever ends it (user code, a malformed message, the server) ends every user process and fails
- * everything that waits; nothing is asked again, because it may have run in part.
+ * Its end, for any cause (user code, a malformed message, the server), ends every user process and fails every waiting
+ * request; nothing is asked again, because it may have run in part. The server keeps a deadline of its own for each
+ * call: user code can stop the runner that should keep the time. A runner that loses a call is killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
@@ -31,7 +32,7 @@ export type RunnerProcess = {
   readonly kill: (why: string) => void;
 };
 
-/** What a crashing runner says on stderr, for the log; user code could write there without end. */
+/** The stderr of a crashing runner, for the log; user code could write there without end. */
 const stderrBytesMax = 2000;
 
 export type RunnerStart = {
@@ -104,7 +105,7 @@ export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart
       scores?.wake();
     },
     listen: (id, listener) => {
-      // Whoever held on to this runner must hear that it will not answer.
+      // A listener of an ended runner must learn that it will not answer.
       if (isEnded) queueMicrotask(() => listener.onFailure(new Refusal('tool_outcome_unknown', lost)));
       else listeners.set(id, listener);
       return () => listeners.delete(id);
@@ -123,12 +124,11 @@ const collectStderr = (child: ChildProcess): (() => string) => {
   return () => text.trim();
 };
 
-// FROM runner-call.ts: A call on one runner: messages under one id until the last of them, with a deadline of the server's own.  User code can stop the runner that should keep the time; a runner that loses a call is killed.
 export type CallOptions = {
   readonly request: RunnerRequest;
   readonly payload: Buffer | undefined;
   readonly timeoutMs: number;
-  /** How much later than the runner the server loses patience, in milliseconds. */
+  /** The server's deadline comes this long after the runner's, in milliseconds. */
   readonly killMsMax: number;
   /** True for a message that is not the last. */
   readonly onPiece: (answer: Answer) => boolean;

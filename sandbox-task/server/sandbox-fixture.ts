@@ -1,14 +1,14 @@
 /**
  * A real sandbox for tests: the bundled server and runner as processes of this machine, behind a socket.
  *
- * As root the runner gets a user id that nothing else has, because the server ends every process of that id,
- * and because root would be refused nothing that a read-only folder refuses. There are no walls here; those
- * are tried in tests/escape.
+ * As root the runner gets a user id of its own, because the server ends every process of that id, and because root
+ * may write to a read-only folder. All files of the sandbox are in its temporary folder, Node too where that user
+ * cannot reach this one: the project may lie below a folder that only root may enter. The walls are tested in tests/escape.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, copyFile, link, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export type TestResponse = {
 };
 export type TestSandbox = {
   readonly workspace: string;
-  /** The shared volume, where one is wanted: of this sandbox alone, as on AWS. */
+  /** The shared volume, if requested: of this sandbox alone, as on AWS. */
   readonly shared: string;
   /** The server's process and the runner's. */
   readonly pids: () => Promise<readonly number[]>;
@@ -37,11 +37,13 @@ export type TestSandbox = {
   readonly ask: (method: string, path: string, options?: TestRequest) => Promise<TestResponse>;
   readonly callTool: (name: string, input: object) => Promise<ToolResult>;
   readonly child: ChildProcess;
-  /** False where its user is the test's own: then the server ends only the runner. */
+  /** False when user code runs as the user of the test: then the server ends only the runner. */
   readonly hasOwnUser: boolean;
-  /** Gives what the test wrote to the user whose workspace it is. */
+  /** True when user code runs as root, which may read and write every file. */
+  readonly isRoot: boolean;
+  /** Gives the files that the test wrote to the user of the sandbox. */
   readonly own: () => void;
-  /** Also takes the folders away. */
+  /** Also deletes the folders. */
   readonly stop: () => Promise<void>;
 };
 export type ToolResult = {
@@ -55,12 +57,12 @@ export const sha256Of = (content: Buffer | string): string =>
   createHash('sha256').update(content).digest('hex');
 
 const startMsMax = 20_000;
-/** Far from the users of the machine, and from those of the embedded cloud's sandboxes. */
+/** Far from the users of the machine and those of the embedded cloud's sandboxes. */
 const uidMin = 1_900_000_000;
 
 type TestSandboxOptions = {
   readonly hasSharedVolume?: boolean;
-  /** In place of the plain change of user. */
+  /** Instead of the plain change of user. */
   readonly launcherOf?: (folder: string, uid: number) => readonly string[];
 };
 
@@ -71,7 +73,7 @@ export const startTestSandbox = async (
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-sandbox-'));
   await chmod(folder, 0o755);
   await bundleSandbox(folder);
-  const uid = findUid();
+  const { uid, node } = await prepareUser(folder);
   const workspace = join(folder, 'workspace');
   const shared = join(folder, 'shared');
   for (const root of [workspace, shared]) {
@@ -83,7 +85,7 @@ export const startTestSandbox = async (
     launcherOf?.(folder, uid ?? 0) ??
     (uid === undefined ? ['env'] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']);
   const child = spawn(
-    process.execPath,
+    node,
     ['--max-old-space-size=96', '--max-semi-space-size=1', join(folder, 'server.mjs')],
     {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -93,7 +95,7 @@ export const startTestSandbox = async (
         SANDBOX_USER_LAUNCHER: JSON.stringify(launcher),
         SANDBOX_WORKSPACE: workspace,
         ...(hasSharedVolume ? { SANDBOX_SHARED_PATH: shared } : {}),
-        // Without a wall the runner sees, and would count, every process of the machine.
+        // Without walls the runner sees, and would count, every process of the machine.
         SANDBOX_MEMORY_MB: '1000000',
         SANDBOX_PROCESSES_MAX: '1000000',
         ...variables,
@@ -123,6 +125,7 @@ export const startTestSandbox = async (
     ask,
     child,
     hasOwnUser: uid !== undefined,
+    isRoot: uid === undefined && process.getuid?.() === 0,
     own: () => {
       if (uid !== undefined) spawnSync('chown', ['-hR', `${uid}:${uid}`, workspace, shared]);
     },
@@ -133,32 +136,44 @@ export const startTestSandbox = async (
         child.kill('SIGTERM');
         await once(child, 'exit');
       }
+      // Without root a read-only folder could not be emptied.
+      spawnSync('chmod', ['-R', 'u+rwX', folder]);
       await rm(folder, { recursive: true, force: true });
     },
   };
 };
 
-/** A file may start several. */
+/** A test file may start several sandboxes. */
 let lastUid = uidMin + 50 * process.pid;
 
-/** Nothing where another user cannot be had, or may not run this Node. */
-const findUid = (): number | undefined => {
-  if (process.getuid?.() !== 0) return undefined;
+type SandboxUser = { readonly uid: number | undefined; readonly node: string };
+
+/** A user of the sandbox's own, and a Node that it can run. Without root, or without `setpriv`, there is no other user. */
+const prepareUser = async (folder: string): Promise<SandboxUser> => {
+  const own = { uid: undefined, node: process.execPath };
+  if (process.getuid?.() !== 0) return own;
   lastUid += 1;
   const uid = lastUid;
-  return spawnSync('setpriv', [`--reuid=${uid}`, process.execPath, '--version']).status === 0
-    ? uid
-    : undefined;
+  if (canRun(uid, process.execPath)) return { uid, node: process.execPath };
+  const node = join(folder, 'node');
+  await link(process.execPath, node).catch(() => copyFile(process.execPath, node));
+  return canRun(uid, node) ? { uid, node } : own;
+};
+
+/** Asks a shell of that user: `setpriv` itself still has the rights of root when it starts its program. */
+const canRun = (uid: number, program: string): boolean => {
+  const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+  return spawnSync('setpriv', [...user, 'sh', '-c', 'exec "$0" --version', program]).status === 0;
 };
 
 const childrenOf = async (pid: number): Promise<readonly number[]> =>
   (await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')).trim().split(' ').map(Number);
 
-/** Until it is so; what fails on the way is not so yet. */
+/** Waits until the condition holds; a failure counts as not yet. */
 export const waitFor = async (isSo: () => Promise<boolean>): Promise<void> => {
   const deadline = performance.now() + startMsMax;
   while (!(await isSo().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error('it did not come to be so');
+    if (performance.now() > deadline) throw new Error('the condition did not come to hold');
     await delay(20);
   }
 };

@@ -1,5 +1,5 @@
 /**
- * The caller of MCP servers on the user's side: one question to its result.
+ * The caller of MCP servers on the user's side: one request to its result.
  *
  * Calls of one MCP server run at once; it is the same process from call to call, and a result says when it is not.
  * A kill for want of memory counts as in the executor.
@@ -81,7 +81,7 @@ const toResult = (
       if (message.isLost)
         logRing.add(
           'lifecycle',
-          `MCP server ${about.server} is gone: ${describeStdioFailure(message, about)}`,
+          `MCP server ${about.server} has ended: ${describeStdioFailure(message, about)}`,
         );
       return toStdioFailure(message, about);
     default:
@@ -93,7 +93,7 @@ const toResult = (
 const createStateMemory = () => {
   const known = new Set<string>();
   return {
-    /** True when what it knew is lost, which is said once. */
+    /** True when its state is lost, which is reported once. */
     record: (server: StdioWork['server'], { message }: Answer): boolean => {
       const key = JSON.stringify(server);
       const wasLost = 'isFresh' in message && message.isFresh && known.delete(key);

@@ -1,8 +1,8 @@
 /**
- * What an MCP server's answer looks like to the platform: its blocks, and fields that say how it came about.
+ * The answer of an MCP server as a tool result for the platform: its blocks, and fields about the call.
  *
- * Pure. What failed in the MCP server's tool is a result with `is_error`, so that no text of a tool can look like a
- * refusal of ours; an MCP server that did not answer is `isError` in the codes of the error table.
+ * Pure. A failure of the MCP server's tool is a result with `is_error`, so that no text of a tool can look like a
+ * refusal of the platform; a missing answer is `isError` with a code of the error table.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as z from 'zod';
@@ -102,7 +102,7 @@ export type StdioCircumstances = {
   readonly processesMax: number;
   /** The kernel killed for want of memory while it was asked. */
   readonly isOutOfMemory: boolean;
-  /** Of it or of the one before it. */
+  /** The state of this MCP server, or of the one before it. */
   readonly isStateLost: boolean;
 };
 
@@ -110,7 +110,7 @@ export const toStdioFailure = (
   answer: AnswerOf<'stdio-failure'>,
   circumstances: StdioCircumstances,
 ): CallToolResult => {
-  const { stderrTail: lastWords, hasRun } = answer;
+  const { stderrTail, hasRun } = answer;
   const cause = causeOf(answer, circumstances);
   if (cause === 'cancelled') {
     const error = { type: 'cancelled', message: 'cancelled' };
@@ -122,8 +122,8 @@ export const toStdioFailure = (
   const why = describeStdioFailure(answer, circumstances);
   const lost = circumstances.isStateLost ? '; what it kept in memory is lost' : '';
   const isItsFault = cause === 'start' || cause === 'protocol' || cause === 'died';
-  const words = isItsFault && lastWords !== '' ? `; its last words:\n${lastWords}` : '';
-  return refusalResult(codeOf(cause, hasRun), `MCP server ${circumstances.server}: ${why}${lost}${words}`);
+  const tail = isItsFault && stderrTail !== '' ? `; its last words:\n${stderrTail}` : '';
+  return refusalResult(codeOf(cause, hasRun), `MCP server ${circumstances.server}: ${why}${lost}${tail}`);
 };
 
 const codeOf = (cause: StdioFailure, hasRun: boolean): ErrorCode => {

@@ -1,4 +1,4 @@
-/** The user's files, each operation as one question to the runner; what it answers is parsed. */
+/** File operations of the server: each is one request to the runner, and its answer is parsed. */
 import type { FileEntry } from '../wire/messages.ts';
 import { parseFileEntries } from './runner-message.ts';
 import { expectAnswer, type UserSide } from './user-side.ts';

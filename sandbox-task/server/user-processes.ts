@@ -1,8 +1,11 @@
 /**
- * The end of all user processes, once the runner is gone.
+ * User processes seen from the server: their end once the runner has ended, and their oom_score_adj.
  *
- * In a nested sandbox the kernel sees to it: they share the runner's pid namespace. On Fargate there is
- * one namespace for all, and the server, root with CAP_KILL, walks /proc for the user's uid.
+ * In a nested sandbox the kernel ends them: they share the runner's pid namespace. On Fargate there is one namespace for
+ * all, and the server, root with CAP_KILL, walks /proc for the user's uid. The server sets the score where user code
+ * finds /proc read-only: from each request until no request waits, every process behind the inner wall gets the highest
+ * one, so that the kernel takes those first when memory is short. They cannot lower it, and their forks inherit it. The
+ * runner keeps its own score: it cannot be traced, so only root may write it (docs/spec/sandbox.md, W6).
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { userOomScore } from '../wire/messages.ts';
@@ -45,7 +48,6 @@ const killQuietly = (pid: number): void => {
   }
 };
 
-// FROM user-scores.ts: The oom_score_adj of user processes, set by the server where user code finds /proc read-only.  From each request on, every process behind the inner wall is given the highest score, until no request waits and every process has it: so the kernel takes those first when memory is short. They cannot lower it, and what they fork inherits it. The runner keeps its own: it cannot be traced, so only root may write its score (docs/spec/sandbox.md, W6).
 export type UserScores = {
   /** A request was sent, which may start processes. */
   readonly wake: () => void;

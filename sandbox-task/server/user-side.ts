@@ -1,7 +1,7 @@
 /**
- * The user's side of the sandbox as the server sees it: calls and requests, through a runner that may die.
+ * The user's side of the sandbox as the server sees it: calls and requests, through a runner that may end.
  *
- * A dead runner is replaced; what waited for it fails and is not repeated. The server keeps its own
+ * An ended runner is replaced; its waiting requests fail and are not repeated. The server keeps its own
  * deadline for each call, because user code can stop the runner that should keep it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -54,7 +54,7 @@ export type UserSide = {
   readonly stop: () => Promise<void>;
 };
 
-/** How much later than the runner the server loses patience, in milliseconds. */
+/** The server's deadline comes this long after the runner's, in milliseconds. */
 const graceMs = 4000;
 /** An interpreter and an MCP server are asked to stop before they are killed (runner/code-call.ts, stdio-call.ts). */
 const codeGraceMs = 7000;
@@ -205,7 +205,7 @@ const askStdioOn = (
     },
   });
 
-/** The answer that fits the question; the runner may be somebody else and say another. */
+/** The answer in the expected form; a runner that was taken over may send another. */
 export const expectAnswer = <Type extends Answer['message']['type']>(
   { message }: Answer,
   type: Type,

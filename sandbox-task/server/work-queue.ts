@@ -1,6 +1,8 @@
 /**
- * The queue of checkpoints and restores: one after another, because two at once would each see half of the
- * other.
+ * Queues of work that runs one after another: checkpoints and restores, since two at once would each see half of the
+ * other; and the code calls of one language, while those of two languages run at once.
+ *
+ * A call that is cancelled while it waits does not run. Waiting takes nothing from its timeout.
  */
 
 import type { Language } from '../wire/interpreter-messages.ts';
@@ -36,7 +38,6 @@ export const createWorkQueue = (waitingMax: number): WorkQueue => {
   };
 };
 
-// FROM language-queue.ts: The queue before the interpreters: the calls of one language run one after another, those of two at once.  A call that is cancelled while it waits does not run. Waiting takes nothing from its timeout.
 export type LanguageQueue = {
   readonly run: <Result>(
     language: Language,

@@ -1,8 +1,8 @@
 /**
- * What the runner and an interpreter say to each other: one piece of code at a time, over frames.
+ * The messages between the runner and an interpreter: one piece of code at a time, over frames.
  *
- * Types only. The interpreter is user code's own process and may say anything; the runner reads it with
- * runner/interpreter-message.ts.
+ * Types only. The interpreter is user code's own process and not trusted; the runner parses its messages
+ * (runner/interpreter.ts).
  */
 export type Language = 'python' | 'node';
 

@@ -1,8 +1,8 @@
 /**
- * What the server and the runner say to each other: the vocabulary of the pipe.
+ * The messages between the server and the runner.
  *
- * The runner believes the server; the server parses what the runner says
- * (server/runner-message.ts), because user code can put words into the runner's mouth.
+ * The runner trusts the server; the server parses the runner's messages (server/runner-message.ts), because
+ * user code can take the runner over.
  */
 import type { Language } from './interpreter-messages.ts';
 import type { StdioBlock } from './stdio-messages.ts';
@@ -10,16 +10,16 @@ import type { StdioBlock } from './stdio-messages.ts';
 /** The oom_score_adj of user processes: the highest there is. */
 export const userOomScore = 1000;
 
-/** Of a refusal's words, in which a path may stand with each of its characters escaped. */
+/** The bound of a refusal's message, which may hold a path with each of its characters escaped. */
 export const refusalCharactersMax = 10_000;
 
 export type StreamName = 'stdout' | 'stderr';
 export const streamNames: readonly StreamName[] = ['stdout', 'stderr'];
 
-/** What the runner is told when it starts, as JSON in its one argument: its environment stays empty. */
+/** The settings of the runner, as JSON in its one argument: its environment stays empty. */
 export type RunnerSettings = {
   readonly workspace: string;
-  /** A second folder that file tools may name, and that user code is told of. */
+  /** A second folder that file tools may name, and that the environment of user code names. */
   readonly sharedPath?: string | undefined;
   /** The Node of user code; the runner's own may be one that cannot be read. */
   readonly nodePath: string;
@@ -79,7 +79,7 @@ export type TransferRequest =
       readonly transfer: string;
       readonly volume: VolumeName;
       readonly checkpoint: string;
-      /** Of the workspace alone: the shared volume knows its own. */
+      /** For the workspace alone: the shared volume has its own. */
       readonly base: string;
     }
   | { readonly type: 'checkpoint-read'; readonly id: number; readonly transfer: string }
@@ -93,7 +93,7 @@ export type TransferRequest =
   /** The payload is frames of shared/contracts/archive.ts, cut anywhere. */
   | { readonly type: 'restore-write'; readonly id: number; readonly transfer: string }
   | { readonly type: 'restore-end'; readonly id: number; readonly transfer: string }
-  /** What a checkpoint of the shared volume sent is stored: the next one says what changed since. */
+  /** The sent checkpoint of the shared volume is stored: the next one holds the changes since. */
   | {
       readonly type: 'checkpoint-settle';
       readonly id: number;
@@ -126,7 +126,7 @@ export type FileFailure =
 
 export type MissingEntry = { readonly path: string; readonly reason: string };
 
-/** How much of one stream came, and how many bytes of its head and its tail the payload holds. */
+/** The length of one stream, and of its head and its tail in the payload. */
 export type StreamSummary = {
   readonly bytes: number;
   readonly headBytes: number;
@@ -146,7 +146,7 @@ export type RunnerMessage =
       readonly exitCode: number | null;
       readonly signal: string | null;
       readonly killedFor: KillCause | null;
-      /** False when processes of the call resisted: the server then ends all user processes. */
+      /** False when processes of the call survived: the server then ends all user processes. */
       readonly isEnded: boolean;
       readonly durationMs: number;
       readonly cpuMs: number;
@@ -154,16 +154,16 @@ export type RunnerMessage =
       readonly stderr: StreamSummary;
       /** Why the program could not be started at all. */
       readonly startFailure: string | null;
-      /** What earlier code in its language defined is gone, or what this one did. */
+      /** The definitions of earlier code in its language, or of this code, are lost. */
       readonly stateLost: boolean;
-      /** The interpreter's own last words on an error that nobody caught: `ValueError: no`. */
+      /** The final line of an uncaught error: `ValueError: no`. */
       readonly errorLine: string | null;
       readonly displays: readonly { readonly mimeType: string; readonly bytes: number }[];
       readonly displaysLeftOut: number;
     }
   | { readonly type: 'chunk'; readonly id: number; readonly size: number; readonly modifiedAt: string }
   | { readonly type: 'written'; readonly id: number; readonly isNew: boolean; readonly size: number }
-  /** A part came, and it was not the last: how many bytes there are. */
+  /** A part arrived that was not the last; the bytes so far. */
   | { readonly type: 'received'; readonly id: number; readonly bytes: number }
   | { readonly type: 'done'; readonly id: number }
   /** The payload is whole frames of shared/contracts/archive.ts. */
@@ -199,7 +199,7 @@ export type StdioAnswer =
       readonly isFresh: boolean;
       readonly durationMs: number;
       readonly isError: boolean;
-      /** Of a JSON-RPC error, which stands in the blocks as text. */
+      /** The code of a JSON-RPC error, whose message is in the blocks as text. */
       readonly errorCode: number | null;
       readonly blocks: readonly StdioBlock[];
       readonly structuredBytes: number;
@@ -216,11 +216,11 @@ export type StdioAnswer =
       readonly stderrTail: string;
       /** A tool was called, and may have run in part. */
       readonly hasRun: boolean;
-      /** The MCP server is gone with what it kept. */
+      /** The MCP server has ended, and its state is lost. */
       readonly isLost: boolean;
-      /** False when its processes resisted: the server then ends all user processes. */
+      /** False when its processes survived: the server then ends all user processes. */
       readonly isEnded: boolean;
     };
 
-/** What an MCP server wrote on stderr, whether it is asked something or not: the payload, whole lines. */
+/** The payload is whole lines that an MCP server wrote on stderr, also between calls. */
 type StdioLog = { readonly type: 'stdio-log'; readonly server: string };

@@ -1,7 +1,7 @@
 /**
- * What is asked of an MCP server that runs on the user's side, over stdio, and the bounds of what it may answer.
+ * The requests to an MCP server that runs on the user's side, over stdio, and the bounds of its answers.
  *
- * What such a server answers is untrusted twice: it is the user's program, and the runner that reads it has the
+ * Its answers are untrusted twice: it is the user's program, and the runner that reads them has the
  * user's identity. The messages that carry it are in messages.ts.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -19,7 +19,7 @@ export type StdioAsk =
   | { readonly type: 'list' }
   | { readonly type: 'call'; readonly tool: string; readonly arguments: JsonObject };
 
-/** One question to one of them. */
+/** One request to one MCP server. */
 export type StdioWork = { readonly server: StdioServerConfig; readonly ask: StdioAsk };
 
 export type StdioBlock = { readonly mimeType: string; readonly bytes: number };
@@ -29,6 +29,6 @@ export const toolListBytesMax = 1_048_576;
 export const serverNameCharactersMax = 64;
 export const toolNameCharactersMax = 256;
 export const toolDescriptionCharactersMax = 8192;
-/** One more may say what was left out. */
+/** One more block may count the blocks that were left out. */
 export const blocksMax = 100;
 export const structuredBytesMax = 256 * 1024;

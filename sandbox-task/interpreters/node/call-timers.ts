@@ -1,9 +1,9 @@
 /**
- * The timers that the running call set, to be cleared when it is stopped: an endless loop with a pause in it
- * goes no further, and an interval does not print into later calls.
+ * The timers of the running call, cleared when it is stopped, and the count of pending work that keeps its event loop going.
  *
- * The functions that set them are wrapped. Hooks on every asynchronous resource would see them all, and slow
- * every promise down.
+ * An endless loop with a pause in it then ends, and an interval does not print into later calls. The functions that set
+ * timers are wrapped: hooks on every asynchronous resource would slow every promise down. A listening server does not
+ * count as pending: the code wants it to stay.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
@@ -11,10 +11,10 @@ type Timer = NodeJS.Timeout | NodeJS.Immediate;
 type SetTimer = (callback: (...values: unknown[]) => void, ...more: unknown[]) => Timer;
 type Pause = (...given: unknown[]) => Promise<unknown>;
 
-/** Removes one, whatever it is. */
+/** Cancels one timer of any kind. */
 const clears = new Map<object, () => void>();
 
-/** What was set before stays. */
+/** Earlier timers stay. */
 export const beginTimers = (): void => clears.clear();
 
 export const clearTimers = (): void => {
@@ -74,7 +74,6 @@ const watchedPause =
     }
   };
 
-// FROM pending.ts: What keeps an event loop going, counted by kind: timers, sockets, child processes, requests to the disk.  A server that listens is not waited for: it is what somebody wanted to leave running.
 export type Pending = ReadonlyMap<string, number>;
 
 const servers: ReadonlySet<string> = new Set(['TCPServerWrap', 'PipeServerWrap']);

@@ -1,7 +1,8 @@
 /**
- * Evaluates code as DevTools' console does: `let`, `const` and classes outlive the call and may be declared
+ * Evaluation of code as in the console of DevTools: `let`, `const` and classes outlive the call and may be declared
  * again, and `await` may stand outside a function. `replMode` of the inspector protocol
- * (https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#method-evaluate).
+ * (https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#method-evaluate). Uncaught errors are described as
+ * Node prints them, without the frames of the interpreter.
  */
 import { type Runtime, Session } from 'node:inspector';
 import { inspect } from 'node:util';
@@ -101,7 +102,6 @@ const thrownValue = (session: Session, { objectId, value, description }: Runtime
   return taken;
 };
 
-// FROM describe-error.ts: What is printed of an error that nobody caught, as Node prints it, without the frames of our own.
 export type Failure =
   | { readonly kind: 'thrown'; readonly error: unknown }
   | { readonly kind: 'syntax'; readonly error: Error; readonly place: Place };

@@ -1,9 +1,9 @@
 /**
  * The Node interpreter of a sandbox: runs one piece of code after another in one global scope.
  *
- * It speaks frames with the runner over descriptor 3 and hides nothing from the code it runs: who writes
- * there himself lies about his own sandbox only. Output is whatever reaches descriptors 1 and 2 between two
- * marks that the runner chose. Guarantee W12 of docs/spec/sandbox.md.
+ * It speaks frames with the runner over descriptor 3 and hides nothing from the code it runs: code that
+ * writes there itself lies about its own sandbox only. Output is all that reaches descriptors 1 and 2 between two
+ * marks of the runner. Guarantee W12 of docs/spec/sandbox.md.
  */
 import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame } from '../../wire/frame.ts';

@@ -1,8 +1,10 @@
 /**
- * Module syntax for code that is evaluated as a script: `import` becomes `await import(…)`, `export` is dropped.
+ * Rewrites code that is evaluated as a script: `import` becomes `await import(…)`, `export` is dropped, and a name that an
+ * earlier call declared in another way is assigned instead.
  *
- * Every replacement keeps the lines of the code where they were. Imports happen where they stand, not first.
- * A `const` outside functions becomes a `let`: the next call may declare the name again as either.
+ * Every replacement keeps the line numbers. Imports happen where they stand, not first. A `const` outside functions
+ * becomes a `let`: the next call may declare the name again as either. V8 lets `let`, `class` and functions be declared
+ * again, but not one as the other. It says so before anything has run, so the code is tried again with an assignment.
  */
 import { deepening, type Token, tokensOf } from './tokens.ts';
 
@@ -123,7 +125,6 @@ const hasName = (tokens: readonly Token[], index: number): boolean => {
   return after?.kind === 'word' && after.text !== 'extends';
 };
 
-// FROM redeclaration.ts: Names that an earlier call declared in another way: `function f` and later `let f`, or the reverse.  V8 lets `let` and `class` be declared again, and functions, but not one as the other. It says so before anything has run, so the code can be tried again with that declaration as an assignment.
 /** The name that could not be declared, if that is what the error is about. */
 export const redeclaredName = (error: unknown): string | undefined =>
   error instanceof SyntaxError

@@ -1,8 +1,8 @@
 /**
- * Runs one piece of code to its end: its own statements, and then whatever they left to happen.
+ * Runs one piece of code to its end: its own statements, and then the work that they left pending.
  *
- * As with a script, the end is when nothing is pending any more; what earlier calls left (a timer, a server) and
- * a listening server of its own are not waited for. SIGINT and `process.exit` end the call and not the
+ * As with a script, the end is when nothing is pending any more; pending work of earlier calls (a timer, a server)
+ * and a listening server of its own are not awaited. SIGINT and `process.exit` end the call and not the
  * process: in the code's own statements they stop it where it is, in a callback by an exception. A call that is
  * stopped loses its timers, and an interrupted one has ended only when nothing of it is pending.
  */
@@ -18,7 +18,7 @@ export type Ended = {
   readonly errorLine: string | null;
 };
 
-/** How often is looked whether anything is pending, in milliseconds. */
+/** The interval of checks for pending work, in milliseconds. */
 const pollMs = 10;
 
 class ExitRequest extends Error {
@@ -28,7 +28,7 @@ class ExitRequest extends Error {
 type RunningCall = {
   readonly end: (ended: Ended) => void;
   readonly interrupt: () => void;
-  /** Whether its own statements are on the stack. */
+  /** Its own statements are on the stack. */
   isInside: boolean;
   /** When nothing at all is pending in the process. */
   onEmpty: () => void;
@@ -120,7 +120,7 @@ const untilIdle = (before: Pending, call: RunningCall): Promise<void> =>
 
 const interrupted: Ended = { exitCode: 1, errorText: 'Interrupted\n', errorLine: null };
 
-/** As Node ends a module whose top-level `await` nothing can settle any more. */
+/** The end of a module in Node whose top-level `await` nothing can settle any more. */
 const unsettled: Ended = {
   exitCode: 13,
   errorText: 'Warning: Detected unsettled top-level await\n',

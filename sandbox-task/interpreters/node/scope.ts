@@ -1,7 +1,4 @@
-/**
- * The global scope that user code finds: what `node -e` offers, `display`, and an `import` for code that is
- * no module.
- */
+/** The global scope of user code: that of `node -e`, `display`, and an `import` for code that is not a module. */
 import { builtinModules, createRequire } from 'node:module';
 import { constants, Script } from 'node:vm';
 import { displayBytesMax, type InterpreterMessage } from '../../wire/interpreter-messages.ts';
@@ -31,7 +28,7 @@ export const prepareScope = (display: Display): void => {
   process.argv.splice(1);
 };
 
-/** The loader is called experimental at its first use, to whoever reads stderr. */
+/** Node warns on stderr at the first use of the loader, which is experimental. */
 const withoutWarning = (act: () => void): void => {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
@@ -55,7 +52,6 @@ const defineLazily = (name: string, load: () => unknown): void => {
   });
 };
 
-// FROM display.ts: `display(mimeType, data)`: shows a picture (bytes, or base64 text) or a text beside the output of the call.
 export type Display = (mimeType: string, data: string | ArrayBuffer | ArrayBufferView) => void;
 
 export const createDisplay =

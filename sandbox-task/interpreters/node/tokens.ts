@@ -1,8 +1,8 @@
 /**
  * The words, strings and signs of JavaScript, as far as telling code from text and comments needs it.
  *
- * No parser: a slash after `)`, `]` or `}` counts as a division. What it gets wrong leaves code as it was, or
- * makes it a syntax error that names the line.
+ * No parser: a slash after `)`, `]` or `}` counts as a division. A wrong token leaves the code unchanged, or makes
+ * it a syntax error that names the line.
  */
 export type Token = {
   readonly kind: 'word' | 'string' | 'sign' | 'other';

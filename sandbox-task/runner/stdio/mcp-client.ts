@@ -1,4 +1,10 @@
-/** What is asked of an MCP server: its tools, page by page, or one call of a tool. */
+/**
+ * The client of one MCP server over stdio: the handshake, the list of its tools page by page, one call of a tool.
+ *
+ * The handshake is `initialize`, which servers of all revisions before 2026-07-28 need and most later ones still serve. A
+ * server of the newest revision alone refuses it with -32022 and needs no handshake: each request then names the
+ * revision (modelcontextprotocol.io/specification, versioning).
+ */
 import type { JsonObject } from '#shared/domain/json.ts';
 import { type StdioAsk, toolsMax } from '../../wire/stdio-messages.ts';
 import { isObject, type RpcAnswer, type RpcPeer, type RpcRequest, StdioError } from './rpc-peer.ts';
@@ -52,7 +58,6 @@ const readPage = (
   return { listed: tools, nextCursor };
 };
 
-// FROM handshake.ts: The handshake with an MCP server over stdio, and what every later question must carry.  It is `initialize`, which servers of all revisions before 2026-07-28 need and most later ones still serve. One that serves the newest alone refuses it with -32022 and is asked without a handshake, each question naming the revision (modelcontextprotocol.io/specification, versioning).
 export type Handshake = {
   readonly hasTools: boolean;
   /** For `_meta` of each question. */

@@ -1,8 +1,9 @@
 /**
- * The line reader: what an MCP server writes on stdout, line by line, in one buffer that has a bound.
+ * Messages of an MCP server on stdout: lines within a bound, read at a bounded rate, parsed as JSON of a bounded size.
  *
- * A line over the bound is passed over, and said. Bytes are copied into one buffer: a program that writes them
- * one at a time must not cost an object for each.
+ * A line over the bound is skipped and reported. Bytes are copied into one buffer: a program that writes them one at a time
+ * must not cost an object for each. A program that writes messages too fast is paused and waits at its full pipe. Values
+ * are counted before the JSON is parsed: `[[],[],` is three bytes a value and many times that in memory.
  */
 import type { Readable } from 'node:stream';
 
@@ -17,7 +18,7 @@ export type LineReaderOptions = {
 
 const newline = 10;
 const bufferBytesMin = 16 * 1024;
-/** A buffer that one long line made is not kept for the short ones. */
+/** A larger buffer, made for one long line, is released after it. */
 const keptBytesMax = 1_048_576;
 
 export const createLineReader = ({ bytesMax, onLine, onOverlong }: LineReaderOptions): LineReader => {
@@ -61,7 +62,6 @@ export const createLineReader = ({ bytesMax, onLine, onOverlong }: LineReaderOpt
   };
 };
 
-// FROM pacer.ts: The pacer: a program that writes more messages than anybody reads is not read for the rest of the moment, and waits at its full pipe.
 const windowMs = 100;
 /** Ten thousand a second keep one processor a little busy. */
 const messagesMax = 1000;
@@ -88,7 +88,6 @@ export const createPacer = (stream: Readable): (() => void) => {
   };
 };
 
-// FROM bounded-json.ts: JSON of a bounded number of values: `[[],[],` is three bytes a value and many times that in memory, and the runner has little.  They are counted before anything is made of them, by what stands before or between them outside strings.
 export const valuesMax = 200_000;
 
 const quote = 0x22;
@@ -116,7 +115,7 @@ const countValues = (bytes: Buffer): number => {
   return values;
 };
 
-/** Where its closing quote is: one with an even number of backslashes before it. */
+/** The index of its closing quote: one with an even number of backslashes before it. */
 const endOfString = (bytes: Buffer, start: number): number => {
   for (let at = bytes.indexOf(quote, start + 1); at >= 0; at = bytes.indexOf(quote, at + 1)) {
     let backslashes = 0;

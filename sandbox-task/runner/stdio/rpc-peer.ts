@@ -1,9 +1,8 @@
 /**
- * The JSON-RPC peer: questions to one MCP server, its answers by their ids, and a no to whatever it asks of us.
+ * The JSON-RPC peer: requests to one MCP server, its answers by their ids, and a refusal of every request it makes.
  *
- * Any order, any number of questions at once, within a bound. It pongs a ping; roots, sampling and elicitation are
- * refused, since nothing here could grant them. An answer to no question, and a notification that nobody
- * waits for, are dropped.
+ * Requests are answered in any order, concurrently within a bound. A ping is answered; roots, sampling and elicitation are
+ * refused, since nothing here could grant them. Unexpected answers and notifications are dropped.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { StdioFailure } from '../../wire/messages.ts';
@@ -26,7 +25,7 @@ export type RpcPeer = {
   readonly receive: (line: Buffer) => void;
   /** Fails what waits for an answer. */
   readonly failOpen: (cause: Error) => void;
-  /** And whatever is asked from now on; the first cause stays. */
+  /** Fails also every later request; the first cause stays. */
   readonly fail: (cause: Error) => void;
   readonly hasFailed: () => boolean;
 };
@@ -91,7 +90,7 @@ export const createRpcPeer = ({ write, onInvalid }: RpcWire): RpcPeer => {
     notify: (method, params) => void send({ method, params }),
     receive: (line) => {
       const parsed = parseBoundedJson(line);
-      // Whose answer it was cannot be known.
+      // It is unknown to which request this was the answer.
       if (parsed === 'too much')
         failOpen(new StdioError('protocol', `it wrote more than ${valuesMax} values`));
       else {
@@ -141,7 +140,6 @@ const describeProgress = ({ progress, total, message }: JsonObject): string => {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// FROM stdio-error.ts: Why an MCP server over stdio did not answer.
 export class StdioError extends Error {
   override readonly name = 'StdioError';
   readonly failure: StdioFailure;

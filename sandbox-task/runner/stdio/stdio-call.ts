@@ -1,9 +1,9 @@
 /**
- * The call of an MCP server: one question to its answer, or to the reason why there is none.
+ * The call of an MCP server: one request to its answer, or to the reason of its failure; progress in batches.
  *
- * Over its time or cancelled the MCP server is told, and lives on with what it keeps, unless it does not even answer
- * a ping within two seconds: then it is killed, as at once over a memory or process limit. A call that meets a
- * server at its start does not end that start. Guarantee W13 of docs/spec/sandbox.md.
+ * On a timeout or a cancel the request is withdrawn, and the MCP server lives on with its state, unless it does not answer
+ * a ping within two seconds: then it is killed, as it is at once over a memory or process limit. A call that finds an MCP
+ * server starting does not end that start. Guarantee W13 of docs/spec/sandbox.md.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KillCause, StdioAnswer, StdioFailure } from '../../wire/messages.ts';
@@ -25,10 +25,10 @@ export type StdioCallStart = {
   readonly checkLimits: () => void;
 };
 
-/** How long an MCP server may take to show that it lives, after a call was taken back from it. */
+/** An MCP server must answer a ping within this time after a call was withdrawn, in milliseconds. */
 const pongMsMax = 2000;
 
-/** Throws when there is no place for the MCP server. */
+/** Throws when the pool of MCP servers is full. */
 export const startStdioCall = (start: StdioCallStart, pool: StdioPool, send: Send): Call => {
   const acquired = pool.acquire(start.work.server, start.id);
   const { server } = acquired;
@@ -67,13 +67,13 @@ export const startStdioCall = (start: StdioCallStart, pool: StdioPool, send: Sen
       if (cause instanceof FileRefusal) throw cause;
       progress.close();
       start.checkLimits();
-      const gone = await isEnded;
+      const areAllEnded = await isEnded;
       send(
         failureOf(cause, {
           ...about,
           server,
           hasRun: question !== undefined && start.work.ask.type === 'call',
-          isEnded: gone,
+          isEnded: areAllEnded,
         }),
       );
     } finally {
@@ -146,7 +146,6 @@ const failureOf = (cause: unknown, { server, ...about }: Failed): StdioAnswer =>
   };
 };
 
-// FROM stdio-progress.ts: Progress of a call, as lines and in batches; what comes faster than a reader could follow is dropped.
 export type StdioProgress = { readonly push: (text: string) => void; readonly close: () => void };
 
 const batchMs = 50;

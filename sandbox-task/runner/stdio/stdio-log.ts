@@ -1,6 +1,5 @@
 /**
- * What an MCP server says beside the protocol: its stderr line by line for the sandbox's log, and its last words
- * for whoever wonders why it failed.
+ * The stderr of an MCP server: line by line for the sandbox's log, and its tail for the message of a failure.
  *
  * The values of its environment are struck out, since they may be secrets and a log is read by many. It is sent in
  * batches, of which each has a bound; what is more is counted.

@@ -1,8 +1,8 @@
 /**
- * The living MCP servers of the sandbox: one per name, as it is configured now.
+ * The pool of running MCP servers: one per name, with its current configuration.
  *
- * A changed configuration starts another; the old one ends with its last call. When all places are taken, one that
- * nobody asked for a while gives its own, and otherwise the call is refused.
+ * A changed configuration starts another one; the old one ends with its last call. A full pool evicts the MCP server
+ * that was idle longest; when none was idle long enough, the call is refused.
  */
 import type { StdioServerConfig } from '../../wire/stdio-messages.ts';
 import { markOf } from '../call-processes.ts';
@@ -32,7 +32,7 @@ type PooledServer = {
 };
 
 const serversMax = 8;
-/** How long one was not asked that gives its place to another. */
+/** An MCP server may be evicted after this idle time. */
 const idleMsMin = 300_000;
 
 export type SendLog = (server: string, text: string) => void;
@@ -91,6 +91,6 @@ export const createStdioPool = (paths: SandboxPaths, sendLog: SendLog): StdioPoo
   };
 };
 
-/** Two configurations with one key are the same, in whatever order their variables stand. */
+/** Equal configurations have equal keys, in any order of their variables. */
 const keyOf = ({ command, args, env, cwd }: StdioServerConfig): string =>
   JSON.stringify([command, args, Object.entries(env).toSorted(), cwd ?? null]);

@@ -1,8 +1,8 @@
 /**
  * The process of one MCP server: started as the user, in the workspace, spoken to in lines.
  *
- * It has the environment of all user code and its own on top. What it writes at any speed costs a bounded buffer,
- * and so does what it does not read.
+ * It has the environment of all user code and its own on top. Its output at any speed costs a bounded buffer,
+ * and so does its unread input.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -15,11 +15,11 @@ import { createLineReader, createPacer } from './message-lines.ts';
 import { StdioError } from './rpc-peer.ts';
 
 export type StdioProcess = {
-  /** False when it was not taken, because it is gone or does not read. */
+  /** False when it was not accepted: the process has ended or does not read. */
   readonly write: (line: string) => boolean;
   /** Asks it to end. */
   readonly closeInput: () => void;
-  /** In which words it ended, once its last output is read. */
+  /** A description of its end, once its last output is read. */
   readonly died: Promise<string>;
 };
 

@@ -1,8 +1,8 @@
 /**
- * One MCP server of the user, from its start to its death: what can be asked of it, and why it cannot.
+ * One MCP server of the user, from its start to its end.
  *
- * What is no message on its stdout is logged and passed over. It is ended when it does not speak; what it leaves
- * behind when it dies is killed with it.
+ * Lines of its stdout that are not messages are logged and skipped. It is ended when it does not answer the handshake;
+ * processes that it leaves behind are killed.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { killMarked } from '../call-processes.ts';
@@ -20,15 +20,15 @@ export type StdioServer = {
   /** Its processes are found by it. */
   readonly mark: number;
   readonly peer: RpcPeer;
-  /** Rejects with why it could not be started, or did not speak. */
+  /** Rejects with the reason why it could not be started, or did not answer the handshake. */
   readonly ready: Promise<Handshake>;
   /** No process of it is left. */
   readonly ended: Promise<void>;
   readonly stderrTail: StdioLogger['stderrTail'];
   readonly redact: StdioLogger['redact'];
-  /** Its calls fail with this. False when a process of it resists. */
+  /** Its calls fail with this cause. False when a process of it survives. */
   readonly kill: (cause: StdioError) => Promise<boolean>;
-  /** Asks it to end, and two seconds later no longer asks. */
+  /** Closes its input, and kills it after two seconds. */
   readonly retire: () => void;
 };
 
@@ -54,7 +54,7 @@ export const startStdioServer = (start: StdioProcessStart, logger: StdioLogger):
   };
   const launched = startStdioProcess(start, {
     onLine: peer.receive,
-    // Whose answer it was cannot be known.
+    // It is unknown to which request this was the answer.
     onOverlong: () => peer.failOpen(new StdioError('protocol', `it wrote a line over ${lineBytesMax} bytes`)),
     onStderr: logger.push,
   });

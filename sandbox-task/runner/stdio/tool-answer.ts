@@ -1,8 +1,8 @@
 /**
- * What an MCP server gave as the answer of a tool or as its list of tools, in the bounds that we pass on.
+ * The answer of a tool and the list of tools of an MCP server, within the bounds of the platform.
  *
- * Pure, and it believes nothing: texts are cut in the middle, pictures have the bounds of what code displays, and
- * what has no place in a result is named instead.
+ * Pure, and it trusts nothing: texts are cut in the middle, images have the bounds of displayed ones, and a block
+ * without a form in a result is named instead.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
@@ -26,10 +26,10 @@ export type ToolAnswer = {
   readonly isCut: boolean;
 };
 
-/** As much as is kept of a program's output. */
+/** The same bound as a program's output has. */
 const textCharactersMax = 512 * 1024;
 const wordCharactersMax = 200;
-/** What is left for another text when there is room for less is not worth it. */
+/** A text is left out when there is room for less than this. */
 const textCharactersMin = 100;
 const imageType = /^image\/[\w.+-]{1,100}$/;
 const empty = Buffer.alloc(0);
@@ -74,10 +74,10 @@ const readBlocks = (content: readonly unknown[]) => {
       leftOut += 1;
       return;
     }
-    const kept = cutMiddle(text, charactersLeft);
-    isCut ||= kept !== text;
-    charactersLeft = Math.max(0, charactersLeft - kept.length);
-    blocks.push(textBlock(kept));
+    const shown = cutMiddle(text, charactersLeft);
+    isCut ||= shown !== text;
+    charactersLeft = Math.max(0, charactersLeft - shown.length);
+    blocks.push(textBlock(shown));
   };
   const addPicture = ({ data, mimeType }: Picture): void => {
     const content = Buffer.from(data, 'base64');
@@ -107,7 +107,7 @@ const isPicture = (block: unknown): block is Picture =>
   typeof block['mimeType'] === 'string' &&
   imageType.test(block['mimeType']);
 
-/** A block that a language model cannot be given is named. */
+/** A block without a form for a language model is named. */
 const describeBlock = (block: unknown): string => {
   if (!isObject(block)) return '[a block of no known form left out]';
   const { type, text, uri, name, resource, mimeType } = block;
@@ -124,16 +124,16 @@ export type ToolList = { readonly json: Buffer; readonly leftOut: number };
 
 /** Tools without a name of use, and those over the bounds, are counted. */
 export const boundTools = (tools: readonly unknown[]): ToolList => {
-  const kept: string[] = [];
+  const listed: string[] = [];
   let bytes = 0;
   for (const tool of tools) {
     const text = isObject(tool) ? describeTool(tool) : undefined;
     const more = text === undefined ? 0 : Buffer.byteLength(text) + 1;
-    if (text === undefined || kept.length === toolsMax || bytes + more >= toolListBytesMax) continue;
+    if (text === undefined || listed.length === toolsMax || bytes + more >= toolListBytesMax) continue;
     bytes += more;
-    kept.push(text);
+    listed.push(text);
   }
-  return { json: Buffer.from(`[${kept.join(',')}]`), leftOut: tools.length - kept.length };
+  return { json: Buffer.from(`[${listed.join(',')}]`), leftOut: tools.length - listed.length };
 };
 
 const describeTool = ({ name, description, inputSchema }: JsonObject): string | undefined => {
