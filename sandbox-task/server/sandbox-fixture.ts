@@ -37,6 +37,8 @@ export type TestSandbox = {
   readonly ask: (method: string, path: string, options?: TestRequest) => Promise<TestResponse>;
   readonly callTool: (name: string, input: object) => Promise<ToolResult>;
   readonly child: ChildProcess;
+  /** The path of a Node that user code can run. */
+  readonly nodePath: string;
   /** False when user code runs as the user of the test: then the server ends only the runner. */
   readonly hasOwnUser: boolean;
   /** True when user code runs as root, which may read and write every file. */
@@ -124,6 +126,7 @@ export const startTestSandbox = async (
     open,
     ask,
     child,
+    nodePath: node,
     hasOwnUser: uid !== undefined,
     isRoot: uid === undefined && process.getuid?.() === 0,
     own: () => {

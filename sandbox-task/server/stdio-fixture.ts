@@ -174,10 +174,10 @@ export const startStdioSandbox = async (): Promise<StdioSandbox> => {
       JSON.parse((await sandbox.ask('GET', '/logs')).body.toString()).lines.map(
         ({ text }: { readonly text: string }) => text,
       ),
-    // A changed configuration ends the server of the test before: places are few.
+    // A changed configuration ends the MCP server of the previous test: the pool is small.
     node: (file, only) => ({
       name: only === undefined ? file.replace('.mjs', '') : 'node',
-      command: process.execPath,
+      command: sandbox.nodePath,
       args: [join(workspace, file)],
       ...(only === undefined ? {} : { env: { ONLY: only } }),
     }),
