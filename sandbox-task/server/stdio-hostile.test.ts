@@ -106,7 +106,7 @@ test('a server that cannot be started says why', async () => {
   expect(log).toEqual(
     expect.arrayContaining(['[python] cannot open the database', '[python] password is [hidden]']),
   );
-  expect(log).toContain('MCP server python is gone: it exited with code 9');
+  expect(log).toContain('MCP server python has ended: it exited with code 9');
   expect(log.join()).not.toMatch(/horse|staple/);
   const refused = { ...python('refuse'), env: { SECRET: 'correct horse' } };
   expect(failureOf(await call(refused, 'pid'))[1]).toContain('it refused initialize: bad key [hidden]');
