@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Item, Table } from '#shared/adapters/aws/dynamo/table.ts';
-import { platformTable } from '../local/dynamodb/platform-table.ts';
 import { start } from '../local/dynamodb/start.ts';
+import { platformTable } from '../local/dynamodb/table.ts';
 
 export type Counts = { readonly calls: Readonly<Record<string, number>>; readonly readUnits: number };
 

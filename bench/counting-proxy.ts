@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Credentials } from '../local/endpoint/keys.ts';
+import type { Credentials } from '../local/endpoint/account.ts';
 import { sign } from '../local/endpoint/signature.ts';
 
 export type CountingProxy = {

@@ -1,22 +1,23 @@
 /**
- * The functions of the program as the embedded cloud deploys them: what the compute stack is on AWS.
+ * The functions of the program as the embedded cloud deploys them: the counterpart of the compute stack on AWS.
  *
- * Each gets the variables that its own contract names, and the start is refused with one line if a value
- * is missing or bad, before anything answers.
+ * Each gets the variables that its own contract names. A missing or invalid value refuses the start with one line,
+ * before any endpoint answers.
  */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { environments, type FunctionName, readEnvironment } from '#shared/config/environment.ts';
-import type { Variables } from '#shared/config/settings.ts';
-import type { FunctionDefinition } from './lambda/function-definition.ts';
+import { operatorSettings, type Variables } from '#shared/config/settings.ts';
+import { arnOf, type FunctionDefinition } from './lambda/function.ts';
 
 export type DeployedFunctionsOptions = {
   /** The folder with one folder per function. */
   readonly folder: string;
-  /** Everything that any function may ask for by name. */
+  /** Values for all functions; each gets those that its contract names. */
   readonly variables: Variables;
-  /** `AWS_ENDPOINT_URL_*` and what else the SDKs read by themselves: every function gets them. */
+  /** `AWS_ENDPOINT_URL_*` and other variables of the SDKs: every function gets them. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** A turn hands over before it; the longest that Lambda allows when absent, in milliseconds. */
+  /** Replaces the timeout of a turn, which hands over before it. */
   readonly turnTimeoutMs?: number | undefined;
 };
 
@@ -24,25 +25,33 @@ export const functionNamed = (name: FunctionName): string => `sallyport-${name}`
 
 const secondMs = 1000;
 const minuteMs = 60_000;
-/** The longest that Lambda allows: a turn hands over before it, a stream ends with it. */
-const longestMs = 15 * minuteMs;
+/** The maximum of Lambda: a turn hands over before it, a stream ends with it. */
+const lambdaTimeoutMsMax = 15 * minuteMs;
 
 const timeouts: Readonly<Record<FunctionName, number>> = {
   authorizer: 10 * secondMs,
   socket: 29 * secondMs,
   greeter: minuteMs,
-  turn: longestMs,
-  'sandbox-link': longestMs,
+  turn: lambdaTimeoutMsMax,
+  'sandbox-link': lambdaTimeoutMsMax,
   'task-events': minuteMs,
   janitor: 5 * minuteMs,
   schedules: 5 * minuteMs,
   webhooks: 3 * minuteMs,
-  api: longestMs,
-  mcp: longestMs,
+  api: lambdaTimeoutMsMax,
+  mcp: lambdaTimeoutMsMax,
   synthetic: 5 * minuteMs,
 };
 
 const memoryMb = 512;
+
+/** `best effort` where the kernel does not enforce the limits of sandboxes. */
+export type SandboxLimits = 'enforced' | 'best effort';
+
+export const tableName = 'sallyport';
+export const workspaceBucket = 'sallyport-workspaces';
+/** Each local sandbox listens on its own address in this range. */
+const sandboxAddresses = '127.77.0.0/16';
 
 export const deployedFunctions = (options: DeployedFunctionsOptions): readonly FunctionDefinition[] =>
   (Object.keys(environments) as FunctionName[]).map((name) => ({
@@ -58,3 +67,55 @@ const environmentOf = (name: FunctionName, variables: Variables): Record<string,
   const keys = Object.keys(environments[name].shape);
   return Object.fromEntries(keys.flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])));
 };
+
+export type DeploymentValues = {
+  /** The admin token; functions get only its hash. */
+  readonly token: string;
+  readonly sandboxSecret: string;
+  /** Raw variables; only the operator's settings among them reach the functions. */
+  readonly variables: Variables;
+  readonly connectionsUrl: string;
+  readonly limits: SandboxLimits;
+};
+
+/** The variables that any function may ask for by name. */
+export const functionVariables = ({
+  token,
+  sandboxSecret,
+  variables,
+  connectionsUrl,
+  limits,
+}: DeploymentValues): Variables => ({
+  ...pick(variables, Object.keys(operatorSettings.shape)),
+  TABLE_NAME: tableName,
+  ADMIN_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+  CONNECTIONS_URL: connectionsUrl,
+  TURN_FUNCTION: functionNamed('turn'),
+  GREETER_FUNCTION: functionNamed('greeter'),
+  JANITOR_FUNCTION: functionNamed('janitor'),
+  SCHEDULES_FUNCTION: functionNamed('schedules'),
+  WEBHOOKS_FUNCTION: functionNamed('webhooks'),
+  SCHEDULE_GROUP: 'sallyport',
+  SCHEDULE_TARGET: arnOf(functionNamed('schedules')),
+  SCHEDULE_ROLE: 'arn:aws:iam::000000000000:role/sallyport-schedules',
+  SCHEDULE_DEAD_LETTERS: 'arn:aws:sqs:us-east-1:000000000000:sallyport-lost',
+  SANDBOX_LINK_FUNCTION: functionNamed('sandbox-link'),
+  DEPLOYMENT: 'local',
+  SANDBOX_CLUSTER: 'sallyport',
+  SANDBOX_TASK_PYTHON: 'sallyport-python',
+  SANDBOX_TASK_NODE: 'sallyport-node',
+  SANDBOX_SUBNETS: 'subnet-local',
+  SANDBOX_SECURITY_GROUP: 'sg-local',
+  SANDBOX_SECRET: sandboxSecret,
+  SANDBOX_ADDRESS_RANGE: sandboxAddresses,
+  SANDBOX_LIMITS: limits,
+  WORKSPACE_BUCKET: workspaceBucket,
+  PROJECT_SECRETS_PREFIX: 'sallyport/local/',
+  // One machine has no alarm that would report a failed check.
+  SYNTHETIC_CHECK: variables['SYNTHETIC_CHECK'] || 'false',
+  // All sandboxes of this machine mount one folder, so nothing is copied.
+  SHARED_VOLUME: variables['MSB_SHARED_VOLUME_PATH'] ? 'mounted' : undefined,
+});
+
+const pick = (variables: Variables, names: readonly string[]): Variables =>
+  Object.fromEntries(names.map((name) => [name, variables[name]]));

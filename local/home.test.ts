@@ -1,11 +1,10 @@
-/** Where the data folder is, what it keeps, and who may use it. */
+/** The data folder: its location, its modes, its secrets, its lock and its log. */
 import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openFunctionLog } from './function-log.ts';
-import { findHome, keepSecret, makeHome } from './home.ts';
-import { HomeInUse, lockHome } from './home-lock.ts';
+import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
+import { FolderInUse, lockFolder } from './process/folder-lock.ts';
 
 const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-home-'));
 
@@ -30,18 +29,18 @@ test('a new folder can be passed through but not looked into, and its logs are p
 
 test('a secret is made once, for the owner only', async () => {
   const home = await makeFolder();
-  const secret = await keepSecret(home, 'token', 'sp_');
+  const secret = await loadSecret(home, 'token', 'sp_');
   expect(secret).toMatch(/^sp_[0-9a-f]{64}$/);
-  expect(await keepSecret(home, 'token', 'sp_')).toBe(secret);
+  expect(await loadSecret(home, 'token', 'sp_')).toBe(secret);
   expect((await stat(join(home, 'token'))).mode & 0o777).toBe(0o600);
 });
 
 test('a folder is locked once, and is free again after the release', async () => {
   const home = await makeFolder();
-  const lock = lockHome(home);
-  expect(() => lockHome(home)).toThrow(HomeInUse);
+  const lock = lockFolder(home);
+  expect(() => lockFolder(home)).toThrow(FolderInUse);
   lock.release();
-  lockHome(home).release();
+  lockFolder(home).release();
   expect(await readdir(home)).toEqual([]);
 });
 
@@ -50,7 +49,7 @@ test.each(['', '{"pid":', '{"pid":0}', '{"pid":1,"startedAt":"before the last bo
   async (content) => {
     const home = await makeFolder();
     await writeFile(join(home, 'lock'), content);
-    lockHome(home).release();
+    lockFolder(home).release();
     expect(await readdir(home)).toEqual([]);
   },
 );

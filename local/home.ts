@@ -1,21 +1,23 @@
 /**
- * The data folder: where it is, who uses it, and the secrets it keeps.
+ * The data folder: its location, its secrets and the log of the functions.
  *
- * One process per folder, since the table and the objects in it are indexed in memory. What only the owner
- * may read is made that way, not changed afterwards.
+ * One process uses it at a time, since the table and the objects in it are indexed in memory. Files that only the owner
+ * may read are created with that mode, not changed to it afterwards.
  */
+
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { createWriteStream, existsSync, openSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { finished } from 'node:stream/promises';
 
 const ownFolder = 0o700;
-/** Sandboxes run under another user and must reach their workspaces in here; nobody else can list it. */
+/** Sandboxes run as other users and must pass through it; no other user can list it. */
 const passableFolder = 0o711;
 const ownFile = 0o600;
 
-/** `--dir`, `SALLYPORT_HOME`, `./.sallyport`, `~/.sallyport`; where neither of the last two exists, the nearer is made. */
+/** `--dir`, `SALLYPORT_HOME`, `./.sallyport`, `~/.sallyport`; if neither of the last two exists, `./.sallyport` is created. */
 export const findHome = (named: string | undefined, cwd: string, userHome: string = homedir()): string => {
   if (named !== undefined) return resolve(cwd, named);
   const candidates = [join(cwd, '.sallyport'), join(userHome, '.sallyport')];
@@ -27,12 +29,46 @@ export const makeHome = async (home: string): Promise<void> => {
   await mkdir(join(home, 'logs'), { recursive: true, mode: ownFolder });
 };
 
-/** A secret of this folder: made at the first start, the same at every later one. */
-export const keepSecret = async (home: string, name: string, prefix = ''): Promise<string> => {
+/** A secret of this folder: created at the first start and read at every later one. */
+export const loadSecret = async (home: string, name: string, prefix = ''): Promise<string> => {
   const file = join(home, name);
-  const kept = await readFile(file, 'utf8').catch(() => '');
-  if (kept.trim() !== '') return kept.trim();
+  const stored = await readFile(file, 'utf8').catch(() => '');
+  if (stored.trim() !== '') return stored.trim();
   const secret = prefix + randomBytes(32).toString('hex');
   await writeFile(file, `${secret}\n`, { mode: ownFile });
   return secret;
 };
+
+export type FunctionLog = { readonly write: (text: string) => void; readonly close: () => Promise<void> };
+
+const fileBytesMaxDefault = 10 * 1024 * 1024;
+
+/**
+ * Opens the log of the functions, which stands for their log groups: a file of bounded size. When it is full it is
+ * renamed to `<name>.1`, which replaces the one before.
+ */
+export const openFunctionLog = (file: string, fileBytesMax = fileBytesMaxDefault): FunctionLog => {
+  let stream = openStream(file);
+  let bytes = statSync(file).size;
+  const rotate = (): void => {
+    stream.end();
+    renameSync(file, `${file}.1`);
+    stream = openStream(file);
+    bytes = 0;
+  };
+  return {
+    write: (text) => {
+      if (bytes > fileBytesMax) rotate();
+      bytes += Buffer.byteLength(text);
+      stream.write(text);
+    },
+    close: async () => {
+      stream.end();
+      await finished(stream).catch(() => undefined);
+    },
+  };
+};
+
+/** Opens at once, so that there is a file to rename. A full disk must not stop the cloud, so errors drop the line. */
+const openStream = (file: string): WriteStream =>
+  createWriteStream(file, { fd: openSync(file, 'a', 0o600) }).on('error', () => undefined);

@@ -116,7 +116,7 @@ test.each([
   const program = start(file);
   expect(await exitOf(program)).toBe(1);
   expect(program.err()).toBe(
-    `${name}="${file}" is not allowed: set it to a folder that is there or can be made\n`,
+    `${name}="${file}" cannot be used: set it to a folder that exists or can be created\n`,
   );
 });
 
@@ -127,7 +127,7 @@ test('a port that is in use stops the start with one line', async () => {
   const program = run({ SALLYPORT_HOME: await makeHome(), PORT: String(port) });
   expect(await exitOf(program)).toBe(1);
   expect(program.err()).toBe(
-    `PORT=${port} is in use: stop what listens there, or set PORT to another (0 picks a free one)\n`,
+    `port ${port} is already in use: stop the program that listens there, or set PORT to another (PORT=0 picks a free one)\n`,
   );
   taken.close();
 });
@@ -138,9 +138,9 @@ test('an unknown flag is answered with the usage', async () => {
   expect(program.err()).toBe('usage: npm start [-- --dir <data folder>]\n');
 });
 
-test('a lock of a process that is gone is taken over', async () => {
+test('a lock of a process that has ended is taken over', async () => {
   const home = await makeHome();
-  const gone = spawnSync('true');
-  await writeFile(join(home, 'lock'), JSON.stringify({ pid: gone.pid, startedAt: '1' }));
+  const ended = spawnSync('true');
+  await writeFile(join(home, 'lock'), JSON.stringify({ pid: ended.pid, startedAt: '1' }));
   await untilReady(run({ SALLYPORT_HOME: home }));
 });

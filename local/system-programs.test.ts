@@ -1,4 +1,4 @@
-/** What is installed, and what is only said. */
+/** The packages that are installed, and the advice that is printed instead. */
 import { expect, test } from 'vitest';
 import { planProvision } from './system-programs.ts';
 
@@ -27,9 +27,9 @@ test('a Python outside the system folders does not count', () => {
 test.each([
   ['not root', ['/usr/bin/apt-get', '/usr/bin/python3'], false],
   ['no apt-get', ['/usr/bin/python3'], true],
-] as const)('who is %s is told how', (_title, programs, isRoot) => {
+] as const)('%s: one line says how to install it', (_title, programs, isRoot) => {
   expect(plan(programs, isRoot)).toEqual({
     kind: 'advise',
-    line: 'Sandboxes need bubblewrap: install with "sudo apt-get install bubblewrap" or the like',
+    line: 'Sandboxes need bubblewrap, and npm start installs packages only as root: run "sudo apt-get install bubblewrap", or use your system\'s package manager',
   });
 });

@@ -1,8 +1,8 @@
 /**
- * The system programs that sandboxes need: bubblewrap and a Python outside anyone's home folder.
+ * The system programs that sandboxes need: bubblewrap, and a Python outside home folders.
  *
- * As root on a Debian they are installed; otherwise one line says how. Whether a machine without them can
- * run sandboxes at all is the sandbox host's decision.
+ * As root on a Debian they are installed; otherwise one line says how. The sandbox host decides whether a machine
+ * without them can run sandboxes at all.
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -26,7 +26,7 @@ export const planProvision = ({ hasProgram, searchPath, isRoot }: Machine): Prov
     `${searchPath}${delimiter}${systemFolders}`
       .split(delimiter)
       .some((folder) => hasProgram(join(folder, name)));
-  // A Python found elsewhere on the path may live in a home folder, which a sandbox does not see.
+  // A Python elsewhere on the path may be in a home folder, which sandboxes do not see.
   const packages = [
     ...(isFound('bwrap') ? [] : ['bubblewrap']),
     ...(hasProgram('/usr/bin/python3') ? [] : ['python3']),
@@ -36,7 +36,7 @@ export const planProvision = ({ hasProgram, searchPath, isRoot }: Machine): Prov
   const names = packages.join(' and ');
   return {
     kind: 'advise',
-    line: `Sandboxes need ${names}: install with "sudo apt-get install ${packages.join(' ')}" or the like`,
+    line: `Sandboxes need ${names}, and npm start installs packages only as root: run "sudo apt-get install ${packages.join(' ')}", or use your system's package manager`,
   };
 };
 
@@ -53,7 +53,7 @@ export const inspectMachine = (searchPath: string): Machine => ({
   },
 });
 
-/** Prints what it does; a failed installation is one line, and the start goes on. */
+/** Prints its progress; a failed installation prints one line and the start goes on. */
 export const provision = async (plan: Provision, progress: (line: string) => void): Promise<void> => {
   if (plan.kind === 'advise') progress(plan.line);
   if (plan.kind !== 'install') return;
@@ -62,7 +62,7 @@ export const provision = async (plan: Provision, progress: (line: string) => voi
   const install = ['install', '-y', '-q', '--no-install-recommends', ...plan.packages];
   const isDone = (await aptGet(install)) || ((await aptGet(['update', '-q'])) && (await aptGet(install)));
   if (!isDone)
-    progress(`Could not install ${names}: run "apt-get install ${plan.packages.join(' ')}" to see why`);
+    progress(`Could not install ${names}. Run "apt-get install ${plan.packages.join(' ')}" to see why`);
 };
 
 const aptGet = (parameters: readonly string[]): Promise<boolean> =>

@@ -57,6 +57,6 @@ test('what cannot be built stops the start with the reason', async () => {
   writeFileSync(join(repository, 'web/main.ts'), 'const = ;');
   const later = new Date(Date.now() + 6000);
   utimesSync(join(repository, 'web/main.ts'), later, later);
-  await expect(build()).rejects.toThrow('the web app could not be built');
+  await expect(build()).rejects.toThrow('Building the web app failed');
   expect(built()).toHaveLength(1);
 });

@@ -1,8 +1,8 @@
 /**
  * Builds the web app when it was never built or its sources are newer, so that one command is enough after a clone.
  *
- * The build lands beside the old one and is moved over it file by file, the page last: whoever loads it meanwhile gets
- * the old one or the new one whole, even when two programs build at once. A build that fails stops the start.
+ * The build is written beside the old one and moved over it file by file, the page last: a browser that loads it during
+ * the move gets the old or the new one complete, even when two programs build at once. A failed build stops the start.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export type WebBuildOptions = {
 };
 
 const sourcesOutside = ['shared/contracts', 'shared/domain', 'package-lock.json'];
-const keptOut = new Set(['dist', 'node_modules']);
+const ignoredFolders = new Set(['dist', 'node_modules']);
 const page = 'index.html';
 
 export const webFolder = (repository: string): string => join(repository, 'web', 'dist');
@@ -38,7 +38,9 @@ const newestMs = async (path: string): Promise<number> => {
     () => ({ mtimeMs: 0, isFolder: false }),
   );
   if (!isFolder) return mtimeMs;
-  const names = (await readdir(path)).filter((name) => !keptOut.has(name) && !name.endsWith('.test.ts'));
+  const names = (await readdir(path)).filter(
+    (name) => !ignoredFolders.has(name) && !name.endsWith('.test.ts'),
+  );
   return Math.max(0, ...(await Promise.all(names.map((name) => newestMs(join(path, name))))));
 };
 
@@ -59,7 +61,7 @@ const runVite = (repository: string, outDir: string): Promise<void> =>
     const vite = join(repository, 'node_modules', 'vite', 'bin', 'vite.js');
     const config = join(repository, 'web', 'vite.config.ts');
     const parameters = [vite, 'build', '--config', config, '--outDir', outDir, '--logLevel', 'warn'];
-    // Whatever this program runs in, the app is built for use: with another word here the view library checks itself.
+    // With another value the view library would include its development checks.
     const env = { NODE_ENV: 'production' };
     const child = spawn(process.execPath, parameters, {
       cwd: repository,
@@ -71,9 +73,7 @@ const runVite = (repository: string, outDir: string): Promise<void> =>
       stream.setEncoding('utf8').on('data', (text: string) => printed.push(text));
     child.once('error', reject);
     child.once('exit', (code) =>
-      code === 0
-        ? resolve()
-        : reject(new Error(`the web app could not be built: ${printed.join('').trim()}`)),
+      code === 0 ? resolve() : reject(new Error(`Building the web app failed: ${printed.join('').trim()}`)),
     );
   });
 

@@ -14,7 +14,7 @@ import { makeWorkspaceArchive } from '#shared/adapters/aws/lambda-workspace-arch
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import type { OwnerId, WorkspaceId } from '#shared/domain/ids.ts';
-import { makeKeys } from '../../local/endpoint/keys.ts';
+import { makeKeys } from '../../local/endpoint/account.ts';
 import { type LambdaEndpoint, start } from '../../local/lambda/start.ts';
 import { type S3Endpoint, start as startS3 } from '../../local/s3/start.ts';
 

@@ -1,9 +1,8 @@
 /**
  * A WebSocket connection from its upgrade to its end: messages to `$default`, limits, `$disconnect`.
  *
- * Messages of one connection are handed to the function at once and in parallel, so they may finish in any
- * order; that is how AWS does it, and hiding it here would hide a race from the tests. A2 to A5, A8 and A10
- * in docs/spec/aws.md.
+ * The messages of one connection are sent to the function at once and in parallel, so they may finish in any order;
+ * AWS does the same, and hiding it here would hide a race from the tests. A2 to A5, A8 and A10 in docs/spec/aws.md.
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
@@ -14,11 +13,9 @@ import {
   type ConnectionTable,
   makeRequestId,
   type OpenConnection,
+  type WebSocketLimits,
 } from './connection.ts';
-import { openFrameReader } from './frame-size.ts';
-import { invokeInTime } from './invoke-in-time.ts';
-import type { WebSocketLimits } from './limits.ts';
-import { disconnectEvent, messageEvent } from './websocket-event.ts';
+import { disconnectEvent, invokeInTime, messageEvent } from './websocket-event.ts';
 
 export type AcceptedSocket = {
   readonly connection: Connection;
@@ -41,7 +38,7 @@ const closeUnsupportedData = 1003;
 const closeTooLarge = 1009;
 const closeNoStatus = 1005;
 
-export const goLive = (accepted: AcceptedSocket, options: LiveOptions): void => {
+export const serveConnection = (accepted: AcceptedSocket, options: LiveOptions): void => {
   const { connection, authorization, webSocket } = accepted;
   const { limits, table } = options;
   const goAway = (): void => webSocket.close(closeGoingAway, 'Going away');
@@ -59,7 +56,7 @@ export const goLive = (accepted: AcceptedSocket, options: LiveOptions): void => 
   };
   table.add(open);
   cutLongFrames(accepted, limits);
-  // A protocol error is followed by `close`, which says all there is to say.
+  // `close` follows a protocol error and ends the connection.
   webSocket.on('error', () => undefined);
   webSocket.on('message', (data, isBinary) => {
     if (webSocket.readyState !== webSocket.OPEN) return;
@@ -71,7 +68,7 @@ export const goLive = (accepted: AcceptedSocket, options: LiveOptions): void => 
     clearTimeout(idle);
     clearTimeout(life);
     table.remove(open.id);
-    sayGoodbye(open, { code, reason: reason.toString() }, options);
+    sendDisconnect(open, { code, reason: reason.toString() }, options);
   });
 };
 
@@ -96,28 +93,90 @@ const deliver = async (open: OpenConnection, body: string, options: LiveOptions)
     event,
     timeoutMs: options.limits.integrationMsMax,
   }).catch(() => 'refused' as const);
-  const complaint = complaintOf(answer);
-  if (complaint === undefined || open.socket.readyState !== open.socket.OPEN) return;
-  open.socket.send(JSON.stringify({ message: complaint, connectionId: open.id, requestId }));
+  const error = errorOf(answer);
+  if (error === undefined || open.socket.readyState !== open.socket.OPEN) return;
+  open.socket.send(JSON.stringify({ message: error, connectionId: open.id, requestId }));
 };
 
 type Answer = Awaited<ReturnType<typeof invokeInTime>> | 'refused';
 
-const complaintOf = (answer: Answer): string | undefined => {
+const errorOf = (answer: Answer): string | undefined => {
   if (answer === 'timed out') return 'Endpoint request timed out';
   return answer === 'refused' || answer.outcome.kind === 'failed' ? 'Internal server error' : undefined;
 };
 
-/** Best effort, as on AWS: nobody learns that it failed. */
-const sayGoodbye = (
+/** Best effort, as on AWS: a failure is not reported. */
+const sendDisconnect = (
   open: OpenConnection,
   { code, reason }: { readonly code: number; readonly reason: string },
   { functions, functionName }: LiveOptions,
 ): void => {
-  const said = reason === '' && code === closeNoStatus ? 'Client-side close frame status not set' : reason;
+  const shownReason =
+    reason === '' && code === closeNoStatus ? 'Client-side close frame status not set' : reason;
   const event = disconnectEvent(
-    { code, reason: said },
+    { code, reason: shownReason },
     { connection: open, requestId: makeRequestId(), authorization: open.authorization },
   );
   functions.invoke(functionName, JSON.stringify(event)).catch(() => undefined);
+};
+
+/**
+ * A reader of WebSocket frame headers that only looks at their lengths (RFC 6455, section 5.2).
+ *
+ * The `ws` package delivers whole messages, so it would accept a frame over 32 KB inside an allowed message.
+ * This reader sees the same bytes and reports the first frame that is too long.
+ */
+export type FrameReader = {
+  /** True as soon as one frame announces more than the limit. */
+  readonly read: (chunk: Uint8Array) => boolean;
+};
+
+const maskBit = 0x80;
+const maskBytes = 4;
+const shortLengthMax = 125;
+const length16 = 126;
+
+export const openFrameReader = (frameBytesMax: number): FrameReader => {
+  let header: number[] = [];
+  /** Bytes of mask and payload still to come. */
+  let skip = 0;
+  let isTooLong = false;
+
+  const readHeaderByte = (byte: number): void => {
+    header.push(byte);
+    const length = payloadLength(header);
+    if (length === undefined) return;
+    isTooLong ||= length > frameBytesMax;
+    skip = length + (isMasked(header) ? maskBytes : 0);
+    header = [];
+  };
+
+  return {
+    read: (chunk) => {
+      let offset = 0;
+      while (offset < chunk.length && !isTooLong) {
+        if (skip > 0) {
+          const step = Math.min(skip, chunk.length - offset);
+          skip -= step;
+          offset += step;
+        } else {
+          readHeaderByte(chunk[offset] ?? 0);
+          offset += 1;
+        }
+      }
+      return isTooLong;
+    },
+  };
+};
+
+const isMasked = (header: readonly number[]): boolean => ((header[1] ?? 0) & maskBit) !== 0;
+
+/** Undefined until all length bytes of the header are there. */
+const payloadLength = (header: readonly number[]): number | undefined => {
+  if (header.length < 2) return undefined;
+  const short = (header[1] ?? 0) & ~maskBit;
+  if (short <= shortLengthMax) return short;
+  const extended = header.slice(2);
+  if (extended.length < (short === length16 ? 2 : 8)) return undefined;
+  return extended.reduce((length, byte) => length * 256 + byte, 0);
 };

@@ -9,13 +9,14 @@ import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { mapRequest, sourceIpOf, urlOf } from './request-maps.ts';
 
-/** A route of the REST API: `/mcp`, or `/api/{proxy+}` with everything below. */
+/** A route of the REST API: `/mcp`, or `/api/{proxy+}` with every path under it. */
 export type RestRoute = { readonly resource: string; readonly functionName: string };
 
 export type RouteMatch = RestRoute & { readonly pathParameters: { readonly proxy: string } | null };
 
 const greedy = '{proxy+}';
 const stage = 'live';
+
 export const matchRoute = (routes: readonly RestRoute[], pathname: string): RouteMatch | undefined => {
   for (const route of routes) {
     if (route.resource === pathname) return { ...route, pathParameters: null };

@@ -1,7 +1,7 @@
 /**
- * Headers and query of a request in the two forms that API Gateway puts into events: last value, and all values.
+ * Headers and query of a request in the two forms of API Gateway's events: the last value, and all values.
  *
- * Header names stay as the client wrote them, so a handler that forgets that they have no case is found out here.
+ * Header names keep the client's spelling, so a handler that compares them by case fails here too.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -24,7 +24,7 @@ export const mapRequest = (request: IncomingMessage): RequestMaps => {
   };
 };
 
-/** Only the origin form of a request target counts; `*` and `http://elsewhere/` are read as `/`. */
+/** Reads only the origin form of a request target; `*` and `http://elsewhere/` become `/`. */
 export const urlOf = ({ url = '/' }: IncomingMessage): URL =>
   new URL(`http://origin${url.startsWith('/') ? url : '/'}`);
 
@@ -41,7 +41,7 @@ function* headerPairs(request: IncomingMessage): Generator<[string, string]> {
   yield ['X-Forwarded-Proto', 'http'];
 }
 
-/** No prototype: a header or parameter may be called `__proto__`. */
+/** Without a prototype: a header or parameter may be called `__proto__`. */
 const collect = (pairs: Iterable<[string, string]>): Multi => {
   const all: Multi = Object.create(null);
   for (const [name, value] of pairs) all[name] = [...(all[name] ?? []), value];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { start as startLambda } from '../lambda/start.ts';
-import type { RestLimits } from './limits.ts';
+import type { RestLimits } from './rest-integration.ts';
 import { start } from './start.ts';
 
 const opened: (() => Promise<void>)[] = [];

@@ -1,20 +1,36 @@
 /**
- * One REST request, carried to a Lambda function and its answer streamed back.
+ * The proxy integration of the REST API: invokes a Lambda function for a request and streams its answer back.
  *
- * A client that goes away does not stop the function: its stream is closed, which AWS does not do
- * (docs/spec/aws.md, "Where the embedded cloud is not AWS"), and what it still writes is dropped. A function that
- * fails before its head is 502; one that fails later can only be told by cutting the connection (A13 to A16).
+ * The answer begins with its head: status and headers as JSON, then eight NUL bytes, then the body. A function that
+ * fails before its head, or whose head does not end within 16 KB, is not JSON or has no status, is answered 502. One
+ * that fails later cuts the connection (A13 to A16). When the client disconnects the function runs on: its stream is
+ * closed, which AWS does not do (docs/spec/aws.md, "Where the embedded cloud is not AWS"), and later writes are dropped.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
  */
+
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { writePaced } from '../endpoint/paced-write.ts';
-import { readBody } from '../endpoint/request-body.ts';
+import { readBody, writePaced } from '../endpoint/http-body.ts';
+import type { Outcome } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
-import type { Outcome } from '../lambda/invocation.ts';
-import { openHeadReader } from './answer-metadata.ts';
-import type { RestLimits } from './limits.ts';
 import { makeProxyEvent, type RouteMatch } from './proxy-event.ts';
+
+/** As data, so that a test waits milliseconds instead of minutes (A14, A15). */
+export type RestLimits = {
+  readonly requestBytesMax: number;
+  readonly idleMsMax: number;
+  readonly totalMsMax: number;
+};
+
+const minuteMs = 60_000;
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html */
+export const restLimits: RestLimits = {
+  requestBytesMax: 10 * 1024 * 1024,
+  idleMsMax: 5 * minuteMs,
+  totalMsMax: 15 * minuteMs,
+};
 
 export type RestIntegration = {
   readonly functions: FunctionHost;
@@ -36,7 +52,7 @@ export const answerFromFunction = async (
   try {
     answer.end(await functions.invokeStreamed(route.functionName, payload, answer));
   } catch (cause) {
-    answer.stopClocks();
+    answer.stopTimers();
     if (!(cause instanceof AwsError)) throw cause;
     if (cause.status === 413) refuseTooLarge(response, requestId);
     else refuse(response, 502, 'Internal server error');
@@ -44,7 +60,7 @@ export const answerFromFunction = async (
   return undefined;
 };
 
-/** As the deployment's API says it: its gateway response for this case is ours (`infra/constructs/api-refusals.ts`). */
+/** The gateway response that the deployment defines for this case (`infra/constructs/api-refusals.ts`). */
 const refuseTooLarge = (response: ServerResponse, requestId: string): void => {
   const refusal = { code: 'payload_too_large', message: 'the request is too large' };
   answerRefusal(response, 413, { error: { ...refusal, suggestions: [], recoveryActions: [], requestId } });
@@ -65,19 +81,19 @@ const answerRefusal = (response: ServerResponse, status: number, body: object): 
 
 const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
   const reader = openHeadReader();
-  const giveUp = (): void => refuse(response, 504, 'Endpoint request timed out');
-  const idle = setTimeout(giveUp, limits.idleMsMax);
-  const total = setTimeout(giveUp, limits.totalMsMax);
+  const refuseLate = (): void => refuse(response, 504, 'Endpoint request timed out');
+  const idle = setTimeout(refuseLate, limits.idleMsMax);
+  const total = setTimeout(refuseLate, limits.totalMsMax);
   const abandoned = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) abandoned.abort();
   });
-  const stopClocks = (): void => {
+  const stopTimers = (): void => {
     clearTimeout(idle);
     clearTimeout(total);
   };
   return {
-    stopClocks,
+    stopTimers,
     abandoned: abandoned.signal,
     began: () => undefined,
     chunk: async (bytes: Uint8Array): Promise<void> => {
@@ -92,9 +108,72 @@ const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
       await writePaced(response, read.body);
     },
     end: (outcome: Outcome): void => {
-      stopClocks();
+      stopTimers();
       if (outcome.kind === 'finished' && response.headersSent) response.end();
       else refuse(response, 502, 'Internal server error');
     },
   };
+};
+
+type AnswerHead = { readonly status: number; readonly headers: OutgoingHttpHeaders };
+
+type HeadReader = {
+  /** Collects bytes until the head is complete, then returns the head and the first bytes of the body. */
+  readonly read: (
+    bytes: Uint8Array,
+  ) => { readonly head: AnswerHead; readonly body: Buffer } | 'incomplete' | 'malformed';
+};
+
+const delimiter = Buffer.alloc(8);
+const headBytesMax = 16 * 1024;
+const statusMin = 200;
+const statusMax = 599;
+/** Headers of one hop; the server sets its own. */
+const hopHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer']);
+
+const openHeadReader = (): HeadReader => {
+  let seen = Buffer.alloc(0);
+  return {
+    read: (bytes) => {
+      seen = Buffer.concat([seen, bytes]);
+      const end = seen.indexOf(delimiter);
+      if (end < 0) return seen.length > headBytesMax ? 'malformed' : 'incomplete';
+      const head = parseHead(seen.subarray(0, end).toString());
+      return head === undefined ? 'malformed' : { head, body: seen.subarray(end + delimiter.length) };
+    },
+  };
+};
+
+type Metadata = {
+  readonly statusCode?: unknown;
+  readonly headers?: Readonly<Record<string, unknown>> | null;
+  readonly multiValueHeaders?: Readonly<Record<string, unknown>> | null;
+  readonly cookies?: unknown;
+};
+
+const parseHead = (text: string): AnswerHead | undefined => {
+  const metadata = parseJson(text);
+  const status = Number(metadata?.statusCode);
+  if (metadata === undefined || !Number.isInteger(status) || status < statusMin || status > statusMax)
+    return undefined;
+  return { status, headers: readHeaders(metadata) };
+};
+
+const parseJson = (text: string): Metadata | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const readHeaders = ({ headers, multiValueHeaders, cookies }: Metadata): OutgoingHttpHeaders => {
+  const result: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders })) {
+    if (hopHeaders.has(name.toLowerCase())) continue;
+    result[name.toLowerCase()] = Array.isArray(value) ? value.map(String) : String(value);
+  }
+  if (Array.isArray(cookies)) result['set-cookie'] = cookies.map(String);
+  return result;
 };

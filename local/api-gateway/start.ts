@@ -1,23 +1,26 @@
 /**
  * API Gateway and CloudFront on one machine: one public origin, and the @connections endpoint beside it.
  *
- * `start` opens the endpoint whose URL functions need; `open` opens the origin, last of all, once there is
- * something behind every route. The gateway holds no state of the program, only sockets.
+ * `start` opens the endpoint whose URL the functions need; `open` opens the origin last, once every route has a
+ * function. The gateway holds sockets and no other state.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { type Listening, listen } from '../endpoint/listen.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
-import { openConnectionTable } from './connection.ts';
-import { type RestLimits, restLimits, type WebSocketLimits, webSocketLimits } from './limits.ts';
-import { goLive } from './live-connection.ts';
-import { startManagement } from './management.ts';
+import {
+  openConnectionTable,
+  stage,
+  startManagement,
+  type WebSocketLimits,
+  webSocketLimits,
+} from './connection.ts';
+import { serveConnection } from './live-connection.ts';
 import { matchRoute, type RestRoute } from './proxy-event.ts';
 import { urlOf } from './request-maps.ts';
-import { answerFromFunction } from './rest-integration.ts';
+import { answerFromFunction, type RestLimits, restLimits } from './rest-integration.ts';
 import { answerFile } from './static-files.ts';
-import { stage } from './websocket-event.ts';
 import { openUpgrade, type WebSocketRoutes } from './websocket-upgrade.ts';
 
 export type ApiGatewayOptions = {
@@ -32,10 +35,10 @@ export type ApiGatewayOptions = {
 };
 
 export type ApiGateway = {
-  /** What `@aws-sdk/client-apigatewaymanagementapi` takes as its endpoint. */
+  /** The endpoint for `@aws-sdk/client-apigatewaymanagementapi`. */
   readonly url: string;
   readonly credentials: Credentials;
-  /** Opens the public origin and answers with its URL. */
+  /** Opens the public origin and returns its URL. */
   readonly open: (port: number) => Promise<string>;
   readonly stop: () => Promise<void>;
 };
@@ -53,7 +56,7 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
     functions,
     routes: options.webSocket,
     limits: webSocket,
-    accept: (accepted) => goLive(accepted, live),
+    accept: (accepted) => serveConnection(accepted, live),
   });
   let origin: Listening | undefined;
 

@@ -1,8 +1,7 @@
 /**
  * The files of the web app, as a bucket behind CloudFront serves them.
  *
- * Only kinds of files that a browser loads exist here; anything beside them is not found. A path is resolved below the
- * folder or refused.
+ * Only file types that a browser loads are served; any other path is 404. A path never leaves the folder.
  */
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -22,7 +21,7 @@ const securityHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-/** The build puts its hashed files here, and nothing else. */
+/** Holds only files whose names have a hash of their content. */
 const hashedFolder = '/assets/';
 
 export type StaticRequest = { readonly method: string; readonly pathname: string };
@@ -59,11 +58,11 @@ const findFile = async (
   const path = decode(pathname === '/' ? '/index.html' : pathname);
   const type = path === undefined ? undefined : contentTypes[extname(path)];
   if (path === undefined || type === undefined || path.includes('\0')) return undefined;
-  // An absolute path has nothing above it, so `..` ends at the folder itself.
-  const inside = normalize(path);
-  const bytes = await readFile(join(root, inside)).catch(() => undefined);
+  // `normalize` of an absolute path cannot climb over the root, so `..` ends at the folder.
+  const normalized = normalize(path);
+  const bytes = await readFile(join(root, normalized)).catch(() => undefined);
   if (bytes === undefined) return undefined;
-  return { bytes, type, caching: inside.startsWith(hashedFolder) ? hashedFileCaching : pageCaching };
+  return { bytes, type, caching: normalized.startsWith(hashedFolder) ? hashedFileCaching : pageCaching };
 };
 
 const decode = (pathname: string): string | undefined => {

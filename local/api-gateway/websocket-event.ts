@@ -1,14 +1,17 @@
 /**
- * The events that a WebSocket API sends to functions: authorizer, `$connect`, `$default`, `$disconnect`.
+ * The events that a WebSocket API sends to functions (authorizer, `$connect`, `$default`, `$disconnect`), and their
+ * invocation.
  *
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-websocket-api-lambda-auth.html
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-websocket-api-mapping-template-reference.html
  */
+
 import type { IncomingMessage } from 'node:http';
-import type { Authorization, Connection } from './connection.ts';
+import type { Buffered } from '../lambda/function.ts';
+import type { FunctionHost } from '../lambda/function-host.ts';
+import { type Authorization, type Connection, stage } from './connection.ts';
 import { mapRequest } from './request-maps.ts';
 
-export const stage = 'ws';
 const apiId = 'local';
 const methodArn = `arn:aws:execute-api:us-east-1:000000000000:${apiId}/${stage}/$connect`;
 
@@ -53,7 +56,7 @@ export const disconnectEvent = ({ code, reason }: Closing, context: RouteContext
   isBase64Encoded: false,
 });
 
-/** A handshake without a query has no query fields at all, unlike a REST event, where they are null. */
+/** The event of a handshake without a query has no query fields; in a REST event they are null. */
 const handshakeMaps = (request: IncomingMessage) => {
   const { headers, multiValueHeaders, queryStringParameters, multiValueQueryStringParameters } =
     mapRequest(request);
@@ -80,4 +83,20 @@ const requestContext = ({ connection, requestId, authorization }: RouteContext, 
     connectionId: connection.id,
     apiId,
   };
+};
+
+export type TimedInvocation = { readonly name: string; readonly event: unknown; readonly timeoutMs: number };
+
+/** Invokes a function and waits 29 seconds for its result. The function itself runs on after them, as on AWS. */
+export const invokeInTime = async (
+  functions: FunctionHost,
+  { name, event, timeoutMs }: TimedInvocation,
+): Promise<Buffered | 'timed out'> => {
+  const { promise, resolve } = Promise.withResolvers<'timed out'>();
+  const timer = setTimeout(() => resolve('timed out'), timeoutMs);
+  try {
+    return await Promise.race([functions.invoke(name, JSON.stringify(event)), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 };

@@ -1,22 +1,28 @@
 /**
- * The way of a WebSocket client in: authorizer, `$connect`, and only then the upgrade.
+ * The handshake of a WebSocket client: the authorizer, then `$connect`, then the upgrade.
  *
- * A refusal at either step is a plain HTTP answer. The subprotocol is the one that the `$connect` function
- * names in its answer; without one none is agreed on, whatever the client offered (A7).
+ * A refusal at either step is a plain HTTP answer. The subprotocol is the one that the `$connect` function returns;
+ * without one no subprotocol is agreed on, whatever the client offered (A7). The authorizer's policy is read as API
+ * Gateway reads it: an explicit Deny beats any Allow; the policy must cover the `$connect` ARN; context values are
+ * scalars and arrive as strings. A function that throws `Unauthorized` is 401, any other failure of it 500 (A6).
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-output.html
  */
-import type { IncomingMessage } from 'node:http';
-import { STATUS_CODES } from 'node:http';
+
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import type { Buffered } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
-import type { Buffered } from '../lambda/invocation.ts';
-import { readVerdict } from './authorizer.ts';
-import { type Authorization, type Connection, makeConnectionId, makeRequestId } from './connection.ts';
-import { invokeInTime } from './invoke-in-time.ts';
-import type { WebSocketLimits } from './limits.ts';
+import {
+  type Authorization,
+  type Connection,
+  makeConnectionId,
+  makeRequestId,
+  type WebSocketLimits,
+} from './connection.ts';
 import type { AcceptedSocket } from './live-connection.ts';
 import { sourceIpOf } from './request-maps.ts';
-import { authorizerEvent, connectEvent, disconnectEvent } from './websocket-event.ts';
+import { authorizerEvent, connectEvent, disconnectEvent, invokeInTime } from './websocket-event.ts';
 
 export type WebSocketRoutes = { readonly authorizer?: string; readonly functionName: string };
 
@@ -52,7 +58,7 @@ export const openUpgrade = (options: UpgradeOptions): ((handshake: Handshake) =>
     socket.on('error', () => socket.destroy());
     const connection = describeConnection(request);
     const requestId = makeRequestId();
-    const entry = await enter(request, { connection, requestId }, options).catch(() =>
+    const entry = await authorize(request, { connection, requestId }, options).catch(() =>
       refused(internalError),
     );
     if (entry.kind === 'refused') {
@@ -61,7 +67,7 @@ export const openUpgrade = (options: UpgradeOptions): ((handshake: Handshake) =>
     }
     const { authorization, protocol } = entry;
     if (socket.destroyed) {
-      leaveUnseen(options, { connection, requestId, authorization });
+      disconnectUnopened(options, { connection, requestId, authorization });
       return;
     }
     if (protocol !== undefined) agreed.set(request, protocol);
@@ -70,7 +76,7 @@ export const openUpgrade = (options: UpgradeOptions): ((handshake: Handshake) =>
       isOpen = true;
       options.accept({ connection, authorization, webSocket, stream: socket });
     });
-    if (!isOpen) leaveUnseen(options, { connection, requestId, authorization });
+    if (!isOpen) disconnectUnopened(options, { connection, requestId, authorization });
   };
 };
 
@@ -83,7 +89,11 @@ const describeConnection = (request: IncomingMessage): Connection => ({
 
 type Context = { readonly connection: Connection; readonly requestId: string };
 
-const enter = async (request: IncomingMessage, context: Context, options: UpgradeOptions): Promise<Entry> => {
+const authorize = async (
+  request: IncomingMessage,
+  context: Context,
+  options: UpgradeOptions,
+): Promise<Entry> => {
   const { functions, routes, limits } = options;
   let authorization: Authorization | undefined;
   if (routes.authorizer !== undefined) {
@@ -94,9 +104,9 @@ const enter = async (request: IncomingMessage, context: Context, options: Upgrad
       timeoutMs: limits.integrationMsMax,
     });
     if (answer === 'timed out') return refused(internalError);
-    const verdict = readVerdict(answer, event.methodArn);
-    if (verdict.kind === 'refused') return refused(verdict);
-    authorization = verdict.authorization;
+    const result = readAuthorization(answer, event.methodArn);
+    if (result.kind === 'refused') return refused(result);
+    authorization = result.authorization;
   }
   const event = connectEvent(request, { ...context, authorization });
   const answer = await invokeInTime(functions, {
@@ -124,8 +134,8 @@ const readConnectAnswer = (
   return { kind: 'allowed', authorization, protocol: headerOf(answer, 'sec-websocket-protocol') };
 };
 
-const headerOf = (answer: ConnectAnswer | null, wanted: string): string | undefined => {
-  const value = Object.entries(answer?.headers ?? {}).find(([name]) => name.toLowerCase() === wanted)?.[1];
+const headerOf = (answer: ConnectAnswer | null, header: string): string | undefined => {
+  const value = Object.entries(answer?.headers ?? {}).find(([name]) => name.toLowerCase() === header)?.[1];
   return value === undefined ? undefined : String(value);
 };
 
@@ -150,11 +160,65 @@ const refuse = (
   );
 };
 
-/** The client left while `$connect` ran, or what it sent is no handshake: the function has let it in, so it is told that it is gone. */
-const leaveUnseen = (
+/** The client left while `$connect` ran, or its request is no handshake: the function admitted it, so it gets the `$disconnect`. */
+const disconnectUnopened = (
   { functions, routes }: UpgradeOptions,
   context: Context & { readonly authorization: Authorization | undefined },
 ): void => {
   const event = disconnectEvent({ code: 1006, reason: 'Connection closed before the handshake' }, context);
   functions.invoke(routes.functionName, JSON.stringify(event)).catch(() => undefined);
 };
+
+type AuthorizerResult =
+  | { readonly kind: 'allowed'; readonly authorization: Authorization }
+  | { readonly kind: 'refused'; readonly status: 401 | 403 | 500; readonly message: string };
+
+type Statement = { readonly Effect?: unknown; readonly Action?: unknown; readonly Resource?: unknown };
+type Answer = {
+  readonly principalId?: unknown;
+  readonly policyDocument?: { readonly Statement?: readonly Statement[] | Statement };
+  readonly context?: Readonly<Record<string, unknown>> | null;
+};
+
+const failure: AuthorizerResult = { kind: 'refused', status: 500, message: 'Internal server error' };
+const unauthorized: AuthorizerResult = { kind: 'refused', status: 401, message: 'Unauthorized' };
+const deniedImplicitly: AuthorizerResult = {
+  kind: 'refused',
+  status: 403,
+  message: 'User is not authorized to access this resource',
+};
+const deniedExplicitly: AuthorizerResult = {
+  kind: 'refused',
+  status: 403,
+  message: 'User is not authorized to access this resource with an explicit deny',
+};
+
+const readAuthorization = ({ outcome, payload }: Buffered, methodArn: string): AuthorizerResult => {
+  if (outcome.kind === 'failed')
+    return outcome.error.errorMessage === 'Unauthorized' ? unauthorized : failure;
+  const answer = JSON.parse(payload) as Answer | null;
+  const statements = [answer?.policyDocument?.Statement ?? []].flat().filter((one) => covers(one, methodArn));
+  if (answer === null || typeof answer.principalId !== 'string') return failure;
+  if (statements.some(({ Effect }) => Effect === 'Deny')) return deniedExplicitly;
+  if (!statements.some(({ Effect }) => Effect === 'Allow')) return deniedImplicitly;
+  const context = Object.entries(answer.context ?? {});
+  if (context.some(([, value]) => typeof value === 'object')) return failure;
+  return {
+    kind: 'allowed',
+    authorization: {
+      principalId: answer.principalId,
+      ...Object.fromEntries(context.map(([name, value]) => [name, String(value)])),
+    },
+  };
+};
+
+const covers = ({ Action, Resource }: Statement, methodArn: string): boolean =>
+  matches(Action, 'execute-api:Invoke') && matches(Resource, methodArn);
+
+const matches = (patterns: unknown, subject: string): boolean =>
+  [patterns].flat().some((pattern) => typeof pattern === 'string' && wildcard(pattern).test(subject));
+
+const wildcard = (pattern: string): RegExp =>
+  new RegExp(`^${pattern.split('*').map(escapeForRegExp).join('.*')}$`);
+
+const escapeForRegExp = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');

@@ -17,7 +17,7 @@ import {
 import { afterAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { start as startLambda } from '../lambda/start.ts';
-import type { WebSocketLimits } from './limits.ts';
+import type { WebSocketLimits } from './connection.ts';
 import { start } from './start.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
@@ -163,7 +163,7 @@ test('A6: a message reaches $default with what the authorizer said', async () =>
       stage: 'ws',
       connectionId: idOf(gateway),
       identity: { sourceIp: '127.0.0.1' },
-      authorizer: { principalId: 'somebody', scope: 'admin', level: '7' },
+      authorizer: { principalId: 'tester', scope: 'admin', level: '7' },
     },
   });
   expect(gateway.seen('CONNECT')[0]).toMatchObject({ queryStringParameters: { a: '1' } });
@@ -180,7 +180,7 @@ test('A6: an explicit deny of the authorizer is 403', async () => {
 
 test('A6: an authorizer that throws Unauthorized is 401, one that fails otherwise 500', async () => {
   const { url } = await open();
-  expect(await refusal(`${url}/ws?as=nobody`)).toMatchObject({
+  expect(await refusal(`${url}/ws?as=unauthorized`)).toMatchObject({
     status: 401,
     body: { message: 'Unauthorized' },
   });
@@ -212,7 +212,7 @@ test('A7: an offered subprotocol that $connect does not echo is not agreed on', 
   await expect(connect(`${url}/ws`, ['sallyport.v1'])).rejects.toThrow('Server sent no subprotocol');
 });
 
-test('A1: a post before $connect has returned finds nobody, and one after it arrives', async () => {
+test('A1: a post before $connect has returned is 410, and one after it arrives', async () => {
   const gateway = await open();
   const gate = join(gateway.folder, 'gate-of-a-post');
   const connecting = connect(`${gateway.url}/ws?hold=${encodeURIComponent(gate)}`);

@@ -1,23 +1,23 @@
 /**
- * HTTP to dynoxide over sockets that are kept open: a request at a time on each, and no more of them than the limit.
+ * A pool of HTTP connections to dynoxide, with one request at a time on each.
  *
  * The general client of Node.js costs as much as the call itself. This one writes head and body at once and reads
- * answers that say their length, as dynoxide's do; anything else ends the connection and fails the request.
+ * answers with a Content-Length, as dynoxide sends them; anything else closes the connection and fails the request.
  */
 import type { Socket } from 'node:net';
 
-export type Answered = {
+export type DynoxideResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 };
 
 export type Connections = {
-  readonly ask: (head: string, body: Buffer) => Promise<Answered>;
+  readonly send: (head: string, body: Buffer) => Promise<DynoxideResponse>;
   readonly close: () => void;
 };
 
-/** SQLite writes one at a time; a request that waits for a connection waits no longer than it would there. */
+/** SQLite writes one at a time, so a request waits for a connection no longer than it would wait there. */
 const connectionsMax = 32;
 const headBytesMax = 16 * 1024;
 const headEnd = Buffer.from('\r\n\r\n');
@@ -40,7 +40,7 @@ export const openConnections = (connect: () => Promise<Socket>): Connections => 
         if (index >= 0) free.splice(index, 1);
         waiting.shift()?.(open());
       });
-      // The request that is under way hears of it, too; between two it only ends the connection.
+      // A running request learns of it from `close`.
       socket.on('error', () => socket.destroy());
       return socket;
     } catch (cause) {
@@ -48,7 +48,7 @@ export const openConnections = (connect: () => Promise<Socket>): Connections => 
       throw cause;
     }
   };
-  const take = (): Socket | Promise<Socket> => {
+  const acquire = (): Socket | Promise<Socket> => {
     const socket = free.pop();
     if (socket !== undefined) return socket;
     return opened < connectionsMax
@@ -57,7 +57,7 @@ export const openConnections = (connect: () => Promise<Socket>): Connections => 
           waiting.push((next) => void next.then(resolve, reject));
         });
   };
-  const giveBack = (socket: Socket): void => {
+  const release = (socket: Socket): void => {
     if (socket.destroyed) return;
     const next = waiting.shift();
     if (next === undefined) free.push(socket);
@@ -65,10 +65,10 @@ export const openConnections = (connect: () => Promise<Socket>): Connections => 
   };
 
   return {
-    ask: async (head, body) => {
-      const socket = await take();
+    send: async (head, body) => {
+      const socket = await acquire();
       const answer = await exchange(socket, head, body);
-      giveBack(socket);
+      release(socket);
       return answer;
     },
     close: () => {
@@ -77,18 +77,18 @@ export const openConnections = (connect: () => Promise<Socket>): Connections => 
   };
 };
 
-const exchange = (socket: Socket, head: string, body: Buffer): Promise<Answered> =>
+const exchange = (socket: Socket, head: string, body: Buffer): Promise<DynoxideResponse> =>
   new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
     const settle = (): void => {
-      socket.off('data', take);
-      socket.off('close', broken);
+      socket.off('data', read);
+      socket.off('close', onClose);
     };
-    const broken = (): void => {
+    const onClose = (): void => {
       settle();
       reject(new Error('dynoxide closed the connection'));
     };
-    const take = (chunk: Buffer): void => {
+    const read = (chunk: Buffer): void => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       try {
         const answer = parseAnswer(received);
@@ -101,8 +101,8 @@ const exchange = (socket: Socket, head: string, body: Buffer): Promise<Answered>
         reject(cause);
       }
     };
-    socket.on('data', take);
-    socket.once('close', broken);
+    socket.on('data', read);
+    socket.once('close', onClose);
     socket.cork();
     socket.write(head, 'latin1');
     socket.write(body);
@@ -110,10 +110,10 @@ const exchange = (socket: Socket, head: string, body: Buffer): Promise<Answered>
   });
 
 /** Undefined while a part is missing. */
-const parseAnswer = (received: Buffer): Answered | undefined => {
+const parseAnswer = (received: Buffer): DynoxideResponse | undefined => {
   const end = received.indexOf(headEnd);
   if (end < 0) {
-    if (received.length > headBytesMax) throw new Error('the head of an answer of dynoxide is too long');
+    if (received.length > headBytesMax) throw new Error('dynoxide sent a response head that is too long');
     return undefined;
   }
   const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
@@ -125,9 +125,9 @@ const parseAnswer = (received: Buffer): Answered | undefined => {
   }
   const length = Number(headers['content-length']);
   if (status === undefined || !Number.isSafeInteger(length))
-    throw new Error('an answer of dynoxide does not say its length');
+    throw new Error('dynoxide sent a response without Content-Length');
   const body = received.subarray(end + headEnd.length);
   if (body.length < length) return undefined;
-  if (body.length > length) throw new Error('dynoxide answered more than was asked');
+  if (body.length > length) throw new Error('dynoxide sent more than its Content-Length');
   return { status: Number(status), headers, body };
 };

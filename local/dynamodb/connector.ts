@@ -1,15 +1,19 @@
 /**
- * The program that shares dynoxide's network: starts it, opens connections to it, and passes the sockets to its parent.
+ * The program inside dynoxide's network namespace: starts dynoxide, connects to it and passes the sockets to its parent.
  *
- * A socket stays in the namespace that it was made in, whichever process holds it. When dynoxide ends, this ends; when
- * the parent has ended, it stops dynoxide and ends too.
+ * A socket stays in the namespace in which it was made, whichever process holds it. When dynoxide ends, this program
+ * ends; when the parent has ended, it stops dynoxide and ends too.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FromConnector, ToConnector } from './connector-messages.ts';
 
-/** No other program listens in this network. */
+/** A `connected` message carries the socket. */
+export type ToConnector = { readonly type: 'connect' } | { readonly type: 'stop' };
+
+export type FromConnector = { readonly type: 'connected' } | { readonly type: 'failed' };
+
+/** No other program listens in this namespace. */
 const port = 8000;
 const triesMax = 2500;
 const pauseMs = 4;
@@ -30,14 +34,14 @@ server.once('error', end);
 
 const open = (): Promise<Socket | undefined> =>
   new Promise((resolve) => {
-    // Paused: until the parent has it for good this process would read, and drop, the first answer.
+    // Paused: before the parent owns it, this process would read and drop the first answer.
     const socket = connect({ port, host, noDelay: true }).pause();
     socket.once('connect', () => resolve(socket));
     socket.once('error', () => resolve(undefined));
   });
 
-/** At the start it does not listen yet. */
-const openPatiently = async (): Promise<Socket | undefined> => {
+/** Retries, since dynoxide does not listen yet when it has just started. */
+const openWithRetry = async (): Promise<Socket | undefined> => {
   for (let tries = 0; tries < triesMax && !isOver; tries += 1) {
     const socket = await open();
     if (socket !== undefined) return socket;
@@ -46,10 +50,10 @@ const openPatiently = async (): Promise<Socket | undefined> => {
   return undefined;
 };
 
-/** One after the other: the answers come in the order of the questions. */
+/** In sequence, so that the answers have the order of the requests. */
 let last: Promise<void> = Promise.resolve();
 const answer = async (): Promise<void> => {
-  const socket = await openPatiently();
+  const socket = await openWithRetry();
   const message: FromConnector = { type: socket === undefined ? 'failed' : 'connected' };
   await new Promise<void>((resolve) => {
     process.send?.(message, socket, {}, () => resolve());

@@ -1,23 +1,24 @@
 /**
- * The dynoxide process: a DynamoDB server in one binary, on a SQLite file, in a network of its own.
+ * The dynoxide process: a DynamoDB server in one binary, on a SQLite file, in its own network namespace.
  *
- * It listens on TCP, answers the preflight of any web page and believes any signature, so nothing but its front may
- * reach it: its loopback is in a network namespace that no other program is in. A connector beside it opens connections
- * there and passes the open sockets here, so a request takes no detour.
- * It comes from npm for linux-x64 only. Elsewhere the start is refused with the variable that names another
- * DynamoDB, instead of a half-working replacement.
+ * It listens on TCP, answers the preflight of any web page and accepts any signature, so only our endpoint may reach
+ * it. Its loopback is in a namespace that no other program shares. A connector beside it opens connections there and
+ * passes the open sockets to this process, so requests take no detour.
+ * The namespace is made by bubblewrap, which the sandboxes need anyway, or by `unshare` and `ip`. Without either the
+ * start is refused: a table that any web page may write is worse than none. The binary comes from npm for linux-x64
+ * only; elsewhere the start is refused with the variable that names another DynamoDB.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startTiedChild, type TiedChild } from '../endpoint/tied-child.ts';
-import type { FromConnector, ToConnector } from './connector-messages.ts';
-import { inOwnNetwork } from './own-network.ts';
+import { startTiedChild, type TiedChild } from '../process/tied-child.ts';
+import type { FromConnector, ToConnector } from './connector.ts';
 
 export type Dynoxide = {
-  /** A connection to it, which belongs to the caller. */
+  /** Opens a connection, which belongs to the caller. */
   readonly connect: () => Promise<Socket>;
   readonly stop: () => Promise<void>;
 };
@@ -32,16 +33,16 @@ export const startDynoxide = async (folder: string): Promise<Dynoxide> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const database = join(folder, 'dynamodb.sqlite');
   const [program, ...parameters] = inOwnNetwork([process.execPath, connector, binary, database]);
-  const child = startTiedChild(program, parameters, { isHeard: true });
-  const waiting = openConnections(child);
+  const child = startTiedChild(program, parameters, { hasMessages: true });
+  const pending = openConnections(child);
   const stop = (): Promise<void> => stopInOrder(child);
   try {
-    (await within(waiting.connect(), startTimeoutMs)).destroy();
+    (await within(pending.connect(), startTimeoutMs)).destroy();
   } catch (cause) {
     await stop();
-    throw new Error(`dynoxide did not start: ${child.complaint() || 'no answer'}`, { cause });
+    throw new Error(`dynoxide did not start: ${child.errorOutput() || 'no answer'}`, { cause });
   }
-  return { connect: () => within(waiting.connect(), connectTimeoutMs), stop };
+  return { connect: () => within(pending.connect(), connectTimeoutMs), stop };
 };
 
 const findBinary = (): string => {
@@ -50,21 +51,24 @@ const findBinary = (): string => {
     return join(dirname(manifest), 'dynoxide');
   } catch (cause) {
     throw new Error(
-      'no DynamoDB server for this platform: set AWS_ENDPOINT_URL_DYNAMODB to one (DynamoDB Local, for example)',
+      'no DynamoDB server is bundled for this platform: set AWS_ENDPOINT_URL_DYNAMODB to one, for example DynamoDB Local',
       { cause },
     );
   }
 };
 
-type Waiting = { readonly resolve: (socket: Socket) => void; readonly reject: (error: Error) => void };
+type PendingConnection = {
+  readonly resolve: (socket: Socket) => void;
+  readonly reject: (error: Error) => void;
+};
 
-/** The connector answers in the order in which it was asked. */
+/** The connector answers in the order of the requests. */
 const openConnections = (child: TiedChild) => {
-  const waiting: Waiting[] = [];
+  const pending: PendingConnection[] = [];
   let isOver = false;
-  child.listen((message, handle) => {
+  child.onMessage((message, handle) => {
     const { type } = message as FromConnector;
-    const next = waiting.shift();
+    const next = pending.shift();
     if (type === 'connected' && handle !== undefined) {
       if (next === undefined) (handle as Socket).destroy();
       else next.resolve(handle as Socket);
@@ -72,14 +76,14 @@ const openConnections = (child: TiedChild) => {
   });
   void child.exited.then(() => {
     isOver = true;
-    for (const { reject } of waiting.splice(0)) reject(new Error('dynoxide has ended'));
+    for (const { reject } of pending.splice(0)) reject(new Error('dynoxide has ended'));
   });
   return {
     connect: (): Promise<Socket> =>
       new Promise((resolve, reject) => {
         if (isOver) return reject(new Error('dynoxide has ended'));
-        waiting.push({ resolve, reject });
-        child.tell({ type: 'connect' } satisfies ToConnector);
+        pending.push({ resolve, reject });
+        child.send({ type: 'connect' } satisfies ToConnector);
         return undefined;
       }),
   };
@@ -98,9 +102,34 @@ const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** It closes its file before it ends; if that takes too long, it is killed with its namespace. */
+/** Lets it close its file; after the timeout it is killed with its namespace. */
 const stopInOrder = async (child: TiedChild): Promise<void> => {
-  child.tell({ type: 'stop' } satisfies ToConnector);
+  child.send({ type: 'stop' } satisfies ToConnector);
   await within(child.exited, stopTimeoutMs).catch(() => undefined);
   await child.stop();
 };
+
+type Command = readonly [string, ...string[]];
+
+const bubblewrap: Command = [
+  ...(['bwrap', '--unshare-net', '--unshare-pid', '--die-with-parent'] as const),
+  ...['--dev-bind', '/', '/', '--'],
+];
+
+const unshare: Command = [
+  ...(['unshare', '--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--'] as const),
+  ...['sh', '-c', 'ip link set lo up && exec "$@"', 'sh'],
+];
+
+const inOwnNetwork = (command: Command, wrappers: readonly Command[] = [bubblewrap, unshare]): Command => {
+  const wrapper = wrappers.find(isUsable);
+  if (wrapper === undefined)
+    throw new Error(
+      'the local DynamoDB needs a network namespace: install bubblewrap ("sudo apt-get install bubblewrap") and ' +
+        'allow unprivileged user namespaces, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB',
+    );
+  return [...wrapper, ...command];
+};
+
+const isUsable = ([program, ...parameters]: Command): boolean =>
+  spawnSync(program, [...parameters, 'true'], { stdio: 'ignore' }).status === 0;

@@ -1,9 +1,9 @@
 /**
- * The expiry of items, which DynamoDB does by itself within days and dynoxide does not do at all (A24).
+ * The deletion of expired items, which DynamoDB does within days and dynoxide does not do (A24).
  *
- * This is the one scan of the program. A scan is right here, and only here: DynamoDB's own process reads
- * every partition too, it costs no request units, and no index may exist only for the emulator's sake.
- * The condition on the delete protects an item that was renewed after it was read.
+ * This is the one scan of the program, and the right place for one: DynamoDB's own process reads every partition too,
+ * it costs no request units, and no index should exist for the emulator alone. The condition on the delete protects an
+ * item that was renewed after it was read.
  */
 import {
   type AttributeValue,
@@ -63,7 +63,7 @@ export const sweepExpired = async (
         ExpressionAttributeNames: expired.names,
         ExpressionAttributeValues: expired.values,
       });
-      await client.send(command).catch(forgiveRenewal);
+      await client.send(command).catch(ignoreRenewal);
     }
   }
 };
@@ -73,6 +73,6 @@ type Item = Record<string, AttributeValue>;
 const pick = (item: Item, names: readonly string[]): Item =>
   Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
 
-const forgiveRenewal = (cause: unknown): void => {
+const ignoreRenewal = (cause: unknown): void => {
   if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
 };

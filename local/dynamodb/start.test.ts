@@ -13,11 +13,11 @@ import {
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, test, vi } from 'vitest';
-import { startTiedChild } from '../endpoint/tied-child.ts';
-import type { OtherDynamoDb } from './behind.ts';
+import { startTiedChild } from '../process/tied-child.ts';
 import { startDynoxide } from './dynoxide.ts';
 import { sweepExpired } from './expiry-sweep.ts';
 import { start } from './start.ts';
+import type { OtherDynamoDb } from './upstream.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
 const patience = { timeout: 10_000 };
@@ -49,8 +49,8 @@ const table: CreateTableCommandInput = {
 
 const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-dynamodb-'));
 
-const open = async (folder: string, wanted = table, other?: OtherDynamoDb) => {
-  const server = await start({ folder, table: wanted, expiryAttribute: 'ttl', other });
+const open = async (folder: string, definition = table, other?: OtherDynamoDb) => {
+  const server = await start({ folder, table: definition, expiryAttribute: 'ttl', other });
   const client = new DynamoDBClient({
     endpoint: server.url,
     region: 'us-east-1',
@@ -93,7 +93,7 @@ test('a table of another shape is refused instead of used', async () => {
   await (await open(folder)).stop();
   const { GlobalSecondaryIndexes: _, ...other } = table;
   await expect(open(folder, other)).rejects.toThrow(
-    'table sallyport has other keys or indexes: pk+sk due(duePk), wanted pk+sk',
+    'table sallyport has other keys or indexes: pk+sk due(duePk), expected pk+sk',
   );
 });
 

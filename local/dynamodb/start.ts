@@ -1,21 +1,23 @@
 /**
- * DynamoDB on one machine: dynoxide on a data folder, or whatever endpoint the caller names.
+ * DynamoDB on one machine: the endpoint of the functions, in front of dynoxide or another DynamoDB.
  *
- * It makes the one table if it is missing and sweeps expired items. No caller sees which server answers:
- * the returned URL is that of a front which answers the keys of this start alone.
+ * It checks the signature of each caller, since dynoxide accepts any, and forwards the request. It creates the one
+ * table if it is missing and deletes expired items.
  */
+import type { ServerResponse } from 'node:http';
 import { type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
-import { region } from '../lambda/function-definition.ts';
-import { type OtherDynamoDb, openDynoxide, openOther } from './behind.ts';
-import { ensureTable } from './ensure-table.ts';
+import { type Credentials, type Keys, makeKeys, region } from '../endpoint/account.ts';
+import { AwsError } from '../endpoint/aws-error.ts';
+import { readBody } from '../endpoint/http-body.ts';
+import { type Listening, listenSigned } from '../endpoint/listen.ts';
 import { startSweep } from './expiry-sweep.ts';
-import { openFront } from './front.ts';
+import { ensureTable } from './table.ts';
+import { type OtherDynamoDb, openDynoxide, openOther, type TableAnswer, type Upstream } from './upstream.ts';
 
 export type DynamoDbOptions = {
   readonly folder: string;
   readonly table: CreateTableCommandInput;
-  /** The attribute that holds the time of expiry, in epoch seconds. */
+  /** The attribute with the time of expiry, in epoch seconds. */
   readonly expiryAttribute: string;
   /** Another DynamoDB to use instead of starting one. */
   readonly other?: OtherDynamoDb | undefined;
@@ -34,11 +36,11 @@ const sweepIntervalMsDefault = 60_000;
 export const start = async (options: DynamoDbOptions): Promise<DynamoDbEndpoint> => {
   const { other, keys = makeKeys() } = options;
   await using starting = new AsyncDisposableStack();
-  const behind = other === undefined ? await openDynoxide(options.folder, starting) : openOther(other);
-  const front = await openFront(behind, keys);
-  starting.defer(front.stop);
+  const upstream = other === undefined ? await openDynoxide(options.folder, starting) : openOther(other);
+  const endpoint = await openEndpoint(upstream, keys);
+  starting.defer(endpoint.stop);
   const credentials = keys.issue('local');
-  const client = new DynamoDBClient({ endpoint: front.url, region, credentials });
+  const client = new DynamoDBClient({ endpoint: endpoint.url, region, credentials });
   starting.defer(() => client.destroy());
   await ensureTable(client, options.table, options.expiryAttribute);
   const sweep = startSweep(client, {
@@ -48,5 +50,33 @@ export const start = async (options: DynamoDbOptions): Promise<DynamoDbEndpoint>
   });
   starting.defer(sweep.stop);
   const running = starting.move();
-  return { url: front.url, credentials, stop: () => running.disposeAsync() };
+  return { url: endpoint.url, credentials, stop: () => running.disposeAsync() };
+};
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html: 16 MB in one batch, and room for its JSON. */
+const bodyBytesMax = 24 * 1024 * 1024;
+
+const openEndpoint = (upstream: Upstream, keys: Keys): Promise<Listening> =>
+  listenSigned(
+    async (request, response) => {
+      const { method = 'POST', url: target = '/', headers } = request;
+      const body = await readBody(request, bodyBytesMax);
+      if (body === undefined)
+        throw new AwsError(413, 'RequestEntityTooLarge', { message: 'the request is too large' });
+      write(response, await upstream({ method, target, headers, body }));
+    },
+    { keys },
+  );
+
+/** Headers of one connection, which are not forwarded. */
+const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'date'];
+
+const write = (response: ServerResponse, { status, headers, body }: TableAnswer): void => {
+  const forwarded = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined || connectionHeaders.includes(name) || name.startsWith('access-control-')
+      ? []
+      : [name, value as string],
+  );
+  response.writeHead(status, ['content-length', String(body.length), ...forwarded]);
+  response.end(body);
 };

@@ -4,10 +4,11 @@ import { mkdtemp } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openAddressProxy } from './address-proxy.ts';
+import { joinSockets, openAddressProxy } from './address-proxy.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -28,7 +29,7 @@ const open = async (unreachableMs: number, serve = greet) => {
   return proxy;
 };
 
-/** What a client reads, or the code it is refused with. */
+/** The text that a client reads, or the code of its refusal. */
 const ask = async (address: string): Promise<string> => {
   const socket = connect(8080, address);
   try {
@@ -78,4 +79,59 @@ test('a caller that breaks off is gone for the server', async () => {
   caller.resetAndDestroy();
   await ended;
   server.destroy();
+});
+
+/** A socket whose peer takes each piece only when it is told to. */
+const slowSocket = () => {
+  const taken: string[] = [];
+  const waiting: (() => void)[] = [];
+  const socket = new Duplex({
+    read: () => undefined,
+    write: (bytes: Buffer, _encoding, done) => {
+      waiting.push(() => {
+        taken.push(bytes.toString());
+        done();
+      });
+    },
+  });
+  return { socket, taken, take: () => waiting.shift()?.() };
+};
+
+test('what was said before the end is heard by one that takes it late', async () => {
+  const [client, server] = [slowSocket(), slowSocket()];
+  joinSockets(client.socket, server.socket);
+  client.socket.push(null);
+  server.socket.push('the end of an answer');
+  server.socket.push(null);
+  await once(server.socket, 'close');
+  await setImmediate();
+  expect(client.socket.destroyed).toBe(false);
+  client.take();
+  await once(client.socket, 'close');
+  expect(client.taken).toEqual(['the end of an answer']);
+});
+
+test('the end of one direction leaves the other open', async () => {
+  const [client, server] = [slowSocket(), slowSocket()];
+  joinSockets(client.socket, server.socket);
+  client.socket.push(null);
+  await once(server.socket, 'finish');
+  server.socket.push('late');
+  await setImmediate();
+  client.take();
+  expect(client.taken).toEqual(['late']);
+  server.socket.push(null);
+  await Promise.all([once(client.socket, 'close'), once(server.socket, 'close')]);
+});
+
+test.each([
+  ['breaks', new Error('reset')],
+  ['goes without an end', undefined],
+])('a side that %s takes the other with it', async (_how, cause) => {
+  const [client, server] = [slowSocket(), slowSocket()];
+  joinSockets(client.socket, server.socket);
+  client.socket.push('half of');
+  client.socket.destroy(cause);
+  await once(server.socket, 'close');
+  expect(server.socket.readableEnded).toBe(false);
 });

@@ -1,12 +1,13 @@
 /**
- * A loopback address of its own for each sandbox: what an elastic network interface is on Fargate. Bytes
- * pass to the server's unix socket; nothing is looked at.
+ * A loopback address for each sandbox, as Fargate gives each task an elastic network interface. Bytes are passed to
+ * the server's unix socket unread.
  *
- * An address that is to be unreachable at first refuses connections until its time.
+ * An address that has to be unreachable at first refuses connections until its time.
  */
+
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { joinSockets } from './joined-sockets.ts';
+import type { Duplex } from 'node:stream';
 
 export type AddressProxy = { readonly address: string; readonly close: () => Promise<void> };
 
@@ -27,8 +28,8 @@ export const openAddressProxy = async (
   const server = createServer({ allowHalfOpen: true }, (client) =>
     joinSockets(track(client), track(connect({ path: socketPath, allowHalfOpen: true }))),
   );
-  const address = await listenSomewhere(server);
-  server.on('error', (error) => log(`the address ${address} is lost: ${error.message}`));
+  const address = await listenOnFreeAddress(server);
+  server.on('error', (error) => log(`the address ${address} failed: ${error.message}`));
   if (unreachableMs > 0) await closeListener(server);
   const opening =
     unreachableMs > 0 ? setTimeout(() => server.listen(sandboxPort, address), unreachableMs) : undefined;
@@ -48,7 +49,7 @@ const closeListener = async (server: Server): Promise<void> => {
   await closed;
 };
 
-const listenSomewhere = async (server: Server): Promise<string> => {
+const listenOnFreeAddress = async (server: Server): Promise<string> => {
   for (let attempt = 1; ; attempt += 1) {
     const address = `127.77.${Math.floor(Math.random() * 256)}.${1 + Math.floor(Math.random() * 254)}`;
     try {
@@ -59,4 +60,23 @@ const listenSomewhere = async (server: Server): Promise<string> => {
       if (attempt === addressTriesMax) throw error;
     }
   }
+};
+
+/**
+ * Joins two sockets into one connection, to the last byte.
+ *
+ * Each side ends when its counterpart has ended and all bytes on the way have arrived; a side that breaks off breaks
+ * the other off. Both must allow to stay half open.
+ */
+export const joinSockets = (one: Duplex, other: Duplex): void => {
+  passOn(one, other);
+  passOn(other, one);
+};
+
+const passOn = (from: Duplex, to: Duplex): void => {
+  from.pipe(to);
+  from.on('error', () => to.destroy());
+  from.on('close', () => {
+    if (!from.readableEnded) to.destroy();
+  });
 };

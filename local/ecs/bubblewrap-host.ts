@@ -1,8 +1,8 @@
 /**
- * Starts one sandbox: its folders, its cgroup, the server behind its wall, an address of its own.
+ * Starts one sandbox with bubblewrap: its folders, its cgroup, the server inside its walls, its loopback address.
  *
- * As root the wall is built by an unprivileged user that only this sandbox has; a kernel root behind a user
- * namespace could still write host settings. Everything dies with this process, also when it is killed.
+ * As root the walls are built by an unprivileged user that only this sandbox has; a kernel root inside a user namespace
+ * could still write host settings. All processes of the sandbox end with this process, even by SIGKILL.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chown, mkdir, rm } from 'node:fs/promises';
@@ -10,38 +10,49 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type AddressProxy, openAddressProxy } from './address-proxy.ts';
 import { closeInherited, outerArguments, serverCommand } from './bubblewrap.ts';
-import type { Cgroup } from './cgroup.ts';
-import { exitCodeOf, killedExit, type OomWatch, watchOutOfMemory } from './oom-watch.ts';
-import type { HostSettings, RunningSandbox, SandboxEnd, SandboxWish } from './running-sandbox.ts';
+import { type Cgroup, type OomWatch, watchOutOfMemory } from './cgroup.ts';
+import {
+  exitCodeOf,
+  type HostSettings,
+  killedExit,
+  type RunningSandbox,
+  type SandboxEnd,
+  type SandboxRequest,
+} from './running-sandbox.ts';
 import { asIdentity, type Identity } from './sandbox-identity.ts';
 import { killSandbox, terminateServer } from './sandbox-processes.ts';
 
-/** Room for the server's threads beside the processes of user code. */
+/** The processes of user code and the threads of the server. */
 const processesMax = 256 + 64;
-/** A shell's code for a program that it cannot run. */
+/** A shell's exit code for a program that it cannot run. */
 const cannotStartExit = 127;
 
-export const startSandbox = async (settings: HostSettings, wish: SandboxWish): Promise<RunningSandbox> => {
-  const identity = settings.identities.take(settings.sharedVolume !== undefined);
-  const folder = join(settings.folder, wish.id);
+export const startSandbox = async (
+  settings: HostSettings,
+  request: SandboxRequest,
+): Promise<RunningSandbox> => {
+  const identity = settings.identities.acquire(settings.sharedVolume !== undefined);
+  const folder = join(settings.folder, request.id);
   await mkdir(folder, { mode: 0o711 });
   const [workspace, socket] = await Promise.all([
     ownFolder(folder, 'workspace', identity),
     ownFolder(folder, 'socket', identity),
   ]);
-  const cgroup = settings.hierarchy?.open(`${settings.name}-${wish.id}`, { ...wish, processesMax });
-  const { unreachableMs } = wish;
+  const cgroup = settings.hierarchy?.open(`${settings.name}-${request.id}`, { ...request, processesMax });
+  const { unreachableMs } = request;
   const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { unreachableMs, log: settings.log });
-  const child = launch(settings, { wish, workspace, socket, identity, cgroup });
+  const child = launch(settings, { request, workspace, socket, identity, cgroup });
   const oomWatch = cgroup === undefined ? undefined : watchOutOfMemory(cgroup.oomKills);
   const ended = endOf(child, oomWatch);
-  // Somebody else may have killed bubblewrap, and early enough to leave its child.
+  // Another process may have killed bubblewrap so early that its child survived.
   child.once('exit', () => void cgroup?.killAll());
   const removed = ended
     .then(() => cleanUp({ cgroup, proxy, folder }))
-    // Only now no process of this user is left.
-    .then(() => settings.identities.giveBack(identity))
-    .catch((error: unknown) => settings.log(`sandbox ${wish.id} left something behind: ${String(error)}`));
+    // No process of this user is left.
+    .then(() => settings.identities.release(identity))
+    .catch((error: unknown) =>
+      settings.log(`sandbox ${request.id} could not be removed completely: ${String(error)}`),
+    );
   return { address: proxy.address, ended, removed, ...endings(child, ended, settings.log) };
 };
 
@@ -54,7 +65,7 @@ const ownFolder = async (parent: string, name: string, identity: Identity | unde
 };
 
 type Launch = {
-  readonly wish: SandboxWish;
+  readonly request: SandboxRequest;
   readonly workspace: string;
   readonly socket: string;
   readonly identity: Identity | undefined;
@@ -63,15 +74,15 @@ type Launch = {
 
 const launch = (
   { programs, sharedVolume, log }: HostSettings,
-  { wish, workspace, socket, identity, cgroup }: Launch,
+  { request, workspace, socket, identity, cgroup }: Launch,
 ): ChildProcess => {
-  const wall = outerArguments(
+  const walls = outerArguments(
     { workspace, socket, programs, sharedVolume, memoryCounters: cgroup?.memoryFolder },
-    { nodePath: `${programs}/node`, variables: wish.variables },
+    { nodePath: `${programs}/node`, variables: request.variables },
   );
   const drop = identity === undefined ? [] : asIdentity(identity);
   const join = (cgroup?.joinFiles ?? []).map((file) => `echo $$ > ${file} && `).join('');
-  // What one sandbox writes into the shared volume the others may change.
+  // Files in the shared volume are writable for the other sandboxes.
   const mask = sharedVolume === undefined ? '' : 'umask 0002 && ';
   const child = spawn(
     'bash',
@@ -86,14 +97,14 @@ const launch = (
     },
   );
   const options = child.stdio[3] as Writable;
-  options.on('error', () => log(`sandbox ${wish.id} did not read its options`));
-  options.end(wall.join('\0'));
+  options.on('error', () => log(`sandbox ${request.id} did not read its options`));
+  options.end(walls.join('\0'));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
-  child.once('error', (error) => log(`sandbox ${wish.id} did not start: ${error.message}`));
+  child.once('error', (error) => log(`sandbox ${request.id} did not start: ${error.message}`));
   return child;
 };
 
-/** Who holds the output is dead, too, when it closes: nothing of the sandbox runs any more. */
+/** Waits for `close`, after which no process that holds the output is left in the sandbox. */
 const endOf = async (child: ChildProcess, oomWatch: OomWatch | undefined): Promise<SandboxEnd> => {
   const exitCode = await new Promise<number>((resolve) => {
     child.once('close', (code, signal) => resolve(exitCodeOf(code, signal)));
@@ -117,22 +128,22 @@ const endings = (
   };
   return {
     kill,
-    terminate: (patienceMs) => {
+    terminate: (timeoutMs) => {
       const pid = living();
       if (pid === undefined || !terminateServer(pid)) return kill();
-      const patience = setTimeout(kill, patienceMs);
-      void ended.finally(() => clearTimeout(patience));
+      const timer = setTimeout(kill, timeoutMs);
+      void ended.finally(() => clearTimeout(timer));
     },
   };
 };
 
-type Remains = {
+type Leftovers = {
   readonly cgroup: Cgroup | undefined;
   readonly proxy: AddressProxy;
   readonly folder: string;
 };
 
-const cleanUp = async ({ cgroup, proxy, folder }: Remains): Promise<void> => {
+const cleanUp = async ({ cgroup, proxy, folder }: Leftovers): Promise<void> => {
   await proxy.close();
   await cgroup?.remove();
   await rm(folder, { recursive: true, force: true });

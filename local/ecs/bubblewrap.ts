@@ -1,10 +1,10 @@
 /**
- * The two walls of a local sandbox, as bubblewrap arguments: an outer one around the server, a nested one
- * around user code.
+ * The two walls of a local sandbox, as arguments of bubblewrap: an outer one around the server, a nested one around
+ * user code.
  *
- * The outer wall has no network and sees the system's programs, the server and one socket. The nested one
- * sees neither the server nor the socket. Both have their own user, process, IPC and host name spaces.
- * Guarantees W1, W2, W3, W4, W5 and W7 of docs/spec/sandbox.md. A shared volume is in both, writable.
+ * The outer wall has no network and contains the system's programs, the server and one socket. The nested one contains
+ * neither the server nor the socket. Both have their own user, process, IPC and host name spaces. A shared volume is
+ * in both, writable. Guarantees W1, W2, W3, W4, W5 and W7 of docs/spec/sandbox.md.
  */
 import type { SharedVolume } from './running-sandbox.ts';
 
@@ -20,18 +20,18 @@ export type SandboxFolders = {
 };
 
 const tmpBytesMax = 256 * 1_048_576;
-/** As much as Docker gives: Python keeps the locks of `multiprocessing` there. */
+/** Docker's default: Python keeps the locks of `multiprocessing` there. */
 const sharedMemoryBytesMax = 64 * 1_048_576;
 const node = '/opt/sallyport/bin/node';
-/** Starts the runner: no process of the same user can trace a process that an unreadable executable started. */
+/** Starts the runner. No process of the same user can trace a process that an unreadable executable started. */
 const loader = '/opt/sallyport/bin/loader';
 const filter = '/opt/sallyport/user.bpf';
 
-/** What user code runs by; the same in both walls. */
+/** The programs that run user code; the same in both walls. */
 const userFiles = ['runner.mjs', 'node-interpreter.mjs', 'python-interpreter.py'];
 
 const walls = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
-const ends = ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'];
+const confinement = ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'];
 
 const system = [
   ...['--ro-bind', '/usr', '/usr'],
@@ -60,7 +60,7 @@ export const outerArguments = (
   ...['--bind', workspace, '/workspace', '--bind', socket, '/run/sallyport'],
   ...(memoryCounters === undefined ? [] : ['--ro-bind', memoryCounters, '/run/cgroup']),
   ...(sharedVolume === undefined ? [] : ['--bind', sharedVolume.hostPath, sharedVolume.guestPath]),
-  ...['--remount-ro', '/', '--chdir', '/', ...ends, '--clearenv'],
+  ...['--remount-ro', '/', '--chdir', '/', ...confinement, '--clearenv'],
   ...Object.entries({ ...variables, ...serverVariables(memoryCounters, sharedVolume?.guestPath) }).flatMap(
     ([name, value]) => ['--setenv', name, value],
   ),
@@ -91,7 +91,7 @@ const serverVariables = (
  */
 export const closeInherited = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; if [ "$fd" -gt 3 ]; then eval "exec $fd>&-"; fi; done;`;
 
-/** Run by the server, inside the outer wall. The shell opens the filter, which bubblewrap reads from a descriptor. */
+/** The server runs it inside the outer wall. The shell opens the filter, which bubblewrap reads from a descriptor. */
 const userLauncher = (sharedPath: string | undefined): readonly string[] => [
   '/usr/bin/bash',
   '--norc',
@@ -110,7 +110,7 @@ const userLauncher = (sharedPath: string | undefined): readonly string[] => [
   ...['--bind', '/workspace', '/workspace'],
   ...(sharedPath === undefined ? [] : ['--bind', sharedPath, sharedPath]),
   ...['--remount-ro', '/', '--chdir', '/workspace'],
-  ...ends,
+  ...confinement,
   '--',
   loader,
 ];

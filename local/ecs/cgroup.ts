@@ -1,7 +1,7 @@
 /**
  * The cgroup of one sandbox: memory, CPU and process limits held by the kernel, on cgroup v1 or v2.
  *
- * Needs root. Without a hierarchy it may write to there is none, and the limits are best effort.
+ * Needs root. Without a hierarchy that it may write to there is no cgroup and the limits are best effort.
  * Guarantee W6 of docs/spec/sandbox.md.
  */
 import {
@@ -25,19 +25,19 @@ export type CgroupLimits = {
 };
 
 export type Cgroup = {
-  /** A process that writes its pid here is held by the limits. */
+  /** A process that writes its pid here is under the limits. */
   readonly joinFiles: readonly string[];
-  /** Where the memory counters can be read. */
+  /** The folder with the memory counters. */
   readonly memoryFolder: string;
   readonly oomKills: () => number;
-  /** Kills what is in it until nothing is; never rejects. */
+  /** Kills its processes until none is left; never rejects. */
   readonly killAll: () => Promise<void>;
   readonly remove: () => Promise<void>;
 };
 
 export type CgroupHierarchy = {
   readonly open: (name: string, limits: CgroupLimits) => Cgroup;
-  /** Removes the groups that a killed predecessor left under this prefix, with whatever still runs in them. */
+  /** Removes the groups that a killed predecessor left under this prefix, with the processes in them. */
   readonly sweep: (prefix: string) => Promise<void>;
 };
 
@@ -113,7 +113,7 @@ const writeLimits = (folder: string, files: Readonly<Record<string, string>>): v
     if (existsSync(join(folder, name))) writeFileSync(join(folder, name), value);
 };
 
-/** A group that somebody removed has killed nobody. */
+/** 0 for a group that was removed. */
 const counter = (file: string): number =>
   existsSync(file) ? Number(/^oom_kill (\d+)/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0) : 0;
 
@@ -132,7 +132,7 @@ const membersOf = (folder: string): readonly number[] => {
     const members = readFileSync(join(folder, 'cgroup.procs'), 'latin1').split('\n');
     return members.map(Number).filter((pid) => pid > 1);
   } catch {
-    // The group is gone.
+    // The group was removed.
     return [];
   }
 };
@@ -156,10 +156,40 @@ const sweep =
   (hierarchies: readonly string[]) =>
   async (prefix: string): Promise<void> => {
     const folders = hierarchies.map((folder) => join(folder, parent)).filter((folder) => existsSync(folder));
-    const left = folders.flatMap((folder) =>
+    const leftovers = folders.flatMap((folder) =>
       readdirSync(folder)
         .filter((name) => name.startsWith(prefix))
         .map((name) => join(folder, name)),
     );
-    await removeAll(left);
+    await removeAll(leftovers);
   };
+
+/**
+ * Tells whether a sandbox was killed for its memory.
+ *
+ * The kernel's counter only rises, and one killed call leaves it raised while the sandbox lives on. So only a rise
+ * within the last moments before the end counts.
+ */
+export type OomWatch = {
+  /** Ends the watch; true when the kernel has just killed for memory. */
+  readonly end: () => boolean;
+};
+
+/** A rise is recent for one to two of these. */
+const sampleEveryMs = 500;
+
+export const watchOutOfMemory = (oomKills: () => number): OomWatch => {
+  let earlier = oomKills();
+  let latest = earlier;
+  const timer = setInterval(() => {
+    earlier = latest;
+    latest = oomKills();
+  }, sampleEveryMs);
+  timer.unref();
+  return {
+    end: () => {
+      clearInterval(timer);
+      return oomKills() > earlier;
+    },
+  };
+};

@@ -1,8 +1,7 @@
 /**
- * Starts a sandbox in a Docker container: for machines where bubblewrap cannot work and an engine answers.
+ * Starts a sandbox in a Docker container, on machines where bubblewrap cannot work and a Docker engine answers.
  *
- * The image is the one of AWS, so user code is told apart by uid as on Fargate. Small, and never run where
- * it was written, because no engine was at hand there.
+ * The image is the one of AWS, so user code has its own uid as on Fargate. It has not been run with a real engine.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,22 +10,23 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleSandbox } from '../../sandbox-task/bundle.ts';
 import { openAddressProxy } from './address-proxy.ts';
-import { exitCodeOf, killedExit } from './oom-watch.ts';
-import type {
-  HostSettings,
-  RunningSandbox,
-  SandboxEnd,
-  SandboxWish,
-  SharedVolume,
+import {
+  exitCodeOf,
+  type HostSettings,
+  killedExit,
+  type RunningSandbox,
+  type SandboxEnd,
+  type SandboxRequest,
+  type SharedVolume,
 } from './running-sandbox.ts';
 
 const run = promisify(execFile);
 const image = 'sallyport-sandbox:local';
 const source = join(import.meta.dirname, '..', '..', 'sandbox-task');
-/** What Docker gives a container by default and the server does not need; it keeps SETUID, SETGID and KILL. */
+/** Drops Docker's default capabilities except the three that the server needs. */
 const capabilities = ['--cap-drop=ALL', '--cap-add=SETUID', '--cap-add=SETGID', '--cap-add=KILL'];
 
-export const isDockerThere = (): boolean =>
+export const isDockerAvailable = (): boolean =>
   spawnSync('docker', ['info', '--format', '{{.ServerVersion}}'], { stdio: 'ignore', timeout: 5000 })
     .status === 0;
 
@@ -37,45 +37,58 @@ export const buildDockerImage = async (): Promise<void> => {
 
 export const startDockerSandbox = async (
   settings: HostSettings,
-  wish: SandboxWish,
+  request: SandboxRequest,
 ): Promise<RunningSandbox> => {
-  const folder = join(settings.folder, wish.id);
+  const folder = join(settings.folder, request.id);
   const socket = join(folder, 'socket');
   await mkdir(socket, { recursive: true });
   const { log, sharedVolume } = settings;
-  const { unreachableMs } = wish;
+  const { unreachableMs } = request;
   const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { unreachableMs, log });
-  const container = `sallyport-${wish.id}`;
+  const container = `sallyport-${request.id}`;
   const child = spawn(
     'docker',
-    ['run', '--rm', '--name', container, ...limits(wish), ...walls(socket), ...shared(sharedVolume), image],
+    [
+      'run',
+      '--rm',
+      '--name',
+      container,
+      ...limits(request),
+      ...walls(socket),
+      ...shared(sharedVolume),
+      image,
+    ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   child.stderr.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
   let isKilled = false;
-  const tell = (...words: readonly string[]): void => {
+  const end = (...parameters: readonly string[]): void => {
     isKilled = true;
-    spawn('docker', [...words, container], { stdio: 'ignore' }).once('error', (error) => log(error.message));
+    spawn('docker', [...parameters, container], { stdio: 'ignore' }).once('error', (error) =>
+      log(error.message),
+    );
   };
   const ended = once(child, 'close').then(([code, signal]): SandboxEnd => {
     const exitCode = exitCodeOf(code, signal);
-    // The engine forgets the container and why it died; nobody but us and the kernel kills it.
+    // The engine forgets why the container ended, but only this program and the kernel kill it.
     return { exitCode, isOutOfMemory: exitCode === killedExit && !isKilled };
   });
   const removed = ended
     .then(() => proxy.close())
     .then(() => rm(folder, { recursive: true, force: true }))
-    .catch((error: unknown) => log(`sandbox ${wish.id} left something behind: ${String(error)}`));
+    .catch((error: unknown) =>
+      log(`sandbox ${request.id} could not be removed completely: ${String(error)}`),
+    );
   return {
     address: proxy.address,
     ended,
     removed,
-    kill: () => tell('kill'),
-    terminate: (patienceMs) => tell('stop', `--time=${Math.ceil(patienceMs / 1000)}`),
+    kill: () => end('kill'),
+    terminate: (timeoutMs) => end('stop', `--time=${Math.ceil(timeoutMs / 1000)}`),
   };
 };
 
-const limits = ({ cpus, memoryMb, variables }: SandboxWish): readonly string[] => [
+const limits = ({ cpus, memoryMb, variables }: SandboxRequest): readonly string[] => [
   `--cpus=${cpus}`,
   `--memory=${memoryMb}m`,
   `--memory-swap=${memoryMb}m`,

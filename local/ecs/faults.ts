@@ -1,20 +1,20 @@
 /**
- * Faults of ECS, for tests and demonstrations: what Fargate does on a bad day, asked for by numbers.
+ * Faults of ECS, for tests and demonstrations, and the delivery of task state events under them.
  *
- * Nothing is random: occasions are counted from 1 and the counts decide. `npm start` takes them as JSON from
- * SALLYPORT_ECS_FAULTS, `POST /faults` on the endpoint replaces them with their counts. All keys are optional;
+ * Nothing is random: occasions are counted from 1 and the counts decide. `npm start` reads them as JSON from
+ * SALLYPORT_ECS_FAULTS; `POST /faults` on the endpoint replaces them and resets the counts. All keys are optional;
  * an unknown one is refused. An SDK that retries uses up one of a number with each attempt.
  *
  * - `provisioningMs`: a task is PROVISIONING for this long before its sandbox starts.
- * - `throttles`: the first n RunTask calls answer ThrottlingException.
- * - `capacityFailures`: the first n tasks asked for cannot be placed (200, no task, one failure).
- * - `capacityFailuresFor`: nor can any task of these CPU units, for example `["2048"]`.
- * - `diesWhileStarting`: the first n tasks stop before they run, for their image and for the network in turns.
+ * - `throttles`: the first n RunTask calls return ThrottlingException.
+ * - `capacityFailures`: the first n requested tasks cannot be placed (200, no task, one failure).
+ * - `capacityFailuresFor`: tasks of these CPU units cannot be placed either, for example `["2048"]`.
+ * - `diesWhileStarting`: the first n tasks stop before they run, for their image and for the network in turn.
  * - `unreachableMs`: for this long after a task runs its address refuses connections.
- * - `stopFailures`: the first n StopTask calls answer ServerException.
+ * - `stopFailures`: the first n StopTask calls return ServerException.
  * - `events.lose`: the first n task state events are lost, or those of the listed numbers.
- * - `events.double`: each comes twice. `events.delayMs`: each comes this late.
- * - `events.shuffle`: every other event, from the first on, is overtaken by what follows within 300 ms.
+ * - `events.double`: each event is delivered twice. `events.delayMs`: each is delivered this pending.
+ * - `events.shuffle`: every other event, from the first on, arrives after those of the next 300 ms.
  */
 import * as z from 'zod';
 
@@ -55,7 +55,7 @@ export const decodeFaults = (text: string): DecodedFaults => {
   return { ok: false, problem: problems.join('; ') };
 };
 
-/** No JSON is no object, either; the schema says so. */
+/** Undefined for text that is not JSON, which the schema refuses. */
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -64,7 +64,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** What SALLYPORT_ECS_FAULTS holds; unset or empty is no fault. Throws one line. */
+/** Reads SALLYPORT_ECS_FAULTS; unset or empty means no faults. */
 export const readFaults = (text: string | undefined): Faults => {
   if (text === undefined || text === '') return {};
   const decoded = decodeFaults(text);
@@ -78,7 +78,7 @@ export type FaultPlan = {
   readonly current: () => Faults;
   /** The number of this occasion, from 1. */
   readonly count: (occasion: Occasion) => number;
-  /** Counts begin anew. */
+  /** Resets the counts. */
   readonly replace: (faults: Faults) => void;
 };
 
@@ -115,18 +115,51 @@ const startFailures = [
   'ResourceInitializationError: unable to pull secrets or registry auth: pull command failed: signal: killed',
 ] as const;
 
-/** Why this task never runs (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/stopped-task-error-codes.html). */
+/** The reason why this task never runs (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/stopped-task-error-codes.html). */
 export const startFailure = ({ diesWhileStarting = 0 }: Faults, number: number): string | undefined =>
   number <= diesWhileStarting ? startFailures[(number - 1) % startFailures.length] : undefined;
 
-const overtakenMs = 300;
+const shuffledMs = 300;
 const doubledAfterMs = 50;
 
-/** After how many milliseconds each delivery of an event comes; none when it is lost. */
+/** The delay of each delivery of an event, in milliseconds; empty when it is lost. */
 export const eventDelaysMs = ({ events = {} }: Faults, number: number): readonly number[] => {
   const { lose = 0, double = false, shuffle = false, delayMs = 0 } = events;
   const isLost = typeof lose === 'number' ? number <= lose : lose.includes(number);
   if (isLost) return [];
-  const first = delayMs + (shuffle && number % 2 === 1 ? overtakenMs : 0);
+  const first = delayMs + (shuffle && number % 2 === 1 ? shuffledMs : 0);
   return double ? [first, first + doubledAfterMs] : [first];
+};
+
+export type TaskEventDetail = Readonly<Record<string, unknown>>;
+
+export type EventDelivery = {
+  readonly deliver: (detail: TaskEventDetail) => void;
+  readonly stop: () => void;
+};
+
+/** Delivers at once and in order, unless the faults say otherwise. A stop drops delayed events. */
+export const openEventDelivery = (
+  faults: FaultPlan,
+  onTaskEvent: (detail: TaskEventDetail) => void,
+): EventDelivery => {
+  const pending = new Set<NodeJS.Timeout>();
+  const deliverAfter = (detail: TaskEventDetail, delayMs: number): void => {
+    const timer = setTimeout(() => {
+      pending.delete(timer);
+      onTaskEvent(detail);
+    }, delayMs);
+    pending.add(timer);
+  };
+  return {
+    deliver: (detail) => {
+      for (const delayMs of eventDelaysMs(faults.current(), faults.count('event'))) {
+        if (delayMs === 0) onTaskEvent(detail);
+        else deliverAfter(detail, delayMs);
+      }
+    },
+    stop: () => {
+      for (const timer of pending) clearTimeout(timer);
+    },
+  };
 };

@@ -99,7 +99,7 @@ test('the stop of an unknown task is refused in the words of ECS', () => {
   );
 });
 
-test('a list is of one starter and one wish', () => {
+test('a list is of one starter and one request', () => {
   const cluster = open();
   const mine = run(cluster, { startedBy: 'mine' });
   const stopped = run(cluster, { startedBy: 'mine' });

@@ -1,4 +1,8 @@
-/** What each ECS operation answers, in the shapes of its API reference. */
+/**
+ * The requests of the ECS endpoint: the operations of the SDK in the shapes of the API reference, and `POST /faults`,
+ * which is ours and signed like them.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   DescribeTasksCommandInput,
   ListTasksCommandInput,
@@ -6,8 +10,9 @@ import type {
   StopTaskCommandInput,
 } from '@aws-sdk/client-ecs';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { type FaultPlan, isStopFailing, isThrottled } from './faults.ts';
-import { treeParentsOf, withoutTags } from './task.ts';
+import { readBody } from '../endpoint/http-body.ts';
+import { decodeFaults, type FaultPlan, isStopFailing, isThrottled } from './faults.ts';
+import { familyOf, withoutTags } from './task.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
 export type Cluster = { readonly tasks: TaskRegistry; readonly faults: FaultPlan };
@@ -29,7 +34,7 @@ const invalid = (message: string): AwsError => new AwsError(400, 'InvalidParamet
 const runTask = ({ tasks, faults }: Cluster, input: RunTaskCommandInput) => {
   if (isThrottled(faults.current(), faults.count('run')))
     throw new AwsError(400, 'ThrottlingException', { message: 'Rate exceeded' });
-  if (!taskDefinitions.includes(treeParentsOf(input.taskDefinition ?? '')))
+  if (!taskDefinitions.includes(familyOf(input.taskDefinition ?? '')))
     throw new AwsError(400, 'ClientException', { message: 'Unable to describe task definition.' });
   const task = tasks.run(input);
   return task === undefined ? { tasks: [], failures: [withoutCapacity] } : { tasks: [task], failures: [] };
@@ -48,11 +53,11 @@ const stopTask = (
 
 const describeTasks = (
   { tasks }: Cluster,
-  { tasks: wanted = [], include = [] }: DescribeTasksCommandInput,
+  { tasks: references = [], include = [] }: DescribeTasksCommandInput,
 ) => {
-  if (wanted.length > describedTasksMax) throw invalid('Tasks can have at most 100 elements.');
-  const found = wanted.map((reference) => tasks.find(reference));
-  const missing = wanted.filter((_, index) => found[index] === undefined);
+  if (references.length > describedTasksMax) throw invalid('Tasks can have at most 100 elements.');
+  const found = references.map((reference) => tasks.find(reference));
+  const missing = references.filter((_, index) => found[index] === undefined);
   const known = found.filter((task) => task !== undefined);
   return {
     tasks: include.includes('TAGS') ? known : known.map(withoutTags),
@@ -65,18 +70,18 @@ const listTasks = (
   { startedBy, desiredStatus = 'RUNNING', nextToken = '0', maxResults }: ListTasksCommandInput,
 ) => {
   if (!/^\d{1,9}$/.test(nextToken)) throw invalid('Invalid token.');
-  const wanted = tasks
+  const matching = tasks
     .all()
     .filter(
       (task) =>
         task.desiredStatus === desiredStatus && (startedBy === undefined || task.startedBy === startedBy),
     );
   const from = Number(nextToken);
-  const page = wanted.slice(from, from + Math.min(maxResults ?? describedTasksMax, describedTasksMax));
+  const page = matching.slice(from, from + Math.min(maxResults ?? describedTasksMax, describedTasksMax));
   const next = from + page.length;
   return {
     taskArns: page.map(({ taskArn }) => taskArn),
-    ...(next < wanted.length ? { nextToken: String(next) } : {}),
+    ...(next < matching.length ? { nextToken: String(next) } : {}),
   };
 };
 
@@ -85,4 +90,44 @@ export const operations: Readonly<Record<string, Operation>> = {
   StopTask: stopTask,
   DescribeTasks: describeTasks,
   ListTasks: listTasks,
+};
+
+const bodyBytesMax = 256 * 1024;
+const targetPrefix = 'AmazonEC2ContainerServiceV20141113.';
+
+export const answer = async (
+  cluster: Cluster,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  if (request.method === 'POST' && request.url === '/faults')
+    return replaceFaults(cluster, request, response);
+  const target = String(request.headers['x-amz-target'] ?? '');
+  const operation = target.startsWith(targetPrefix)
+    ? operations[target.slice(targetPrefix.length)]
+    : undefined;
+  if (operation === undefined)
+    throw new AwsError(400, 'UnknownOperationException', { message: `unknown operation: ${target}` });
+  const result = operation(cluster, JSON.parse((await bodyOf(request)) || '{}'));
+  response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
+  response.end(JSON.stringify(result));
+};
+
+const replaceFaults = async (
+  { faults }: Cluster,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  if (!request.headers['content-type']?.startsWith('application/json'))
+    throw new AwsError(415, 'ClientException', { message: 'faults are application/json' });
+  const decoded = decodeFaults(await bodyOf(request));
+  if (!decoded.ok) throw new AwsError(400, 'ClientException', { message: decoded.problem });
+  faults.replace(decoded.faults);
+  response.writeHead(204).end();
+};
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const body = await readBody(request, bodyBytesMax);
+  if (body === undefined) throw new AwsError(413, 'ClientException', { message: 'the request is too large' });
+  return body.toString();
 };

@@ -1,19 +1,19 @@
-/** A sandbox as the task registry sees it: what it is asked for with, and how it lives and ends; whatever isolates it. */
+/** A sandbox as the task registry sees it, whichever isolation runs it: the request for it, its life and its end. */
+import { constants } from 'node:os';
 import type { CgroupHierarchy } from './cgroup.ts';
 import type { Identities } from './sandbox-identity.ts';
 
-export type SandboxWish = {
+export type SandboxRequest = {
   readonly id: string;
   readonly cpus: number;
   /** The container's limit: user code and server. */
   readonly memoryMb: number;
   readonly variables: Readonly<Record<string, string>>;
-  /** For this long its address refuses connections, although it runs. */
+  /** For this long its address refuses connections although the sandbox runs. */
   readonly unreachableMs: number;
 };
 
 export type SandboxEnd = {
-  /** As a shell counts: 128 and the signal for who was killed by one. */
   readonly exitCode: number;
   readonly isOutOfMemory: boolean;
 };
@@ -22,10 +22,10 @@ export type RunningSandbox = {
   readonly address: string;
   /** Resolves when no process is left. */
   readonly ended: Promise<SandboxEnd>;
-  /** Resolves when its folder, control group and address are given back, too; never rejects. */
+  /** Resolves when its folder, cgroup and address are released, too; never rejects. */
   readonly removed: Promise<void>;
-  /** SIGTERM to the server, and SIGKILL to everything that is left after the patience. */
-  readonly terminate: (patienceMs: number) => void;
+  /** Sends SIGTERM to the server, and after the timeout SIGKILL to everything that is left. */
+  readonly terminate: (timeoutMs: number) => void;
   readonly kill: () => void;
 };
 
@@ -33,13 +33,19 @@ export type RunningSandbox = {
 export type SharedVolume = { readonly hostPath: string; readonly guestPath: string };
 
 export type HostSettings = {
-  /** Tells this cloud's control groups from another's. */
+  /** The prefix of this cloud's cgroups. */
   readonly name: string;
   readonly folder: string;
   readonly programs: string;
   readonly hierarchy: CgroupHierarchy | undefined;
   readonly sharedVolume: SharedVolume | undefined;
-  /** The users of this cloud's sandboxes, and of no other's. */
+  /** The host users of this cloud's sandboxes. */
   readonly identities: Identities;
   readonly log: (line: string) => void;
 };
+
+/** As a shell and Docker count it: 128 plus the signal for a process that a signal ended. */
+export const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
+  code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
+
+export const killedExit = 137;

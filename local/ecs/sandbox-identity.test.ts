@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'sallyport-users-'));
 const claim = (folder: string, firstBlock = 7) => claimIdentities({ folder, firstBlock });
-const uidOf = (identities: ReturnType<typeof claimIdentities>) => identities.take(false)?.uid;
+const uidOf = (identities: ReturnType<typeof claimIdentities>) => identities.acquire(false)?.uid;
 
 const start = (program: string, ...rest: readonly string[]): ChildProcess => {
   const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -38,7 +38,7 @@ test.runIf(isRoot)('two claims of one process are two blocks, and one given back
   const folder = await makeFolder();
   const [one, two] = [claim(folder), claim(folder)];
   expect([uidOf(one), uidOf(two)]).toEqual([1_761_070_000, 1_761_080_000]);
-  one.release();
+  one.close();
   expect(uidOf(claim(folder))).toBe(1_761_070_000);
 });
 
@@ -68,15 +68,15 @@ test.runIf(isRoot)('a block in which a process still runs is passed over', async
 
 test.runIf(isRoot)('a user is given to one living sandbox only', async () => {
   const identities = claim(await makeFolder());
-  const [one, two] = [identities.take(false), identities.take(true)];
+  const [one, two] = [identities.acquire(false), identities.acquire(true)];
   expect([one, two]).toEqual([
     { uid: 1_761_070_000, gid: 1_761_070_000 },
     { uid: 1_761_070_001, gid: 1_760_999_999 },
   ]);
-  identities.giveBack(one);
-  for (let taken = 2; taken < 10_000; taken += 1) identities.take(false);
+  identities.release(one);
+  for (let count = 2; count < 10_000; count += 1) identities.acquire(false);
   expect(uidOf(identities)).toBe(1_761_070_000);
-  expect(() => identities.take(false)).toThrow('all 10000 user ids of sandboxes are taken');
+  expect(() => identities.acquire(false)).toThrow('all 10000 user ids of sandboxes are in use');
 });
 
 test.runIf(isRoot)('a folder that others can write, or that is a link, is refused', async () => {

@@ -1,42 +1,42 @@
 /**
- * The host users of sandboxes: as root, each has a user of its own, and a group for the volumes that they share.
+ * The host users of sandboxes. As root each sandbox has its own user, and a group for the volumes that they share.
  *
- * Each start claims a block of user ids that no other instance on this machine has: by a lock in a folder that
- * only root may write, and only where no process runs as one of them. Without root every sandbox runs as
- * the user of this process.
+ * Each start claims a block of user ids that no other instance on this machine has: by a lock in a folder that only
+ * root may write, and only where no process runs as one of them. Without root every sandbox runs as the user of this
+ * process.
  */
 import { randomInt } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HomeInUse, type HomeLock, lockHome } from '../home-lock.ts';
+import { FolderInUse, type FolderLock, lockFolder } from '../process/folder-lock.ts';
 
-/** Ids no other program of the machine has: 4000 blocks of 10,000. */
+/** Ids that no other program of the machine uses: 4000 blocks of 10,000. */
 const firstUid = 1_761_000_000;
 const blockUids = 10_000;
 const blocks = 4000;
-/** Owns the shared volume; each sandbox has it instead of a group of its own when there is one. */
+/** The group of the shared volume, and of each sandbox when there is one. */
 export const sharedGid = 1_760_999_999;
 const claimsFolder = '/run/sallyport-users';
 
 export type Identity = { readonly uid: number; readonly gid: number };
 
 export type Identities = {
-  /** One that no living sandbox has; undefined without root. */
-  readonly take: (isSharing: boolean) => Identity | undefined;
-  readonly giveBack: (identity: Identity | undefined) => void;
-  /** Once no sandbox is left. */
-  readonly release: () => void;
+  /** Returns one that no running sandbox has; undefined without root. */
+  readonly acquire: (isSharing: boolean) => Identity | undefined;
+  readonly release: (identity: Identity | undefined) => void;
+  /** Releases the claimed block, once no sandbox is left. */
+  readonly close: () => void;
 };
 
-/** Every sandbox runs as the user of this process, or as its container says. */
+/** Every sandbox runs as the user of this process, or as the user of its container. */
 export const noIdentities: Identities = {
-  take: () => undefined,
-  giveBack: () => undefined,
+  acquire: () => undefined,
   release: () => undefined,
+  close: () => undefined,
 };
 
 type ClaimOptions = {
-  /** Where the search starts; a number drawn by lot keeps containers apart that share a kernel and no files. */
+  /** The start of the search. A random number separates containers that share a kernel and no files. */
   readonly firstBlock?: number;
   readonly folder?: string;
 };
@@ -60,46 +60,46 @@ export const claimIdentities = ({
 
 const blockOf = (uid: number): number => Math.floor((uid - firstUid) / blockUids);
 
-/** In a folder that another user may write, that user could take our ids. */
+/** Refuses a folder that another user may write, since that user could claim our ids. */
 const openClaims = (folder: string): void => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const found = lstatSync(folder);
-  const { uid, mode } = found;
-  const isSafe = found.isDirectory() && uid === 0 && (mode & 0o022) === 0;
+  const entry = lstatSync(folder);
+  const { uid, mode } = entry;
+  const isSafe = entry.isDirectory() && uid === 0 && (mode & 0o022) === 0;
   if (!isSafe) throw new Error(`${folder} must be a folder that only root may write`);
 };
 
-const tryBlock = (folder: string, block: number): HomeLock | undefined => {
+const tryBlock = (folder: string, block: number): FolderLock | undefined => {
   const claim = join(folder, String(block));
   mkdirSync(claim, { recursive: true, mode: 0o700 });
   try {
-    return lockHome(claim);
+    return lockFolder(claim);
   } catch (cause) {
-    if (cause instanceof HomeInUse) return undefined;
+    if (cause instanceof FolderInUse) return undefined;
     throw cause;
   }
 };
 
-const identitiesOf = (block: number, lock: HomeLock): Identities => {
-  const taken = new Set<number>();
+const identitiesOf = (block: number, lock: FolderLock): Identities => {
+  const inUse = new Set<number>();
   let last = -1;
   return {
-    take: (isSharing) => {
-      if (taken.size >= blockUids) throw new Error(`all ${blockUids} user ids of sandboxes are taken`);
+    acquire: (isSharing) => {
+      if (inUse.size >= blockUids) throw new Error(`all ${blockUids} user ids of sandboxes are in use`);
       do last = (last + 1) % blockUids;
-      while (taken.has(last));
-      taken.add(last);
+      while (inUse.has(last));
+      inUse.add(last);
       const uid = firstUid + block * blockUids + last;
       return { uid, gid: isSharing ? sharedGid : uid };
     },
-    giveBack: (identity) => {
-      if (identity !== undefined) taken.delete(identity.uid - firstUid - block * blockUids);
+    release: (identity) => {
+      if (identity !== undefined) inUse.delete(identity.uid - firstUid - block * blockUids);
     },
-    release: () => lock.release(),
+    close: () => lock.release(),
   };
 };
 
-/** Of all processes: what a killed instance left may live for a moment. */
+/** Those of all processes: sandboxes of a killed instance may live on for a moment. */
 const livingUids = (): readonly number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,10 +1,10 @@
 /**
- * The processes of a sandbox, found from outside: bubblewrap, its child, which is the init of the sandbox's
- * process namespace, and that one's first child, the server.
+ * The processes of a sandbox as the host sees them: bubblewrap; its child, the init of the sandbox's process namespace;
+ * and the first child of that, the server.
  *
- * bubblewrap passes no signal on, so SIGTERM is sent to the server itself. And its child is bound to its life
- * only once the wall stands: who kills bubblewrap before that leaves the child behind. So it is halted, its
- * child killed, and with that everything behind the wall, and then itself.
+ * bubblewrap forwards no signal, so SIGTERM goes to the server itself. Its child is bound to its life only once the
+ * walls stand: killing bubblewrap earlier would leave the child alive. So bubblewrap is halted first, then its child is
+ * killed, which ends every process inside the walls, and then bubblewrap itself.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const haltTriesMax = 500;
 const haltPauseMs = 1;
 
-/** False when there is no server yet, or no longer; then there is nobody to wait for. */
+/** False when there is no server yet, or no longer; then there is nothing to wait for. */
 export const terminateServer = (bubblewrap: number): boolean => {
   const [init] = childrenOf(bubblewrap);
   const [server] = init === undefined ? [] : childrenOf(init);
@@ -21,7 +21,7 @@ export const terminateServer = (bubblewrap: number): boolean => {
 
 export const killSandbox = async (bubblewrap: number): Promise<void> => {
   send(bubblewrap, 'SIGSTOP');
-  for (let attempt = 1; isGoing(bubblewrap) && attempt <= haltTriesMax; attempt += 1)
+  for (let attempt = 1; isRunning(bubblewrap) && attempt <= haltTriesMax; attempt += 1)
     await delay(haltPauseMs);
   for (const child of childrenOf(bubblewrap)) send(child, 'SIGKILL');
   send(bubblewrap, 'SIGKILL');
@@ -38,7 +38,7 @@ export const send = (pid: number, signal: NodeJS.Signals): boolean => {
 };
 
 /** Neither halted nor ended: it could still fork. */
-const isGoing = (pid: number): boolean => /^State:\t[^TtZX]/m.test(readProcess(`${pid}/status`));
+const isRunning = (pid: number): boolean => /^State:\t[^TtZX]/m.test(readProcess(`${pid}/status`));
 
 /** The oldest child comes first (proc_pid_task(5); every distribution's kernel has CONFIG_PROC_CHILDREN). */
 const childrenOf = (pid: number): readonly number[] =>

@@ -7,7 +7,7 @@ import { claimIdentities } from './sandbox-identity.ts';
 import { guestPathProblem, prepareSharedVolume } from './shared-volume.ts';
 
 const identities = claimIdentities();
-afterAll(() => identities.release());
+afterAll(() => identities.close());
 const bubblewrap = { name: 'bubblewrap', identities } as const;
 
 const folder = async (mode = 0o755): Promise<string> => {
@@ -57,7 +57,7 @@ test('a host folder that is not there, or is a file, is refused with one line th
 test.runIf(process.getuid?.() === 0)('as root a folder below a closed one is refused', async () => {
   const hostPath = await folder();
   await expect(prepareSharedVolume({ hostPath, guestPath: '/shared' }, bubblewrap)).rejects.toThrow(
-    /set it to a folder that sandboxes can write: make it and those above it accessible$/,
+    /set it to a folder that sandboxes can write: check the permissions of it and of its parent folders$/,
   );
 });
 

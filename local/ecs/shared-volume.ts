@@ -1,10 +1,10 @@
 /**
- * The shared volume: one folder of the host that all sandboxes see, write and share with the next ones.
+ * The shared volume: one folder of the host that all sandboxes read and write, and that outlives them.
  *
- * Refuses to start with a folder that is none, one that sandboxes cannot write, and a guest path that would
- * hide a part of the sandbox. A folder that we own is opened to sandboxes: as root it gets a group that only
- * sandboxes have (mode 2775); for Docker, whose user is a stranger here, it is writable for everyone (1777).
- * It has no quota, and what operators put there keeps its owner and mode.
+ * The start is refused for a path that is not a folder, for a folder that sandboxes cannot write, and for a guest path
+ * that would hide a part of the sandbox. A folder that this process owns is opened to sandboxes: as root it gets a
+ * group that only sandboxes have (mode 2775); for Docker, whose user is unknown here, it is writable for every user
+ * (1777). It has no quota, and files that operators put there keep their owner and mode.
  */
 import { spawnSync } from 'node:child_process';
 import { chmod, chown, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { isAbsolute, posix } from 'node:path';
 import type { SharedVolume } from './running-sandbox.ts';
 import { asIdentity, type Identities, sharedGid } from './sandbox-identity.ts';
 
-const taken = ['/workspace', '/tmp', '/usr', '/etc', '/proc', '/dev', '/run', '/opt'];
+const ownFolders = ['/workspace', '/tmp', '/usr', '/etc', '/proc', '/dev', '/run', '/opt'];
 const links = ['/bin', '/sbin', '/lib', '/lib64'];
 
 export const prepareSharedVolume = async (
@@ -38,7 +38,10 @@ export const prepareSharedVolume = async (
   }
   if (!isWritableForSandboxes(hostPath, identities))
     throw new Error(
-      hostPathProblem(hostPath, 'a folder that sandboxes can write: make it and those above it accessible'),
+      hostPathProblem(
+        hostPath,
+        'a folder that sandboxes can write: check the permissions of it and of its parent folders',
+      ),
     );
 };
 
@@ -51,18 +54,20 @@ export const guestPathProblem = (guestPath: string): string | undefined => {
   if (!posix.isAbsolute(guestPath)) return problem('an absolute path');
   if (guestPath !== posix.resolve(guestPath) || guestPath === '/')
     return problem('a plain path: no trailing slash, no dots, not the root');
-  const hidden = [...taken, ...links].find((path) => guestPath === path || guestPath.startsWith(`${path}/`));
+  const hidden = [...ownFolders, ...links].find(
+    (path) => guestPath === path || guestPath.startsWith(`${path}/`),
+  );
   return hidden === undefined ? undefined : problem(`a path outside ${hidden}, which it would hide`);
 };
 
-/** Asked as a sandbox: folders above it, mounts and access lists decide, too. */
+/** Tests as a sandbox's user, since parent folders, mounts and access lists decide, too. */
 const isWritableForSandboxes = (folder: string, identities: Identities): boolean => {
-  const identity = identities.take(true);
+  const identity = identities.acquire(true);
   const [program = 'test', ...rest] = [
     ...(identity === undefined ? [] : asIdentity(identity)),
     ...['test', '-w', folder, '-a', '-x', folder],
   ];
   const { status } = spawnSync(program, rest, { stdio: 'ignore' });
-  identities.giveBack(identity);
+  identities.release(identity);
   return status === 0;
 };

@@ -1,23 +1,25 @@
 /**
- * The ECS endpoint: RunTask, StopTask, DescribeTasks and ListTasks for the real `@aws-sdk/client-ecs`, with
- * sandboxes for tasks: in bubblewrap, or in Docker where bubblewrap cannot work.
+ * The ECS endpoint: RunTask, StopTask, DescribeTasks and ListTasks for the real `@aws-sdk/client-ecs`. Each task is a
+ * sandbox, isolated by bubblewrap, or by Docker where bubblewrap cannot work.
  *
- * Refuses to start where no isolation is to be had, and with a shared volume that sandboxes could not use.
- * Faults can be asked for, and changed while it runs (`faults.ts`).
+ * The start is refused where neither isolation works, and with a shared volume that sandboxes could not use. Faults can
+ * be set at the start and while it runs (`faults.ts`).
  */
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { listenSigned } from '../endpoint/listen.ts';
+import { startSandbox } from './bubblewrap-host.ts';
 import { findHierarchy } from './cgroup.ts';
-import { openEventDelivery, type TaskEventDetail } from './event-delivery.ts';
-import { type Faults, openFaultPlan } from './faults.ts';
-import { chooseIsolation, type Isolation } from './isolation.ts';
-import { answer } from './requests.ts';
-import type { SharedVolume } from './running-sandbox.ts';
+import { buildDockerImage, isDockerAvailable, startDockerSandbox } from './docker-host.ts';
+import { type Faults, openEventDelivery, openFaultPlan, type TaskEventDetail } from './faults.ts';
+import { answer } from './operations.ts';
+import type { HostSettings, RunningSandbox, SandboxRequest, SharedVolume } from './running-sandbox.ts';
 import { claimIdentities, type Identities, noIdentities } from './sandbox-identity.ts';
+import { writePrograms } from './sandbox-programs.ts';
 import { prepareSharedVolume } from './shared-volume.ts';
 import { openTaskRegistry } from './task-registry.ts';
 
@@ -26,7 +28,7 @@ export type EcsOptions = {
   readonly onTaskEvent: (detail: TaskEventDetail) => void;
   readonly log?: (line: string) => void;
   readonly faults?: Faults;
-  /** A folder of this machine that every sandbox may write. */
+  /** A folder of the host that every sandbox may write. */
   readonly sharedVolume?: SharedVolume | undefined;
   /** How long a stopped server may take to end before it is killed. */
   readonly stopTimeoutMs?: number;
@@ -48,7 +50,7 @@ export const start = async (options: EcsOptions): Promise<EcsEndpoint> => {
   try {
     return await startWith(options, isolation, identities);
   } catch (error) {
-    identities.release();
+    identities.close();
     throw error;
   }
 };
@@ -72,7 +74,7 @@ const startWith = async (
   const tasks = openTaskRegistry({
     faults,
     onTaskEvent: events.deliver,
-    startSandbox: (wish) => isolation.start(settings, wish),
+    startSandbox: (request) => isolation.start(settings, request),
     stopTimeoutMs: options.stopTimeoutMs ?? defaultStopTimeoutMs,
   });
   const server = await listenSigned((request, response) => answer({ tasks, faults }, request, response), {
@@ -87,14 +89,14 @@ const startWith = async (
       events.stop();
       await server.stop();
       await rm(run.folder, { recursive: true, force: true });
-      identities.release();
+      identities.close();
     },
   };
 };
 
 /**
- * Outside the data folder, which sandbox users may not enter and whose path may be too long for a socket.
- * One per data folder: what a killed predecessor left is removed.
+ * Makes the folder of running sandboxes: outside the data folder, which sandbox users may not enter and whose path may
+ * be too long for a socket. There is one per data folder; the leftovers of a killed predecessor are removed.
  */
 const makeRunFolder = async (home: string) => {
   const name = createHash('sha256').update(resolve(home)).digest('hex').slice(0, 12);
@@ -104,4 +106,35 @@ const makeRunFolder = async (home: string) => {
   const tasks = join(folder, 'tasks');
   await mkdir(tasks, { mode: 0o711 });
   return { name, folder, tasks, programs: join(folder, 'programs') };
+};
+
+type Isolation = {
+  readonly name: 'bubblewrap' | 'docker';
+  readonly prepare: (settings: HostSettings) => Promise<void>;
+  readonly start: (settings: HostSettings, request: SandboxRequest) => Promise<RunningSandbox>;
+};
+
+const bubblewrap: Isolation = {
+  name: 'bubblewrap',
+  prepare: ({ programs }) => writePrograms(programs),
+  start: startSandbox,
+};
+
+const docker: Isolation = { name: 'docker', prepare: buildDockerImage, start: startDockerSandbox };
+
+const chooseIsolation = (): Isolation => {
+  if (isBubblewrapUsable()) return bubblewrap;
+  if (isDockerAvailable()) return docker;
+  throw new Error(
+    'sandboxes need bubblewrap or Docker: install bubblewrap ("sudo apt-get install bubblewrap") and allow unprivileged user namespaces, or start Docker',
+  );
+};
+
+const isBubblewrapUsable = (): boolean => {
+  const probe = [
+    ...['--unshare-user', '--unshare-pid', '--ro-bind', '/usr', '/usr'],
+    ...['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64'],
+    ...['--proc', '/proc', '--', '/usr/bin/true'],
+  ];
+  return spawnSync('bwrap', probe, { stdio: 'ignore' }).status === 0;
 };

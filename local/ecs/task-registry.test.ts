@@ -2,7 +2,7 @@
 import type { RunTaskCommandInput } from '@aws-sdk/client-ecs';
 import { expect, test, vi } from 'vitest';
 import { type Faults, openFaultPlan } from './faults.ts';
-import type { RunningSandbox, SandboxEnd, SandboxWish } from './running-sandbox.ts';
+import type { RunningSandbox, SandboxEnd, SandboxRequest } from './running-sandbox.ts';
 import { openTaskRegistry } from './task-registry.ts';
 
 const request: RunTaskCommandInput = {
@@ -19,7 +19,7 @@ const request: RunTaskCommandInput = {
 };
 
 type Started = {
-  readonly wish: SandboxWish;
+  readonly request: SandboxRequest;
   readonly told: string[];
   readonly end: (end: SandboxEnd) => void;
 };
@@ -27,11 +27,11 @@ type Started = {
 const open = (faults: Faults = {}, start?: () => Promise<void>) => {
   const started: Started[] = [];
   const events: Readonly<Record<string, unknown>>[] = [];
-  const startSandbox = async (wish: SandboxWish): Promise<RunningSandbox> => {
+  const startSandbox = async (request: SandboxRequest): Promise<RunningSandbox> => {
     await start?.();
     const { promise, resolve } = Promise.withResolvers<SandboxEnd>();
     const told: string[] = [];
-    started.push({ wish, told, end: resolve });
+    started.push({ request, told, end: resolve });
     return {
       address: `127.77.0.${started.length}`,
       ended: promise,
@@ -61,7 +61,7 @@ const first = async <T>(list: readonly T[]): Promise<T> => {
   return one;
 };
 
-test('a request becomes a task and its overrides the wish for a sandbox', async () => {
+test('a request becomes a task and its overrides the request for a sandbox', async () => {
   const { tasks, started, events } = open();
   const task = tasks.run(request);
   expect(task).toEqual({
@@ -80,7 +80,7 @@ test('a request becomes a task and its overrides the wish for a sandbox', async 
     tags: [],
     containers: [{ name: 'sandbox', lastStatus: 'PENDING', networkInterfaces: [] }],
   });
-  expect((await first(started)).wish).toEqual({
+  expect((await first(started)).request).toEqual({
     id: task?.taskArn.split('/').at(-1),
     cpus: 1,
     memoryMb: 640,
@@ -192,7 +192,7 @@ test('a task is provisioned for as long as the faults say', async () => {
   const begun = performance.now();
   const arn = tasks.run(request)?.taskArn ?? '';
   expect(tasks.find(arn)).toMatchObject({ lastStatus: 'PROVISIONING' });
-  expect((await first(started)).wish.unreachableMs).toBe(70);
+  expect((await first(started)).request.unreachableMs).toBe(70);
   expect(performance.now() - begun).toBeGreaterThan(95);
   await vi.waitUntil(() => states().length === 1);
 });
@@ -248,7 +248,7 @@ test('the end of the cloud kills at once, also what is only starting, and takes 
   await first(started);
   tasks.run({ ...request, clientToken: 'w:2' });
   const closed = tasks.close();
-  expect(() => tasks.run({ ...request, clientToken: 'w:3' })).toThrow('The cloud stops.');
+  expect(() => tasks.run({ ...request, clientToken: 'w:3' })).toThrow('The cluster is stopping.');
   gate.resolve();
   await closed;
   expect(started.map(({ told }) => told)).toEqual([['kill'], ['kill']]);

@@ -1,16 +1,15 @@
 /**
- * The tasks of one cluster: started once per client token, told of at every change, forgotten when this
- * process ends, because their sandboxes end with it.
+ * The tasks of one cluster. A task starts once per client token and is published at every change; tasks live in memory,
+ * since their sandboxes end with this process.
  *
- * A stop gives the server its time, the end of the whole cloud does not. STOPPED is said once no process of
+ * A stop waits for the server to end; the stop of the whole cloud does not. STOPPED is published once no process of
  * the sandbox is left.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunTaskCommandInput } from '@aws-sdk/client-ecs';
 import { AwsError } from '../endpoint/aws-error.ts';
-import type { TaskEventDetail } from './event-delivery.ts';
-import { type FaultPlan, isWithoutCapacity, startFailure } from './faults.ts';
-import type { RunningSandbox, SandboxWish } from './running-sandbox.ts';
+import { type FaultPlan, isWithoutCapacity, startFailure, type TaskEventDetail } from './faults.ts';
+import type { RunningSandbox, SandboxRequest } from './running-sandbox.ts';
 import {
   asFailedStart,
   asRunning,
@@ -34,7 +33,7 @@ export type TaskRegistry = {
 };
 
 export type RegistryOptions = {
-  readonly startSandbox: (wish: SandboxWish) => Promise<RunningSandbox>;
+  readonly startSandbox: (request: SandboxRequest) => Promise<RunningSandbox>;
   readonly onTaskEvent: (detail: TaskEventDetail) => void;
   readonly faults: FaultPlan;
   /** How long a server may take to end after SIGTERM. */
@@ -44,12 +43,12 @@ export type RegistryOptions = {
 type Entry = {
   task: Task;
   readonly request: RunTaskCommandInput;
-  /** Aborted when the sandbox is not to start, or not to go on. */
+  /** Aborted when the sandbox must not start, or must end. */
   readonly cancel: AbortController;
   sandbox?: RunningSandbox;
 };
 
-/** ECS remembers stopped tasks for about an hour and tokens for a day; this many are plenty on one machine. */
+/** ECS keeps stopped tasks for about an hour and tokens for a day; this many suffice on one machine. */
 const stoppedTasksMax = 500;
 const defaultCpu = '512';
 
@@ -84,7 +83,7 @@ export const openTaskRegistry = (options: RegistryOptions): TaskRegistry => {
 
   return {
     run: (request) => {
-      if (isClosed) throw new AwsError(500, 'ServerException', { message: 'The cloud stops.' });
+      if (isClosed) throw new AwsError(500, 'ServerException', { message: 'The cluster is stopping.' });
       const known = repeated(request, entries);
       if (known !== undefined) return known;
       const cpu = request.overrides?.cpu ?? defaultCpu;
@@ -114,7 +113,7 @@ export const openTaskRegistry = (options: RegistryOptions): TaskRegistry => {
   };
 };
 
-/** One task, from PROVISIONING to STOPPED and until nothing of it is left. */
+/** Runs one task from PROVISIONING to STOPPED, and until its sandbox is removed. */
 const live = async (
   entry: Entry,
   change: (task: Task) => void,
@@ -127,7 +126,7 @@ const live = async (
   if (signal.aborted) return change(asStopped(entry.task));
   if (failure !== undefined) return later(() => change(asFailedStart(entry.task, failure)));
   try {
-    entry.sandbox = await startSandbox({ ...optionsOf(entry.task, entry.request), unreachableMs });
+    entry.sandbox = await startSandbox({ ...sandboxRequestOf(entry.task, entry.request), unreachableMs });
   } catch (error) {
     const reason = `CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`;
     return change(asFailedStart(entry.task, reason));
@@ -139,7 +138,7 @@ const live = async (
   await entry.sandbox.removed;
 };
 
-/** RunTask answers before its task can have failed. */
+/** Delays `work` until RunTask has answered. */
 const later = async (work: () => void): Promise<void> => {
   await delay(0);
   work();
@@ -148,7 +147,7 @@ const later = async (work: () => void): Promise<void> => {
 const nameOf = (cluster = 'default'): string => cluster.split('/').at(-1) ?? cluster;
 
 /**
- * The task that this token already got: the same request, the same task; another request is refused.
+ * The task of an earlier request with this client token. Another request with the same token is refused.
  * https://docs.aws.amazon.com/AmazonECS/latest/APIReference/ECS_Idempotency.html
  */
 const repeated = (request: RunTaskCommandInput, entries: ReadonlyMap<string, Entry>): Task | undefined => {
@@ -161,7 +160,10 @@ const repeated = (request: RunTaskCommandInput, entries: ReadonlyMap<string, Ent
   });
 };
 
-const optionsOf = (task: Task, { overrides }: RunTaskCommandInput): Omit<SandboxWish, 'unreachableMs'> => {
+const sandboxRequestOf = (
+  task: Task,
+  { overrides }: RunTaskCommandInput,
+): Omit<SandboxRequest, 'unreachableMs'> => {
   const [container] = overrides?.containerOverrides ?? [];
   const variables = (container?.environment ?? []).map(({ name, value }) => [name ?? '', value ?? '']);
   return {

@@ -1,7 +1,7 @@
 /** A task as ECS describes it, and the changes of its state; plain data. */
 import { randomUUID } from 'node:crypto';
 import type { RunTaskCommandInput, Tag } from '@aws-sdk/client-ecs';
-import { accountId, region } from '../lambda/function-definition.ts';
+import { accountId, region } from '../endpoint/account.ts';
 import type { SandboxEnd } from './running-sandbox.ts';
 
 type TaskStatus = 'PROVISIONING' | 'PENDING' | 'RUNNING' | 'STOPPING' | 'STOPPED';
@@ -18,13 +18,13 @@ export type Task = {
   readonly cpu?: string | undefined;
   readonly memory?: string | undefined;
   readonly version: number;
-  /** Epoch seconds, as every time here. */
+  /** Epoch seconds, as all times of a task. */
   readonly createdAt: number;
   readonly startedAt?: number;
   readonly stoppedAt?: number;
   readonly stopCode?: string;
   readonly stoppedReason?: string;
-  /** Shown only to who asks for them. */
+  /** Returned only for `include: ['TAGS']`. */
   readonly tags: readonly Tag[];
   readonly containers: readonly {
     readonly name: string;
@@ -39,15 +39,15 @@ const seconds = (): number => Date.now() / 1000;
 
 const arn = (rest: string): string => `arn:aws:ecs:${region}:${accountId}:${rest}`;
 
-/** Of `family`, `family:revision` or an ARN of either. */
-export const treeParentsOf = (taskDefinition: string): string =>
+/** The family in `family`, `family:revision` or an ARN of either. */
+export const familyOf = (taskDefinition: string): string =>
   /(?:^|\/)([\w-]+)(?::\d+)?$/.exec(taskDefinition)?.[1] ?? taskDefinition;
 
 export const newTask = (request: RunTaskCommandInput, cluster: string): Task => ({
   taskArn: arn(`task/${cluster}/${randomUUID().replaceAll('-', '')}`),
   clusterArn: arn(`cluster/${cluster}`),
-  taskDefinitionArn: arn(`task-definition/${treeParentsOf(request.taskDefinition ?? '')}:1`),
-  group: request.group ?? `family:${treeParentsOf(request.taskDefinition ?? '')}`,
+  taskDefinitionArn: arn(`task-definition/${familyOf(request.taskDefinition ?? '')}:1`),
+  group: request.group ?? `family:${familyOf(request.taskDefinition ?? '')}`,
   startedBy: request.startedBy,
   launchType: 'FARGATE',
   lastStatus: 'PROVISIONING',
@@ -76,7 +76,7 @@ export const asRunning = (task: Task, privateIpv4Address: string): Task => ({
 
 export const withoutTags = ({ tags: _, ...task }: Task): Omit<Task, 'tags'> => task;
 
-/** StopTask answers this: the wish has changed and the state has not yet. */
+/** The answer of StopTask: the desired status has changed and the last status has not. */
 export const asStopRequested = (task: Task, stoppedReason: string): Task => ({
   ...task,
   desiredStatus: 'STOPPED',

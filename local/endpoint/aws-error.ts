@@ -1,7 +1,7 @@
 /**
- * A refusal in the words of AWS: the error name the SDK turns into an exception, with its HTTP status.
+ * A refusal as AWS sends it: the error name that the SDK turns into an exception, with its HTTP status.
  *
- * The JSON services name it in the header `x-amzn-errortype`; S3 puts it into XML.
+ * The JSON services send the name in the header `x-amzn-errortype`; S3 sends it as XML.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -21,7 +21,7 @@ export class AwsError extends Error {
   }
 }
 
-/** Writes a refusal as the service's clients expect it. */
+/** Writes a refusal in the form of the service. */
 export type WriteError = (request: IncomingMessage, response: ServerResponse, error: AwsError) => void;
 
 export const writeJsonError: WriteError = (_request, response, { status, name, details }) => {

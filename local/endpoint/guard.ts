@@ -1,19 +1,19 @@
 /**
- * Refuses every request but one that a caller of this start has signed, from its head alone.
+ * Admits a request only if a caller of this start has signed it, from its head alone.
  *
- * A browser names itself: `Origin` or `Sec-Fetch-*` refuses, before any signature is looked at, and so does a `Host`
- * that is not this endpoint's own address (DNS rebinding). A signature in the query is refused, too: no client of ours
- * makes one, and a page could be led to it. The refusals carry no CORS header, so no preflight passes.
+ * Requests of browsers are refused before their signature is checked: by `Origin`, by `Sec-Fetch-*`, and by a `Host`
+ * that is not this endpoint's own address (DNS rebinding). A signature in the query is refused, too: our clients make
+ * none, and a page could be led to it. Refusals carry no CORS header, so no preflight passes.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Keys } from './account.ts';
 import { AwsError } from './aws-error.ts';
-import type { Keys } from './keys.ts';
-import { claimBody } from './request-body.ts';
+import { claimBody } from './http-body.ts';
 import { isSameSignature, parseAuthorization, signatureOf } from './signature.ts';
 
 export type Guard = {
   readonly keys: Keys;
-  /** The only `Host` that is answered. */
+  /** The only accepted `Host`. */
   readonly host: string;
   /** Epoch milliseconds. */
   readonly now?: () => number;
@@ -54,8 +54,9 @@ export const admit = (request: IncomingMessage, { keys, host, now = Date.now }: 
 const refuseBrowsers = ({ headers }: IncomingMessage, host: string): void => {
   const isBrowser =
     headers.origin !== undefined || Object.keys(headers).some((name) => name.startsWith('sec-fetch-'));
-  if (isBrowser) throw forbidden('AccessDeniedException', 'Browsers are not answered.');
-  if (headers.host !== host) throw forbidden('AccessDeniedException', 'This endpoint has another name.');
+  if (isBrowser) throw forbidden('AccessDeniedException', 'Requests of browsers are refused.');
+  if (headers.host !== host)
+    throw forbidden('AccessDeniedException', 'The Host header does not match this endpoint.');
 };
 
 const refuseOldDate = (
@@ -67,14 +68,14 @@ const refuseOldDate = (
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   const isNear = Math.abs(at - now) <= clockSkewMsMax;
   if (!isNear || !dateTime.startsWith(scopeDate))
-    throw forbidden('RequestTimeTooSkewed', 'The signature is not of this time.');
+    throw forbidden('RequestTimeTooSkewed', 'The signature has expired or its date is in the future.');
 };
 
-/** The headers that must be signed, since they decide about the request: address, date, body hash, operation. */
+/** Address, date, body hash and operation must be signed, since they decide about the request. */
 const refuseUnsignedHeaders = ({ headers }: IncomingMessage, signed: readonly string[]): void => {
-  const needed = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
-  if (headers['x-amz-content-sha256'] === undefined || !needed.every((name) => signed.includes(name)))
-    throw forbidden('SignatureDoesNotMatch', 'The signature does not cover the headers that count.');
+  const required = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
+  if (headers['x-amz-content-sha256'] === undefined || !required.every((name) => signed.includes(name)))
+    throw forbidden('SignatureDoesNotMatch', 'The signature does not cover the required headers.');
 };
 
 const forbidden = (name: string, message: string): AwsError => new AwsError(403, name, { message });

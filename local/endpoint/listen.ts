@@ -1,16 +1,16 @@
 /**
- * A loopback HTTP server that stops at once: what every emulated endpoint stands on.
+ * A loopback HTTP server that stops at once: the base of every emulated endpoint.
  *
- * `listenSigned` is for everything inside: it answers requests that a caller of this start has signed, and refuses
- * any other from its head, before the body is read. `listen` is for the public origin, whose functions decide.
- * Both bind 127.0.0.1 and nothing else. A failure that an endpoint did not translate is its bug: it is answered with
- * 500 and the connection is closed.
+ * `listenSigned` serves the AWS endpoints: it admits requests that a caller of this start has signed, and refuses any
+ * other from its head, before the body is read. `listen` serves the public origin, whose functions decide. Both bind
+ * 127.0.0.1 only. An exception that an endpoint does not translate is a bug of it: the answer is 500 and the connection
+ * is closed.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Keys } from './account.ts';
 import { AwsError, type WriteError, writeJsonError } from './aws-error.ts';
 import { admit, type Signed } from './guard.ts';
-import type { Keys } from './keys.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -54,7 +54,7 @@ export const listenSigned = async (
   return listening;
 };
 
-/** A client that waits for the word to send its body gets it once its head is admitted; the rest of a refused one is not waited for. */
+/** Sends `100 Continue` once the head is admitted; closes the connection of a refused request without reading its body. */
 const admitOrClose = (request: IncomingMessage, response: ServerResponse, check: () => Signed): Signed => {
   try {
     const signed = check();
@@ -76,9 +76,9 @@ const open = async (answer: Answer, port: number): Promise<Listening> => {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answer(request, response).catch((cause: unknown) => refuse(response, cause));
   };
-  // Without a listener of its own the server would ask for the body before the head was checked.
+  // Without this listener the server would send `100 Continue` before the head was checked.
   const server = createServer(handle).on('checkContinue', handle);
-  // An idle kept-alive connection is never closed by us: a client that is just reusing it would see a reset.
+  // The server never closes an idle connection, since a client that is just reusing it would see a reset.
   server.keepAliveTimeout = 0;
   const sockets = trackSockets(server);
   await bind(server, port);
@@ -86,7 +86,7 @@ const open = async (answer: Answer, port: number): Promise<Listening> => {
   return { url: `http://127.0.0.1:${bound}`, port: bound, server, stop: () => close(server, sockets) };
 };
 
-/** The server forgets a socket that was upgraded, and then waits for its end. */
+/** Tracks sockets itself: the server forgets upgraded ones, but `close` waits for their end. */
 const trackSockets = (server: Server): ReadonlySet<Socket> => {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

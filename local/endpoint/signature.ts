@@ -1,18 +1,18 @@
 /**
  * Signature Version 4 of AWS: the canonical form of a request, and the signature over it.
  *
- * Pure but for a small cache of signing keys, which live a day. The payload is signed by its hash, which the caller
- * names, so a signature is computed and checked without the body.
+ * Pure but for a small cache of signing keys, which are valid for a day. The signature covers the payload's hash, which
+ * the caller names, so it is computed and checked without the body.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Credentials } from './keys.ts';
+import type { Credentials } from './account.ts';
 
 export type Scope = { readonly date: string; readonly region: string; readonly service: string };
 
 export type SignedParts = {
   readonly method: string;
-  /** The request target as it is sent: path and query. */
+  /** The request target as sent: path and query. */
   readonly target: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -50,7 +50,7 @@ export type Authorization = {
 const authorizationHeader =
   /^AWS4-HMAC-SHA256 +Credential=([^/, ]+)\/(\d{8})\/([^/, ]+)\/([^/, ]+)\/aws4_request, *SignedHeaders=([a-z0-9;_-]+), *Signature=([0-9a-f]{64})$/;
 
-/** Undefined for what is no signature of this version. */
+/** Undefined for a header that is no signature of this version. */
 export const parseAuthorization = (header: string): Authorization | undefined => {
   const [, accessKeyId, date, region, service, names, signature] = authorizationHeader.exec(header) ?? [];
   if (!(accessKeyId && date && region && service && names && signature)) return undefined;
@@ -66,7 +66,7 @@ export type ToSign = {
   readonly region: string;
 };
 
-/** The headers to send instead: those that were given, with a date and a signature over what identifies the request. */
+/** Returns the given headers with a date and a signature. */
 export const sign = (
   { method, target, headers, service, region }: ToSign,
   { accessKeyId, secretAccessKey }: Credentials,
@@ -110,14 +110,14 @@ const canonicalRequest = (parts: SignedParts): string => {
 /** Every service but S3 normalises the path and encodes it once more. */
 const canonicalPath = (path: string, service: string): string => {
   if (service === 's3') return path;
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.') continue;
-    if (segment === '..') kept.pop();
-    else kept.push(segment);
+    if (segment === '..') segments.pop();
+    else segments.push(segment);
   }
-  const end = path.endsWith('/') && kept.length > 0 ? '/' : '';
-  return `/${kept.map(percentEncode).join('/')}${end}`;
+  const end = path.endsWith('/') && segments.length > 0 ? '/' : '';
+  return `/${segments.map(percentEncode).join('/')}${end}`;
 };
 
 const canonicalQuery = (query: string): string =>
@@ -141,7 +141,7 @@ const percentEncode = (text: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** A badly encoded part is signed as it stands: no client of ours sends one. */
+/** A badly encoded part is signed unchanged; our clients send none. */
 const percentDecode = (text: string): string => {
   try {
     return decodeURIComponent(text);

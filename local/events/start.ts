@@ -1,20 +1,20 @@
 /**
- * EventBridge on one machine: rules that fire on a timer, and one that passes on the state of ECS tasks.
+ * EventBridge on one machine: rules that fire on a timer, and one that forwards the state of ECS tasks.
  *
- * A timed rule fires first at the start, so that what happened while the machine was off is dealt with at
- * once; it brings the event of a schedule, or its own input. Targets are invoked asynchronously, like those of a real rule (A28).
+ * A timed rule fires first at the start, so that work that came due while the machine was off is done at once. It sends
+ * the event of a schedule, or its own input. Targets are invoked asynchronously, like those of a real rule (A28).
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-run-lambda-schedule.html
  */
 import { randomUUID } from 'node:crypto';
 import type { Json } from '#shared/domain/json.ts';
-import { accountId, region } from '../lambda/function-definition.ts';
+import { accountId, region } from '../endpoint/account.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 
 export type TimedRule = {
   readonly name: string;
   readonly everyMs: number;
   readonly functionName: string;
-  /** Comes to the function instead of the event; what is asked for is asked at each firing. */
+  /** Sent to the function instead of the event; a function is called at each firing. */
   readonly input?: Json | (() => Json);
 };
 
@@ -25,9 +25,9 @@ export type EventsOptions = {
 };
 
 export type Events = {
-  /** Begins to invoke; call it once the functions are there. What happened to tasks until then follows at once. */
+  /** Begins to invoke; call it once the functions are deployed. Earlier task events follow at once. */
   readonly fire: () => void;
-  /** Passes one `ECS Task State Change` on; `detail` is the task as ECS describes it. */
+  /** Forwards one `ECS Task State Change`; `detail` is the task as ECS describes it. */
   readonly taskStateChanged: (detail: Readonly<Record<string, unknown>>) => void;
   readonly stop: () => Promise<void>;
 };

@@ -4,9 +4,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { makeKeys } from '../endpoint/keys.ts';
+import { makeKeys } from '../endpoint/account.ts';
+import type { Outcome } from './function.ts';
 import { openFunctionHost, type RunningFunctionHost } from './function-host.ts';
-import type { Outcome } from './invocation.ts';
 
 let host: RunningFunctionHost;
 afterEach(() => host.stop());
@@ -61,6 +61,9 @@ test('an answer that nobody takes any more ends its function in the middle', asy
   const sink = { began: () => undefined, chunk, abandoned: leaving.signal };
   const event = JSON.stringify({ file, characters: 50_000_000 });
   const ended = await host.invokeStreamed('late', event, sink);
-  expect(ended).toMatchObject({ kind: 'failed', error: { errorMessage: 'nobody reads the answer' } });
+  expect(ended).toMatchObject({
+    kind: 'failed',
+    error: { errorMessage: 'the reader of the answer has disconnected' },
+  });
   expect(taken).toBeLessThan(50_000_000);
 });

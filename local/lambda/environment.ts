@@ -1,14 +1,18 @@
 /**
- * Execution environments: where a function runs, one invocation at a time.
+ * Execution environments, in which a function runs one invocation at a time.
  *
- * `shared` puts the environments of all functions into one thread with the union of their variables, which
- * starts at once and needs little memory. `strict` gives each a thread with exactly its function's variables
- * and retires it after `killEvery` invocations, so that nothing can lean on what Lambda does not promise (A17, A18).
+ * `shared` puts the environments of all functions into one thread with the union of their variables, which starts at
+ * once and needs little memory. `strict` gives each its own thread with exactly its function's variables and retires it
+ * after `killEvery` invocations, so that no handler relies on anything that Lambda does not promise (A17, A18).
  */
-import type { Keys } from '../endpoint/keys.ts';
-import type { FunctionDefinition } from './function-definition.ts';
-import { arnOf, region } from './function-definition.ts';
-import type { Invocation, Outcome, ResponseSink } from './invocation.ts';
+import { type Keys, region } from '../endpoint/account.ts';
+import {
+  arnOf,
+  type FunctionDefinition,
+  type Invocation,
+  type Outcome,
+  type ResponseSink,
+} from './function.ts';
 import { startWorkerHost, type WorkerHost } from './worker-host.ts';
 
 export type LambdaMode =
@@ -73,7 +77,7 @@ const hostShared = (
           );
         },
         isReusable: () => true,
-        // A copy that was given up is not named again; its module stays in the thread's memory.
+        // The number of a stopped copy is not used again; its module stays in the thread's memory.
         stop: () => Promise.resolve(),
       };
     },
@@ -143,7 +147,7 @@ const runtimeVariables = (name: string, memoryMb: number): Record<string, string
   TZ: ':UTC',
 });
 
-/** The credentials of its role, which nothing else hands out: its signature says which function asks. */
+/** The credentials of the function's role: a signature identifies the function. */
 const roleVariables = (name: string, keys: Keys): Record<string, string> => {
   const { accessKeyId, secretAccessKey } = keys.issue(name);
   return { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
@@ -155,7 +159,7 @@ const unionOf = (definitions: readonly FunctionDefinition[]): Record<string, str
     for (const [variable, value] of Object.entries(environment)) {
       if (union[variable] !== undefined && union[variable] !== value) {
         throw new Error(
-          `${variable} of ${name} is not what another function wants: shared mode has one environment`,
+          `${variable} of ${name} differs from that of another function: the shared mode has one environment`,
         );
       }
       union[variable] = value;

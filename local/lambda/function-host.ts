@@ -1,29 +1,39 @@
 /**
  * The functions of one cloud, and the three ways to invoke them.
  *
- * The HTTP endpoint, the gateway and the event rules all come through here, so limits and retries exist once (A19, A22).
+ * The Lambda endpoint, the gateway and the event rules all invoke them here, so limits and retries exist once (A19,
+ * A22). Asynchronous invocations live in memory: a cloud that stops drops those it had accepted, which AWS would not;
+ * the program's own recovery (the janitor drives unfinished turns on) does not depend on them.
  */
+
 import { randomUUID } from 'node:crypto';
+import type { Keys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/aws-error.ts';
-import type { Keys } from '../endpoint/keys.ts';
-import { type AsyncRetry, retryInBackground } from './background-invocation.ts';
 import { type EnvironmentHost, hostEnvironments, type LambdaMode } from './environment.ts';
-import { arnOf, type FunctionDefinition, nameFrom } from './function-definition.ts';
+import {
+  arnOf,
+  type Buffered,
+  bufferAnswer,
+  type FunctionDefinition,
+  failure,
+  nameFrom,
+  type Outcome,
+  type ResponseSink,
+} from './function.ts';
 import { type FunctionPool, openPool } from './function-pool.ts';
-import { type Buffered, bufferAnswer, failure, type Outcome, type ResponseSink } from './invocation.ts';
 
 export interface FunctionHost {
   /** Runs it and collects the answer (`RequestResponse`). */
   invoke(name: string, payload: string, requestId?: string): Promise<Buffered>;
   /** Accepts it and runs it later, up to three times under one request id (`Event`). */
   invokeLater(name: string, payload: string, requestId?: string): void;
-  /** Runs it and passes the answer on as it comes (`InvokeWithResponseStream`). */
+  /** Runs it and streams the answer (`InvokeWithResponseStream`). */
   invokeStreamed(name: string, payload: string, sink: ResponseSink): Promise<Outcome>;
 }
 
 export type FunctionHostOptions = {
   readonly mode: LambdaMode;
-  /** Of which each environment gets its own. */
+  /** Each environment gets its own key. */
   readonly keys: Keys;
   readonly log: (text: string) => void;
   readonly environmentsMax?: number;
@@ -41,7 +51,7 @@ const requestBytesMax = 6 * 1024 * 1024;
 const answerBytesMax = 6 * 1024 * 1024 + 100;
 const eventBytesMax = 1024 * 1024;
 const environmentsMaxDefault = 200;
-/** AWS waits one minute, then two; a person at one machine should not have to. */
+/** AWS waits one minute, then two. */
 const retryDelaysMsDefault = [200, 1000];
 
 export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionHost => {
@@ -115,4 +125,51 @@ const refuseLargeAnswer = (answer: Buffered): Buffered => {
   if (bytes <= answerBytesMax) return answer;
   const text = `Response payload size exceeded maximum allowed payload size (${answerBytesMax} bytes).`;
   return { outcome: failure('Function.ResponseSizeTooLarge', text), payload: '' };
+};
+
+type AsyncRetry = {
+  readonly run: (attempt: () => Promise<Outcome>) => void;
+  readonly stop: () => void;
+};
+
+const throttleDelayMs = 200;
+
+/**
+ * Tries each invocation up to three times, without a waiting caller (A20).
+ * https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+ */
+const retryInBackground = (retryDelaysMs: readonly number[]): AsyncRetry => {
+  const timers = new Set<NodeJS.Timeout>();
+  let isStopped = false;
+
+  const later = (delayMs: number, work: () => void): void => {
+    if (isStopped) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      work();
+    }, delayMs);
+    timers.add(timer);
+  };
+  const attemptNumber = async (attempt: () => Promise<Outcome>, failures: number): Promise<void> => {
+    const outcome = await attempt().catch(asThrottle);
+    if (outcome === 'throttled') return later(throttleDelayMs, () => void attemptNumber(attempt, failures));
+    const delayMs = retryDelaysMs[failures];
+    if (outcome.kind === 'finished' || delayMs === undefined) return undefined;
+    return later(delayMs, () => void attemptNumber(attempt, failures + 1));
+  };
+
+  return {
+    run: (attempt) => later(0, () => void attemptNumber(attempt, 0)),
+    stop: () => {
+      isStopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+};
+
+/** Throttling does not count as an attempt: AWS keeps such an event for hours. */
+const asThrottle = (cause: unknown): 'throttled' => {
+  if (cause instanceof AwsError && cause.status === 429) return 'throttled';
+  throw cause;
 };

@@ -1,13 +1,12 @@
 /**
- * The environments of one function: idle ones are reused, a new one is made when all are busy, up to a cap.
+ * The environments of one function: idle ones are reused, and a new one is made when all are busy, up to a cap.
  *
- * Over the function's reserved concurrency an invocation is throttled. Over the cap, which is the machine's
- * and not the function's, it waits.
+ * Over the function's reserved concurrency an invocation is throttled. Over the cap, which belongs to the machine and
+ * not to the function, it waits.
  */
 import { AwsError } from '../endpoint/aws-error.ts';
 import type { Environment } from './environment.ts';
-import type { FunctionDefinition } from './function-definition.ts';
-import type { Invocation, Outcome, ResponseSink } from './invocation.ts';
+import type { FunctionDefinition, Invocation, Outcome, ResponseSink } from './function.ts';
 
 export type FunctionPool = {
   readonly definition: FunctionDefinition;
@@ -28,13 +27,13 @@ export const openPool = (
   const waiting: ((environment: Environment) => void)[] = [];
   let busy = 0;
 
-  const take = async (): Promise<Environment> => {
+  const acquire = async (): Promise<Environment> => {
     if (busy >= environmentsMax) return await new Promise((resolve) => waiting.push(resolve));
     busy += 1;
     return idle.pop() ?? open(definition);
   };
-  const giveBack = async (environment: Environment, outcome: Outcome): Promise<void> => {
-    const isReusable = environment.isReusable() && !isRuined(outcome);
+  const release = async (environment: Environment, outcome: Outcome): Promise<void> => {
+    const isReusable = environment.isReusable() && !isUnusable(outcome);
     const next = waiting.shift();
     if (next !== undefined) next(isReusable ? environment : open(definition));
     else {
@@ -48,16 +47,16 @@ export const openPool = (
     definition,
     run: async (invocation, sink) => {
       if (busy >= (definition.concurrencyMax ?? Number.POSITIVE_INFINITY)) throw throttled();
-      const environment = await take();
+      const environment = await acquire();
       const outcome = await environment.run(invocation, sink);
-      await giveBack(environment, outcome);
+      await release(environment, outcome);
       return outcome;
     },
   };
 };
 
-/** An environment whose function timed out may still be running it, so it never serves again. */
-const isRuined = (outcome: Outcome): boolean =>
+/** An environment whose function timed out may still be running it, so it is not reused. */
+const isUnusable = (outcome: Outcome): boolean =>
   outcome.kind === 'failed' && ['Sandbox.Timedout', 'Runtime.ExitError'].includes(outcome.error.errorType);
 
 const throttled = (): AwsError =>

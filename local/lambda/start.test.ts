@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { LambdaMode } from './environment.ts';
-import type { FunctionDefinition } from './function-definition.ts';
+import type { FunctionDefinition } from './function.ts';
 import { type LambdaEndpoint, start } from './start.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
@@ -153,7 +153,9 @@ test('shared mode refuses functions that want different values of one variable',
       define('echo', { environment: { TABLE: 'a' } }),
       define('slow', { environment: { TABLE: 'b' } }),
     ]),
-  ).toThrow('TABLE of sallyport-slow is not what another function wants: shared mode has one environment');
+  ).toThrow(
+    'TABLE of sallyport-slow differs from that of another function: the shared mode has one environment',
+  );
 });
 
 test('A22: an unknown function is not found', async () => {

@@ -6,30 +6,29 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { readBody, writePaced } from '../endpoint/http-body.ts';
 import { listenSigned } from '../endpoint/listen.ts';
-import { writePaced } from '../endpoint/paced-write.ts';
-import { readBody } from '../endpoint/request-body.ts';
 import { encodeEvent, eventStreamType } from './event-stream.ts';
+import type { Outcome } from './function.ts';
 import {
   type FunctionHost,
   type FunctionHostOptions,
   openFunctionHost,
   type RunningFunctionHost,
 } from './function-host.ts';
-import type { Outcome } from './invocation.ts';
 
 export type LambdaEndpoint = Omit<RunningFunctionHost, 'stop'> & {
   readonly url: string;
-  /** Of a client beside the functions, whose environments have their own. */
+  /** For clients other than the functions, whose environments have their own. */
   readonly credentials: Credentials;
   readonly stop: () => Promise<void>;
 };
 
 export type LambdaOptions = Omit<FunctionHostOptions, 'keys'> & { readonly keys?: Keys };
 
-/** What is read of a request; the limits that AWS documents are smaller and are checked per kind of invocation. */
+/** The bound for reading a request; the limits of AWS are smaller and are checked per kind of invocation. */
 const bodyBytesMax = 8 * 1024 * 1024;
 const route = /^\/20[0-9-]+\/functions\/([^/]+)\/(invocations|response-streaming-invocations)$/;
 

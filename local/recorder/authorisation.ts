@@ -4,7 +4,7 @@
  * Made from the request alone, by the tables of actions, resources and condition keys of each service
  * (https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html).
  */
-import { accountId, region } from '../lambda/function-definition.ts';
+import { accountId, region } from '../endpoint/account.ts';
 
 export type Authorisation = {
   /** `dynamodb:GetItem` */

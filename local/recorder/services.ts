@@ -1,5 +1,5 @@
 /** What the calls of each service ask for, by the name with which its requests are signed. A service that is not here is none of ours. */
-import { arnOf, nameFrom } from '../lambda/function-definition.ts';
+import { arnOf, nameFrom } from '../lambda/function.ts';
 import { type AuthorisationsOf, arn, jsonOf } from './authorisation.ts';
 import { ofDynamoDb } from './dynamodb.ts';
 import { ofEcs, passRole } from './ecs.ts';

@@ -12,12 +12,11 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { type Keys, region } from '../endpoint/account.ts';
 import type { Signed } from '../endpoint/guard.ts';
-import type { Keys } from '../endpoint/keys.ts';
+import { readBody } from '../endpoint/http-body.ts';
 import { listenSigned } from '../endpoint/listen.ts';
-import { readBody } from '../endpoint/request-body.ts';
 import { sign } from '../endpoint/signature.ts';
-import { region } from '../lambda/function-definition.ts';
 import type { Authorisation } from './authorisation.ts';
 import { services } from './services.ts';
 

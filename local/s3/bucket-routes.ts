@@ -1,15 +1,15 @@
 /**
- * ListObjectsV2 and DeleteObjects: what is asked of a bucket rather than of one object.
+ * ListObjectsV2 and DeleteObjects, the operations on a bucket.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/request-body.ts';
+import { readBody } from '../endpoint/http-body.ts';
 import type { Bucket } from './bucket.ts';
-import { listPage } from './listing.ts';
 import { document, textsOf, type XmlElement } from './xml.ts';
 
 const entriesMax = 1000;
-/** A thousand keys of 1 KB with room for their escapes. */
+/** A thousand keys of 1 KB, and room for their escapes. */
 const deleteBodyBytesMax = 8 * 1024 * 1024;
 
 export type BucketRequest = {
@@ -72,4 +72,47 @@ export const deleteObjects = async ({ request, response, bucket }: BucketRequest
 
 const sendXml = (response: ServerResponse, xml: string): void => {
   response.writeHead(200, { 'content-type': 'application/xml' }).end(xml);
+};
+
+type ListQuery = {
+  readonly prefix: string;
+  readonly delimiter: string;
+  /** Entries up to and including this one are left out. */
+  readonly after: string;
+  readonly entriesMax: number;
+};
+
+type ListPage = {
+  readonly keys: readonly string[];
+  readonly commonPrefixes: readonly string[];
+  /** The token of the next page; undefined on the last. */
+  readonly next: string | undefined;
+};
+
+/** One page: keys under a prefix, rolled up at a delimiter, at most a thousand entries; pure (A27). */
+const listPage = (sorted: readonly string[], query: ListQuery): ListPage => {
+  const keys: string[] = [];
+  const commonPrefixes: string[] = [];
+  let last = '';
+  for (const key of sorted) {
+    if (!key.startsWith(query.prefix) || isBeforePage(key, query)) continue;
+    const rolled = rollUp(key, query);
+    if (rolled !== undefined && rolled === commonPrefixes.at(-1)) continue;
+    if (keys.length + commonPrefixes.length === query.entriesMax) return { keys, commonPrefixes, next: last };
+    last = rolled ?? key;
+    (rolled === undefined ? keys : commonPrefixes).push(last);
+  }
+  return { keys, commonPrefixes, next: undefined };
+};
+
+/** A page that ended with a rolled-up prefix has covered all keys under it. */
+const isBeforePage = (key: string, { after, delimiter }: ListQuery): boolean =>
+  after !== '' &&
+  (Buffer.compare(Buffer.from(key), Buffer.from(after)) <= 0 ||
+    (delimiter !== '' && after.endsWith(delimiter) && key.startsWith(after)));
+
+const rollUp = (key: string, { prefix, delimiter }: ListQuery): string | undefined => {
+  if (delimiter === '') return undefined;
+  const end = key.indexOf(delimiter, prefix.length);
+  return end < 0 ? undefined : key.slice(0, end + delimiter.length);
 };

@@ -15,12 +15,12 @@ export type ObjectRecord = {
   readonly size: number;
   readonly etag: string;
   readonly modifiedAt: number;
-  /** Content type, user metadata and checksums: what comes back as headers. */
+  /** Content type, user metadata and checksums, returned as headers. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
 type Draft = {
-  /** Where the bytes go, and can be read again; complete when `commit` is called. */
+  /** The file for the bytes, which can be read again; complete when `commit` is called. */
   readonly handle: FileHandle;
   readonly commit: (record: Omit<ObjectRecord, 'file' | 'modifiedAt'>) => Promise<void>;
   readonly discard: () => Promise<void>;
@@ -28,7 +28,7 @@ type Draft = {
 
 export type Bucket = {
   readonly find: (key: string) => ObjectRecord | undefined;
-  /** Opens the bytes of an object that may be replaced meanwhile: the handle stays with the old ones. */
+  /** Opens the bytes of an object. If it is replaced, the handle keeps the old bytes. */
   readonly read: (
     key: string,
   ) => Promise<{ readonly record: ObjectRecord; readonly handle: FileHandle } | undefined>;
@@ -111,7 +111,7 @@ const loadRecords = async (folder: string): Promise<Map<string, ObjectRecord>> =
   return new Map(records.map((record) => [record.key, record]));
 };
 
-const removeLeftovers = async (folder: string, wanted: ReadonlySet<string>): Promise<void> => {
-  const names = (await readdir(folder)).filter((name) => !wanted.has(name));
+const removeLeftovers = async (folder: string, referenced: ReadonlySet<string>): Promise<void> => {
+  const names = (await readdir(folder)).filter((name) => !referenced.has(name));
   await Promise.all(names.map((name) => rm(join(folder, name), { force: true })));
 };

@@ -1,16 +1,17 @@
 /**
  * Multipart uploads: parts on disk, joined into one object when the upload is completed.
  *
- * Uploads live in memory, so a restart forgets them; their bytes have no record and go when the bucket is
- * opened. Parts that are too small, out of order or not what was sent are refused, as S3 refuses them.
+ * Uploads live in memory and are lost with a restart; their bytes have no record and are deleted when the bucket is
+ * opened. Parts that are too small, out of order or different from the sent ones are refused, as S3 refuses them.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/request-body.ts';
+import { readBody } from '../endpoint/http-body.ts';
 import type { Bucket } from './bucket.ts';
-import { keepHeaders, type ObjectRequest, receive, refusePut } from './object-routes.ts';
+import { type ObjectRequest, refusePut, storedHeadersOf } from './object-routes.ts';
+import { receive } from './received-body.ts';
 import { document, textsOf, type XmlElement } from './xml.ts';
 
 type Draft = Awaited<ReturnType<Bucket['draft']>>;
@@ -39,23 +40,23 @@ export const openUploads = (): Uploads => new Map();
 export const createUpload = (uploads: Uploads, { request, response, key }: ObjectRequest): void => {
   refusePut(request, key);
   const uploadId = randomUUID();
-  uploads.set(uploadId, { key, headers: keepHeaders(request), parts: new Map() });
+  uploads.set(uploadId, { key, headers: storedHeadersOf(request), parts: new Map() });
   sendXml(response, 'InitiateMultipartUploadResult', [
     ['Key', key],
     ['UploadId', uploadId],
   ]);
 };
 
-export const putPart = async (asked: UploadRequest): Promise<void> => {
-  const { request, response, bucket, key, partNumber } = asked;
+export const putPart = async (input: UploadRequest): Promise<void> => {
+  const { request, response, bucket, key, partNumber } = input;
   refusePut(request, key);
   if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > partsMax)
     throw new AwsError(400, 'InvalidArgument', { message: 'Part number must be between 1 and 10000' });
-  find(asked);
+  find(input);
   const draft = await bucket.draft();
   try {
     const { size, md5, headers } = await receive(request, draft.handle);
-    const { parts } = find(asked);
+    const { parts } = find(input);
     const previous = parts.get(partNumber);
     parts.set(partNumber, { draft, size, md5 });
     await previous?.draft.discard();
@@ -66,9 +67,9 @@ export const putPart = async (asked: UploadRequest): Promise<void> => {
   }
 };
 
-export const completeUpload = async (asked: UploadRequest): Promise<void> => {
-  const { request, response, bucket, key, uploads, uploadId } = asked;
-  const upload = find(asked);
+export const completeUpload = async (input: UploadRequest): Promise<void> => {
+  const { request, response, bucket, key, uploads, uploadId } = input;
+  const upload = find(input);
   const xml = (await readBody(request, completeBodyBytesMax))?.toString() ?? '';
   const parts = chosenParts(upload, xml);
   const draft = await bucket.draft();
@@ -91,14 +92,14 @@ export const completeUpload = async (asked: UploadRequest): Promise<void> => {
   ]);
 };
 
-export const abortUpload = async (asked: UploadRequest): Promise<void> => {
-  const upload = find(asked);
-  asked.uploads.delete(asked.uploadId);
+export const abortUpload = async (input: UploadRequest): Promise<void> => {
+  const upload = find(input);
+  input.uploads.delete(input.uploadId);
   await discardParts(upload);
-  asked.response.writeHead(204).end();
+  input.response.writeHead(204).end();
 };
 
-/** All of them: this place is small. */
+/** Lists all uploads in one page. */
 export const listUploads = (uploads: Uploads, response: ServerResponse): void =>
   sendXml(response, 'ListMultipartUploadsResult', [
     ['IsTruncated', false],

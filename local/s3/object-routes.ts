@@ -1,17 +1,15 @@
 /**
  * PutObject, GetObject, HeadObject and DeleteObject.
  *
- * Bodies are streamed to and from the disk. What the endpoint does not do (copies) it refuses by name rather
- * than storing something else (A25, A26).
+ * Bodies are streamed to and from the disk. Operations that the endpoint does not implement (copies) are refused by
+ * name (A25, A26).
  */
-import type { FileHandle } from 'node:fs/promises';
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { AwsError } from '../endpoint/aws-error.ts';
 import type { Bucket, ObjectRecord } from './bucket.ts';
-import { openChecksums } from './checksum.ts';
-import { decodeChunked } from './chunked-body.ts';
-import { parseRange } from './range.ts';
+import { receive } from './received-body.ts';
 
 export type ObjectRequest = {
   readonly request: IncomingMessage;
@@ -24,7 +22,7 @@ export type ObjectRequest = {
 const objectBytesMax = 5 * 1024 ** 3;
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html */
 const keyBytesMax = 1024;
-const keptHeaders = [
+const storedHeaders = [
   'content-type',
   'content-disposition',
   'content-language',
@@ -40,7 +38,7 @@ export const putObject = async ({ request, response, bucket, key }: ObjectReques
     const stored = await receive(request, draft.handle);
     refuseByCondition(request, bucket.find(key));
     const etag = `"${stored.md5}"`;
-    const headers = { ...keepHeaders(request), ...stored.headers };
+    const headers = { ...storedHeadersOf(request), ...stored.headers };
     await draft.commit({ key, size: stored.size, etag, headers });
     response.writeHead(200, { etag, ...stored.headers, ...checksumType(stored.headers) }).end();
   } catch (cause) {
@@ -64,11 +62,11 @@ export const refusePut = ({ headers }: IncomingMessage, key: string): void => {
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html */
 const refuseByCondition = ({ headers }: IncomingMessage, existing: ObjectRecord | undefined): void => {
-  const mustBe = headers['if-match'];
-  if (mustBe !== undefined && existing === undefined) throw noSuchKey();
+  const ifMatch = headers['if-match'];
+  if (ifMatch !== undefined && existing === undefined) throw noSuchKey();
   if (
     (headers['if-none-match'] === '*' && existing !== undefined) ||
-    (mustBe !== undefined && mustBe !== existing?.etag)
+    (ifMatch !== undefined && ifMatch !== existing?.etag)
   ) {
     throw new AwsError(412, 'PreconditionFailed', {
       message: 'At least one of the pre-conditions you specified did not hold',
@@ -76,36 +74,12 @@ const refuseByCondition = ({ headers }: IncomingMessage, existing: ObjectRecord 
   }
 };
 
-type Stored = {
-  readonly size: number;
-  readonly md5: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-export const receive = async (request: IncomingMessage, handle: FileHandle): Promise<Stored> => {
-  const { headers } = request;
-  const isChunked = String(headers['x-amz-content-sha256']).startsWith('STREAMING-');
-  const body = isChunked ? decodeChunked(request) : { bytes: request, trailers: new Map<string, string>() };
-  const checksums = openChecksums(headers);
-  let size = 0;
-  for await (const bytes of body.bytes as AsyncIterable<Buffer>) {
-    size += bytes.length;
-    checksums.add(bytes);
-    await handle.writeFile(bytes);
-  }
-  const announced = headers[isChunked ? 'x-amz-decoded-content-length' : 'content-length'];
-  if (announced !== undefined && Number(announced) !== size) {
-    throw new AwsError(400, 'IncompleteBody', { message: `${size} bytes came of ${announced}` });
-  }
-  return { size, ...checksums.verify(body.trailers) };
-};
-
-export const keepHeaders = ({ headers }: IncomingMessage): Record<string, string> => {
-  const kept = Object.entries(headers).flatMap(([name, value]) =>
-    keptHeaders.includes(name) || name.startsWith('x-amz-meta-') ? [[name, String(value)] as const] : [],
+export const storedHeadersOf = ({ headers }: IncomingMessage): Record<string, string> => {
+  const stored = Object.entries(headers).flatMap(([name, value]) =>
+    storedHeaders.includes(name) || name.startsWith('x-amz-meta-') ? [[name, String(value)] as const] : [],
   );
-  const result = Object.fromEntries(kept);
-  // `aws-chunked` is how the body travelled, not what it is.
+  const result = Object.fromEntries(stored);
+  // `aws-chunked` is the encoding of the transfer, not of the content.
   const encoding = (result['content-encoding'] ?? '').split(',').map((one) => one.trim());
   result['content-encoding'] = encoding.filter((one) => one !== 'aws-chunked').join(',');
   if (result['content-encoding'] === '') delete result['content-encoding'];
@@ -121,7 +95,9 @@ export const getObject = async ({ request, response, bucket, key }: ObjectReques
     response.writeHead(status, headers);
     if (request.method === 'HEAD' || record.size === 0) response.end();
     else
-      await pipeline(handle.createReadStream({ autoClose: false, ...range }), response).catch(forgiveLeaving);
+      await pipeline(handle.createReadStream({ autoClose: false, ...range }), response).catch(
+        ignoreDisconnect,
+      );
   } finally {
     await handle.close();
   }
@@ -143,12 +119,12 @@ const answerHead = (
   range: ByteRange | undefined,
 ): [status: number, headers: Record<string, string | number>] => {
   const isChecked = request.headers['x-amz-checksum-mode'] === 'ENABLED' && range === undefined;
-  const kept = Object.entries(record.headers).filter(
+  const returned = Object.entries(record.headers).filter(
     ([name]) => isChecked || !name.startsWith('x-amz-checksum-'),
   );
   const headers: Record<string, string | number> = {
     'content-type': 'binary/octet-stream',
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(returned),
     ...(isChecked ? checksumType(record.headers) : {}),
     etag: record.etag,
     'last-modified': new Date(record.modifiedAt).toUTCString(),
@@ -164,7 +140,7 @@ const checksumType = (headers: Readonly<Record<string, string>>): Record<string,
     ? { 'x-amz-checksum-type': 'FULL_OBJECT' }
     : {};
 
-const forgiveLeaving = (cause: unknown): void => {
+const ignoreDisconnect = (cause: unknown): void => {
   if ((cause as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw cause;
 };
 
@@ -175,3 +151,20 @@ export const deleteObject = async ({ response, bucket, key }: ObjectRequest): Pr
 
 const noSuchKey = (): AwsError =>
   new AwsError(404, 'NoSuchKey', { message: 'The specified key does not exist.' });
+
+/**
+ * Reads the Range header: one range, with both ends included. A header that is not understood is ignored, as RFC 9110
+ * says; one outside the object is refused.
+ */
+const parseRange = (
+  header: string | undefined,
+  size: number,
+): { readonly start: number; readonly end: number } | undefined => {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
+  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from);
+  const end = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  if (start > end)
+    throw new AwsError(416, 'InvalidRange', { message: 'The requested range is not satisfiable' });
+  return { start, end };
+};

@@ -22,7 +22,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { afterEach, expect, test } from 'vitest';
-import { askSigned } from '../endpoint/signed-request.ts';
+import { sendSigned } from '../../tests/signed-request.ts';
 import { start } from './start.ts';
 
 const opened: (() => Promise<void>)[] = [];
@@ -106,7 +106,7 @@ test('A25: a chunked body that is cut short is refused and not stored', async ()
     'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
     'x-amz-decoded-content-length': '10',
   };
-  const { status, text } = await askSigned(
+  const { status, text } = await sendSigned(
     { url: `${url}/${Bucket}/cut`, service: 's3', method: 'PUT', headers, body: 'a\r\n01234' },
     credentials,
   );

@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { AwsError, type WriteError } from '../endpoint/aws-error.ts';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
 import { listenSigned } from '../endpoint/listen.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 import { type BucketRequest, deleteObjects, listObjects } from './bucket-routes.ts';
@@ -26,7 +26,7 @@ import { document } from './xml.ts';
 
 export type S3Options = {
   readonly folder: string;
-  /** Made at the start if they are missing. */
+  /** Created at the start if they are missing. */
   readonly buckets?: readonly string[];
   readonly keys?: Keys;
 };
@@ -50,11 +50,11 @@ const bucketName = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
 export const start = async ({
   folder,
-  buckets: wanted = [],
+  buckets: required = [],
   keys = makeKeys(),
 }: S3Options): Promise<S3Endpoint> => {
-  const there = await readdir(folder).catch(() => []);
-  const names = new Set([...there.filter((name) => bucketName.test(name)), ...wanted]);
+  const existing = await readdir(folder).catch(() => []);
+  const names = new Set([...existing.filter((name) => bucketName.test(name)), ...required]);
   const buckets: Buckets = new Map();
   for (const name of names) buckets.set(name, await openAt(join(folder, name)));
   const server = await listenSigned((request, response) => answer({ folder, buckets }, request, response), {
@@ -80,40 +80,40 @@ const answer = async (store: Store, request: IncomingMessage, response: ServerRe
   else await answerForObject({ request, response, bucket, key }, query);
 };
 
-const answerForBucket = async (asked: BucketRequest & { readonly bucket: OpenBucket }): Promise<void> => {
-  const { request, response, query, bucket } = asked;
+const answerForBucket = async (input: BucketRequest & { readonly bucket: OpenBucket }): Promise<void> => {
+  const { request, response, query, bucket } = input;
   if (request.method === 'HEAD') response.writeHead(200).end();
-  else if (request.method === 'GET' && query.get('list-type') === '2') listObjects(asked);
+  else if (request.method === 'GET' && query.get('list-type') === '2') listObjects(input);
   else if (request.method === 'GET' && query.has('uploads')) listUploads(bucket.uploads, response);
-  else if (request.method === 'POST' && query.has('delete')) await deleteObjects(asked);
+  else if (request.method === 'POST' && query.has('delete')) await deleteObjects(input);
   else throw notImplemented(`${request.method} of a bucket`);
 };
 
 const answerForObject = async (
-  asked: ObjectRequest & { readonly bucket: OpenBucket },
+  input: ObjectRequest & { readonly bucket: OpenBucket },
   query: URLSearchParams,
 ): Promise<void> => {
-  const method = asked.request.method ?? '';
+  const method = input.request.method ?? '';
   const uploadId = query.get('uploadId');
   const partNumber = Number(query.get('partNumber') ?? 0);
   if (uploadId !== null) {
     const route = uploadRoutes[method];
     if (route === undefined) throw notImplemented(`${method} of an upload`);
-    await route({ ...asked, uploads: asked.bucket.uploads, uploadId, partNumber });
+    await route({ ...input, uploads: input.bucket.uploads, uploadId, partNumber });
     return;
   }
   if (method === 'POST' && query.has('uploads')) {
-    createUpload(asked.bucket.uploads, asked);
+    createUpload(input.bucket.uploads, input);
     return;
   }
   const isOther = ['uploads', 'tagging', 'acl'].some((name) => query.has(name));
   const route = isOther ? undefined : objectRoutes[method];
   if (route === undefined) throw notImplemented(`${method} of an object with ${query}`);
-  await route(asked);
+  await route(input);
 };
 
-const notImplemented = (what: string): AwsError =>
-  new AwsError(501, 'NotImplemented', { message: `${what} is not implemented here` });
+const notImplemented = (operation: string): AwsError =>
+  new AwsError(501, 'NotImplemented', { message: `${operation} is not implemented here` });
 
 const objectRoutes: Readonly<Record<string, typeof putObject>> = {
   PUT: putObject,
@@ -130,7 +130,7 @@ const uploadRoutes: Readonly<Record<string, typeof putPart>> = {
 
 type Target = { readonly name: string; readonly key: string; readonly query: URLSearchParams };
 
-/** Split by hand: a URL parser would resolve the `..` that a key may well contain. */
+/** Splits by hand, since a URL parser would resolve a `..` in the key. */
 const parseTarget = ({ url = '/' }: IncomingMessage): Target => {
   const [path = '', search = ''] = url.split('?');
   const [, name = '', ...rest] = path.split('/');

@@ -1,7 +1,7 @@
 /**
- * The little XML that S3 speaks: elements with text, written by one function and read by another.
+ * The XML of S3: elements with text, written by one function and read by another.
  *
- * The reader knows one flat list of elements and nothing else: it is for the bodies of DeleteObjects and
+ * The reader understands one flat list of elements, which is enough for the bodies of DeleteObjects and
  * CompleteMultipartUpload.
  */
 type XmlContent = string | number | boolean | readonly XmlElement[];
@@ -18,7 +18,7 @@ const render = ([name, content]: XmlElement): string =>
 
 /** Control characters too: a key may hold any of them. */
 const escapeText = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are exactly what must not reach the wire raw.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not be sent unescaped.
   text.replace(/[&<>"\u0000-\u001f\u007f]/g, (character) => `&#x${character.charCodeAt(0).toString(16)};`);
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

@@ -1,12 +1,11 @@
 /**
- * What each operation of EventBridge Scheduler answers, in the shapes of its API reference. Only one-time schedules in
- * UTC are made here; a recurring one, a flexible window and a group of ours are refused by name.
+ * The operations of EventBridge Scheduler, in the shapes of its API reference. Only one-time schedules in UTC are
+ * implemented; recurring ones, flexible windows and custom groups are refused by name.
  */
 import type { CreateScheduleCommandInput } from '@aws-sdk/client-scheduler';
+import { accountId, region } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { accountId, region } from '../lambda/function-definition.ts';
-import type { ScheduleRegistry } from './schedule-registry.ts';
-import type { StoredSchedule } from './stored-schedule.ts';
+import type { ScheduleRegistry, StoredSchedule } from './schedule-registry.ts';
 
 export type ScheduleRequest = {
   readonly name: string;
@@ -28,20 +27,20 @@ const notFound = ({ name }: ScheduleRequest): AwsError =>
   refusal(404, 'ResourceNotFoundException', `Schedule ${name} does not exist.`);
 
 const createSchedule: Operation = async (registry, request) => {
-  const wanted = decode(request, registry.now());
-  const standing = registry.find(wanted);
-  if (standing !== undefined && standing.token !== request.input.ClientToken)
+  const schedule = decode(request, registry.now());
+  const existing = registry.find(schedule);
+  if (existing !== undefined && existing.token !== request.input.ClientToken)
     throw refusal(409, 'ConflictException', `Schedule ${request.name} already exists.`);
-  if (standing === undefined) await registry.put({ ...wanted, token: request.input.ClientToken });
-  return { ScheduleArn: arnOf(wanted) };
+  if (existing === undefined) await registry.put({ ...schedule, token: request.input.ClientToken });
+  return { ScheduleArn: arnOf(schedule) };
 };
 
 const updateSchedule: Operation = async (registry, request) => {
-  const wanted = decode(request, registry.now());
-  const standing = registry.find(wanted);
-  if (standing === undefined) throw notFound(request);
-  await registry.put({ ...wanted, createdAt: standing.createdAt });
-  return { ScheduleArn: arnOf(wanted) };
+  const schedule = decode(request, registry.now());
+  const existing = registry.find(schedule);
+  if (existing === undefined) throw notFound(request);
+  await registry.put({ ...schedule, createdAt: existing.createdAt });
+  return { ScheduleArn: arnOf(schedule) };
 };
 
 const getSchedule: Operation = (registry, request) => {

@@ -1,13 +1,23 @@
 /**
- * The schedules there are, and the clock that invokes their targets: each at its moment, or, when the machine was off
- * then, at the next start. A target that can not be invoked is tried again as its retry policy says; what is given up
- * is a line of the dead letters.
+ * The stored schedules, and the clock that invokes their targets: each at its time, or at the next start if the machine
+ * was off. A target that cannot be invoked is retried as its retry policy says; after that it becomes a dead letter.
  *
- * A schedule that is made for a moment that has passed is taken and never invoked: what AWS does with one is
- * documented nowhere, so nothing may count on it.
+ * A schedule for a time that has passed is accepted and never invoked: AWS documents no behaviour, so no caller may
+ * rely on one.
  */
-import type { ScheduleFiles, StoredSchedule } from './stored-schedule.ts';
-import { scheduleKey } from './stored-schedule.ts';
+import type { CreateScheduleCommandInput } from '@aws-sdk/client-scheduler';
+import type { RecordFiles } from '../endpoint/record-files.ts';
+
+/** The request's JSON, as the SDK wrote it, with the fields of the endpoint. */
+export type StoredSchedule = Omit<CreateScheduleCommandInput, 'StartDate' | 'EndDate' | 'ClientToken'> & {
+  readonly Name: string;
+  readonly GroupName: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly createdAt: number;
+  /** The client token of the request that created it: a retry gets the first answer. */
+  readonly token?: string | undefined;
+};
 
 export type ScheduleRegistry = {
   readonly now: () => number;
@@ -20,10 +30,10 @@ export type ScheduleRegistry = {
 };
 
 export type RegistryOptions = {
-  readonly files: ScheduleFiles;
-  /** Throws when it can not be delivered. */
+  readonly files: RecordFiles<StoredSchedule>;
+  /** Throws when it cannot be delivered. */
   readonly invoke: (target: NonNullable<StoredSchedule['Target']>) => void;
-  readonly giveUp: (schedule: StoredSchedule, problem: string) => Promise<void>;
+  readonly deadLetter: (schedule: StoredSchedule, problem: string) => Promise<void>;
   readonly now: () => number;
   readonly tickMs: number;
   readonly retryMs: number;
@@ -33,16 +43,19 @@ export type RegistryOptions = {
 const defaultAgeSecondsMax = 86_400;
 const defaultRetriesMax = 185;
 
+const scheduleKey = ({ GroupName, Name }: Pick<StoredSchedule, 'GroupName' | 'Name'>): string =>
+  `${GroupName}/${Name}`;
+
 type Delivery = { readonly failures: number; readonly notBefore: number };
 
 export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions): ScheduleRegistry => {
-  const schedules = new Map(files.kept.map((schedule) => [scheduleKey(schedule), schedule]));
+  const schedules = new Map(files.stored.map((schedule) => [scheduleKey(schedule), schedule]));
   const deliveries = new Map<string, Delivery>();
   let timer: NodeJS.Timeout | undefined;
   const remove = async (schedule: StoredSchedule): Promise<void> => {
     schedules.delete(scheduleKey(schedule));
     deliveries.delete(scheduleKey(schedule));
-    await files.remove(schedule);
+    await files.remove(scheduleKey(schedule));
   };
   const deliver = async (schedule: StoredSchedule): Promise<void> => {
     const key = scheduleKey(schedule);
@@ -52,19 +65,19 @@ export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions
       options.invoke(schedule.Target as NonNullable<StoredSchedule['Target']>);
     } catch (cause) {
       const problem = cause instanceof Error ? cause.message : String(cause);
-      if (!isGivenUp(schedule, failures, now())) {
+      if (!isExhausted(schedule, failures, now())) {
         deliveries.set(key, { failures: failures + 1, notBefore: now() + options.retryMs });
         return;
       }
-      await options.giveUp(schedule, problem);
+      await options.deadLetter(schedule, problem);
     }
     if (schedule.ActionAfterCompletion === 'DELETE') await remove(schedule);
   };
   const tick = (): void => {
     for (const schedule of schedules.values()) {
       const { notBefore = schedule.at } = deliveries.get(scheduleKey(schedule)) ?? {};
-      const isEver = schedule.State !== 'DISABLED' && schedule.at >= schedule.createdAt;
-      if (isEver && notBefore <= now()) void deliver(schedule);
+      const isActive = schedule.State !== 'DISABLED' && schedule.at >= schedule.createdAt;
+      if (isActive && notBefore <= now()) void deliver(schedule);
     }
   };
   return {
@@ -73,7 +86,7 @@ export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions
     put: async (schedule) => {
       schedules.set(scheduleKey(schedule), schedule);
       deliveries.delete(scheduleKey(schedule));
-      await files.write(schedule);
+      await files.write(scheduleKey(schedule), schedule);
     },
     remove,
     fire: () => {
@@ -84,7 +97,7 @@ export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions
   };
 };
 
-const isGivenUp = ({ Target, at }: StoredSchedule, failures: number, now: number): boolean => {
+const isExhausted = ({ Target, at }: StoredSchedule, failures: number, now: number): boolean => {
   const {
     MaximumRetryAttempts: retriesMax = defaultRetriesMax,
     MaximumEventAgeInSeconds: ageMax = defaultAgeSecondsMax,

@@ -1,30 +1,30 @@
 /**
- * EventBridge Scheduler on one machine: one-time schedules that are kept over a restart and invoke functions, for the
- * real `@aws-sdk/client-scheduler`.
+ * EventBridge Scheduler on one machine: one-time schedules that survive a restart and invoke functions, for the real
+ * `@aws-sdk/client-scheduler`.
  *
- * Targets are invoked asynchronously (A29). An event that could not be delivered is a line of `dead-letters.jsonl`, where AWS
- * has a queue.
+ * Targets are invoked asynchronously (A29). An event that could not be delivered becomes a line of
+ * `dead-letters.jsonl`, where AWS has a queue.
  */
 import { appendFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { readBody } from '../endpoint/http-body.ts';
 import { listenSigned } from '../endpoint/listen.ts';
-import { readBody } from '../endpoint/request-body.ts';
+import { openRecordFiles } from '../endpoint/record-files.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { operations } from './operations.ts';
-import { openScheduleRegistry, type ScheduleRegistry } from './schedule-registry.ts';
-import { openScheduleFiles } from './stored-schedule.ts';
+import { openScheduleRegistry, type ScheduleRegistry, type StoredSchedule } from './schedule-registry.ts';
 
 export type SchedulerOptions = {
   readonly folder: string;
   readonly functions: Pick<FunctionHost, 'invokeLater'>;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** How often it looks at its clock. */
+  /** The interval in which due schedules are looked up. */
   readonly tickMs?: number;
-  /** Before a target that could not be invoked is invoked again. */
+  /** The wait before a target that could not be invoked is invoked again. */
   readonly retryMs?: number;
   readonly keys?: Keys;
 };
@@ -32,7 +32,7 @@ export type SchedulerOptions = {
 export type SchedulerEndpoint = {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Begins to invoke; call it once the functions are there. */
+  /** Begins to invoke; call it once the functions are deployed. */
   readonly fire: () => void;
   readonly stop: () => Promise<void>;
 };
@@ -53,9 +53,9 @@ export const start = async ({
   keys = makeKeys(),
 }: SchedulerOptions): Promise<SchedulerEndpoint> => {
   const registry = openScheduleRegistry({
-    files: await openScheduleFiles(folder),
+    files: await openRecordFiles<StoredSchedule>(folder),
     invoke: ({ Arn = '', Input = '{}' }) => functions.invokeLater(Arn, Input),
-    giveUp: ({ Name, GroupName, Target }, problem) => {
+    deadLetter: ({ Name, GroupName, Target }, problem) => {
       const letter = { at: new Date(now()).toISOString(), Name, GroupName, Input: Target?.Input, problem };
       return appendFile(join(folder, 'dead-letters.jsonl'), `${JSON.stringify(letter)}\n`, {
         mode: ownFile,

@@ -1,12 +1,11 @@
-/** What each operation of Secrets Manager answers, in the shapes of its API reference. */
+/** The operations of Secrets Manager, in the shapes of its API reference. */
 import type {
   CreateSecretCommandInput,
   DeleteSecretCommandInput,
   GetSecretValueCommandInput,
 } from '@aws-sdk/client-secrets-manager';
 import { AwsError } from '../endpoint/aws-error.ts';
-import type { StoredSecret } from './secret-files.ts';
-import type { SecretRegistry } from './secret-registry.ts';
+import type { SecretRegistry, StoredSecret } from './secret-registry.ts';
 
 /** The input is the request's JSON, as the SDK wrote it. */
 export type Operation = (registry: SecretRegistry, input: Input) => unknown;
@@ -33,17 +32,18 @@ const createSecret = async (
     throw refusal('InvalidParameterException', 'Only secrets with a SecretString are implemented here.');
   if (Buffer.byteLength(SecretString) > textBytesMax)
     throw refusal('ValidationException', `SecretString has more than ${textBytesMax} bytes.`);
-  const standing = registry.standing(Name);
-  // Made before under the same token: a retry gets the first answer.
-  if (standing?.versionId === ClientRequestToken && standing?.text === SecretString) return shown(standing);
-  if (standing !== undefined)
+  const existing = registry.existing(Name);
+  // Created before with the same token: a retry gets the first answer.
+  if (existing?.versionId === ClientRequestToken && existing?.text === SecretString)
+    return summaryOf(existing);
+  if (existing !== undefined)
     throw refusal('ResourceExistsException', 'The operation failed because the secret already exists.');
-  if (registry.isLeaving(Name))
+  if (registry.isBeingDeleted(Name))
     throw refusal(
       'InvalidRequestException',
       "You can't create this secret because a secret with this name is already scheduled for deletion.",
     );
-  return shown(await registry.create(Name, SecretString, ClientRequestToken));
+  return summaryOf(await registry.create(Name, SecretString, ClientRequestToken));
 };
 
 const getSecretValue = (
@@ -55,27 +55,31 @@ const getSecretValue = (
   if (VersionStage !== 'AWSCURRENT' || (VersionId !== undefined && VersionId !== secret.versionId))
     throw notFound();
   return {
-    ...shown(secret),
+    ...summaryOf(secret),
     SecretString: secret.text,
     VersionStages: ['AWSCURRENT'],
     CreatedDate: secret.createdAt / 1000,
   };
 };
 
-/** Deleted by force, one that is not there is no failure; its ARN is then not known. */
+/** A forced deletion of a missing secret succeeds; its ARN is then not known. */
 const deleteSecret = async (
   registry: SecretRegistry,
   { SecretId = '', ForceDeleteWithoutRecovery }: DeleteSecretCommandInput,
 ) => {
   if (ForceDeleteWithoutRecovery !== true)
     throw refusal('InvalidParameterException', 'Only ForceDeleteWithoutRecovery is implemented here.');
-  const secret = registry.standing(SecretId) ?? registry.find(SecretId);
+  const secret = registry.existing(SecretId) ?? registry.find(SecretId);
   if (secret !== undefined) await registry.remove(secret);
-  const { ARN, Name } = secret === undefined ? { ARN: SecretId, Name: SecretId } : shown(secret);
+  const { ARN, Name } = secret === undefined ? { ARN: SecretId, Name: SecretId } : summaryOf(secret);
   return { ARN, Name, DeletionDate: Date.now() / 1000 };
 };
 
-const shown = ({ arn, name, versionId }: StoredSecret) => ({ ARN: arn, Name: name, VersionId: versionId });
+const summaryOf = ({ arn, name, versionId }: StoredSecret) => ({
+  ARN: arn,
+  Name: name,
+  VersionId: versionId,
+});
 
 export const operations: Readonly<Record<string, Operation>> = {
   CreateSecret: createSecret,

@@ -11,7 +11,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { afterEach, expect, test } from 'vitest';
-import { askSigned } from '../endpoint/signed-request.ts';
+import { sendSigned } from '../../tests/signed-request.ts';
 import { type SecretsManagerOptions, start } from './start.ts';
 
 const opened: (() => unknown)[] = [];
@@ -71,7 +71,7 @@ test('made twice under one token it is made once; under another, or with another
 
 test('the name of a deleted secret stays taken for a while', async () => {
   let clock = 1_000_000;
-  const { create, remove } = await open({ leavingMs: 150, now: () => clock });
+  const { create, remove } = await open({ deletionMs: 150, now: () => clock });
   await create('a', 'text');
   await remove('a');
   clock += 149;
@@ -82,7 +82,7 @@ test('the name of a deleted secret stays taken for a while', async () => {
 
 test('a new secret can be asked for before it is seen', async () => {
   let clock = 1_000_000;
-  const { create, read } = await open({ unseenMs: 150, now: () => clock });
+  const { create, read } = await open({ invisibleMs: 150, now: () => clock });
   await create('a', 'text');
   clock += 149;
   await expect(read('a')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
@@ -114,7 +114,7 @@ test('what is not implemented is refused by name, and so is a request that nobod
 test('a request that is not JSON is refused without a piece of it', async () => {
   const { url, credentials } = await open();
   const headers = { 'x-amz-target': 'secretsmanager.CreateSecret' };
-  const { status, text } = await askSigned(
+  const { status, text } = await sendSigned(
     { url, service: 'secretsmanager', headers, body: '{"SecretString": hunter2' },
     credentials,
   );

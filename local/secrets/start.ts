@@ -1,25 +1,25 @@
 /**
- * Secrets Manager on one machine: secrets that are made whole, read and deleted for good, for the real
+ * Secrets Manager on one machine: secrets that are created, read and deleted for good, for the real
  * `@aws-sdk/client-secrets-manager`.
  *
- * Versions, rotation and recovery are refused by name. Nothing it answers or throws repeats a value, except the answer
- * to the one request for it.
+ * Versions, rotation and recovery are refused by name. No answer and no error contains a value, except the answer to
+ * GetSecretValue.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/aws-error.ts';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/keys.ts';
+import { readBody } from '../endpoint/http-body.ts';
 import { listenSigned } from '../endpoint/listen.ts';
-import { readBody } from '../endpoint/request-body.ts';
+import { openRecordFiles } from '../endpoint/record-files.ts';
 import { operations } from './operations.ts';
-import { openSecretFiles } from './secret-files.ts';
-import { openSecretRegistry, type SecretRegistry } from './secret-registry.ts';
+import { openSecretRegistry, type SecretRegistry, type StoredSecret } from './secret-registry.ts';
 
 export type SecretsManagerOptions = {
   readonly folder: string;
-  /** How long a new secret is not found yet. */
-  readonly unseenMs?: number;
-  /** How long the name of a deleted secret is taken. */
-  readonly leavingMs?: number;
+  /** The time in which a new secret is not found yet. */
+  readonly invisibleMs?: number;
+  /** The time in which the name of a deleted secret cannot be used again. */
+  readonly deletionMs?: number;
   /** Epoch milliseconds. */
   readonly now?: () => number;
   readonly keys?: Keys;
@@ -33,16 +33,20 @@ export type SecretsManagerEndpoint = {
 
 const bodyBytesMax = 512 * 1024;
 const targetPrefix = 'secretsmanager.';
-const defaultLeavingMs = 1000;
+const defaultDeletionMs = 1000;
 
 export const start = async ({
   folder,
-  unseenMs = 0,
-  leavingMs = defaultLeavingMs,
+  invisibleMs = 0,
+  deletionMs = defaultDeletionMs,
   now = Date.now,
   keys = makeKeys(),
 }: SecretsManagerOptions): Promise<SecretsManagerEndpoint> => {
-  const registry = openSecretRegistry(await openSecretFiles(folder), { unseenMs, leavingMs, now });
+  const registry = openSecretRegistry(await openRecordFiles<StoredSecret>(folder), {
+    invisibleMs,
+    deletionMs,
+    now,
+  });
   const server = await listenSigned((request, response) => answer(registry, request, response), { keys });
   return { url: server.url, credentials: keys.issue('local'), stop: server.stop };
 };
@@ -56,7 +60,7 @@ const answer = async (
   const name = target.startsWith(targetPrefix) ? target.slice(targetPrefix.length) : '';
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (operation === undefined)
-    throw new AwsError(400, 'UnknownOperationException', { message: `there is no ${target} here` });
+    throw new AwsError(400, 'UnknownOperationException', { message: `unknown operation: ${target}` });
   const body = await readBody(request, bodyBytesMax);
   if (body === undefined)
     throw new AwsError(413, 'InvalidRequestException', { message: 'the request is too large' });
@@ -65,7 +69,7 @@ const answer = async (
   response.end(JSON.stringify(result));
 };
 
-/** The words of the parser show a piece of the text. */
+/** The parser's own message would repeat a part of the text. */
 const inputOf = (text: string) => {
   try {
     return JSON.parse(text);

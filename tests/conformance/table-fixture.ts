@@ -9,8 +9,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
-import { platformTable } from '../../local/dynamodb/platform-table.ts';
 import { start } from '../../local/dynamodb/start.ts';
+import { platformTable } from '../../local/dynamodb/table.ts';
 import { openMemoryTable, tableOver } from '../simulation/memory-table.ts';
 
 declare module 'vitest' {

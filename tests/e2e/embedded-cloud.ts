@@ -10,10 +10,10 @@ import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { startCloud } from '../../local/cloud.ts';
 import type { Faults } from '../../local/ecs/faults.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
-import type { Credentials } from '../../local/endpoint/keys.ts';
-import { askSigned } from '../../local/endpoint/signed-request.ts';
+import type { Credentials } from '../../local/endpoint/account.ts';
 import type { LambdaMode } from '../../local/lambda/environment.ts';
 import type { RecordCall } from '../../local/recorder/start.ts';
+import { sendSigned } from '../signed-request.ts';
 import { unthrottled } from './server.ts';
 
 export type EmbeddedCloud = {
@@ -115,7 +115,7 @@ export const openEmbeddedCloud = async ({
     synthetic: (task) => perform('synthetic', task),
     webhooks: (task) => perform('webhooks', task),
     setFaults: async (wanted) => {
-      const { status, text } = await askSigned(
+      const { status, text } = await sendSigned(
         {
           ...{ url: `${AWS_ENDPOINT_URL_ECS}/faults`, service: 'ecs' },
           headers: { 'content-type': 'application/json' },

@@ -5,8 +5,8 @@
  * `FUZZ_SEED` gives another seed than the one that every run of the tests repeats.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { platformTable } from '../../local/dynamodb/platform-table.ts';
 import { type DynamoDbEndpoint, start as startDynamoDb } from '../../local/dynamodb/start.ts';
+import { platformTable } from '../../local/dynamodb/table.ts';
 import { eventually } from './embedded-cloud.ts';
 import { type Cast, executionSessionsMax, noteIds, prepareCast, spoken } from './fuzz/cast.ts';
 import { drive } from './fuzz/drive.ts';

@@ -19,8 +19,8 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { type EcsEndpoint, start } from '../../local/ecs/start.ts';
-import { askSigned } from '../../local/endpoint/signed-request.ts';
 import { sandboxProcesses, serverOf, wallOf } from '../e2e/sandbox-processes.ts';
+import { sendSigned } from '../signed-request.ts';
 
 const isRoot = process.getuid?.() === 0;
 const bearer = 'b'.repeat(64);
@@ -72,7 +72,7 @@ const openFolder = async (): Promise<string> => {
 };
 
 const postFaults = (body: string, type = 'application/json') =>
-  askSigned(
+  sendSigned(
     { url: `${ecs.url}/faults`, service: 'ecs', headers: { 'content-type': type }, body },
     ecs.credentials,
   );
@@ -395,5 +395,5 @@ test('the end of the cloud kills every sandbox at once and leaves no process and
   expect(performance.now() - asked).toBeLessThan(30_000);
   expect(stopped.sort()).toEqual(arns.sort());
   await expectNoProcess(otherHome);
-  expect(log.filter((line) => line.includes('left something behind'))).toEqual([]);
+  expect(log.filter((line) => line.includes('could not be removed completely'))).toEqual([]);
 });

@@ -3,7 +3,7 @@
  * A pattern of actions counts as a right of its own that no call can use up, so that none goes by unseen.
  */
 
-import { accountId, region } from '../../local/lambda/function-definition.ts';
+import { accountId, region } from '../../local/endpoint/account.ts';
 import type { Authorisation } from '../../local/recorder/authorisation.ts';
 import { applies, many, type Statement } from './policy-evaluation.ts';
 

@@ -2,7 +2,7 @@
  * The values of a template as the embedded cloud names things: references and attributes become the names and ARNs
  * under which functions know them there. An intrinsic function or a type that is not known here is an error.
  */
-import { accountId, region } from '../../local/lambda/function-definition.ts';
+import { accountId, region } from '../../local/endpoint/account.ts';
 
 type Resource = { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> };
 export type DeployedTemplate = {

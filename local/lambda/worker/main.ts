@@ -1,17 +1,16 @@
 /**
  * The thread that runs handlers: a Lambda runtime that serves many environments.
  *
- * An environment is one copy of a handler module, told apart by a query on its import. Its module graph
- * below the handler is shared between the copies of one thread, which Lambda would not do; the strict
- * mode gives each environment a thread of its own.
+ * An environment is one copy of a handler module, identified by a query on its import. The copies of one thread share
+ * the modules that the handler imports, which Lambda would not do; the strict mode gives each environment its own
+ * thread.
  */
+
 import { pathToFileURL } from 'node:url';
 import { parentPort } from 'node:worker_threads';
-import type { FunctionError } from '../invocation.ts';
-import { makeContext } from './context.ts';
-import type { Call, FromWorker, ToWorker } from './messages.ts';
-import { openResponseStream, type ResponseStream } from './response-stream.ts';
-import { installStreaming, isStreaming } from './streaming.ts';
+import type { Context } from 'aws-lambda';
+import type { Call, FromWorker, FunctionError, ToWorker } from './messages.ts';
+import { installStreaming, isStreaming, openResponseStream, type ResponseStream } from './response-stream.ts';
 
 type Handler = (...parameters: unknown[]) => unknown;
 
@@ -26,7 +25,7 @@ const receive = (message: ToWorker): void => {
       void serve(message.call);
       return;
     case 'preload':
-      load(message.entry, message.environment).catch(reportBroken);
+      load(message.entry, message.environment).catch(logLoadError);
       return;
     case 'consumed':
       open.get(message.callId)?.consumed(message.bytes);
@@ -40,8 +39,8 @@ const receive = (message: ToWorker): void => {
   }
 };
 
-/** The first call fails with the same error, as on AWS; whoever reads the log knows sooner. */
-const reportBroken = (cause: unknown): void =>
+/** The first call fails with the same error, as on AWS; the log has it sooner. */
+const logLoadError = (cause: unknown): void =>
   void process.stderr.write(`${describe(cause).trace?.join('\n')}\n`);
 
 const serve = async (call: Call): Promise<void> => {
@@ -94,6 +93,25 @@ class HandlerNotFound extends Error {
 const describe = (cause: unknown): FunctionError => {
   if (!(cause instanceof Error)) return { errorType: typeof cause, errorMessage: String(cause), trace: [] };
   return { errorType: cause.name, errorMessage: cause.message, trace: (cause.stack ?? '').split('\n') };
+};
+
+/** The context of a handler, without the three callbacks of the type, which Node 24 does not have on AWS either. */
+type RuntimeContext = Omit<Context, 'done' | 'fail' | 'succeed'>;
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/nodejs-context.html */
+const makeContext = (call: Call): RuntimeContext => {
+  const deadlineAt = Date.now() + call.timeoutMs;
+  return {
+    awsRequestId: call.requestId,
+    functionName: call.functionName,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: call.functionArn,
+    memoryLimitInMB: String(call.memoryMb),
+    logGroupName: `/aws/lambda/${call.functionName}`,
+    logStreamName: `local/[$LATEST]${call.environment ?? 0}`,
+    callbackWaitsForEmptyEventLoop: true,
+    getRemainingTimeInMillis: () => Math.max(0, deadlineAt - Date.now()),
+  };
 };
 
 installStreaming();

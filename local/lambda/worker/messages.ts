@@ -1,10 +1,16 @@
 /**
- * What the main thread and a worker tell each other: structured-clone messages, numbered by call.
+ * The messages between the main thread and a worker: structured clones, numbered by call.
  *
- * The call number, not the request id, tells invocations apart: a retry has the request id of an attempt
- * that may still be running.
+ * The call number, not the request id, identifies an invocation: a retry has the request id of an attempt that may
+ * still be running.
  */
-import type { FunctionError } from '../invocation.ts';
+
+/** The failure of a function, in the shape of the body that AWS answers with. */
+export type FunctionError = {
+  readonly errorType: string;
+  readonly errorMessage: string;
+  readonly trace?: readonly string[];
+};
 
 export type Call = {
   readonly callId: number;
@@ -14,7 +20,7 @@ export type Call = {
   readonly memoryMb: number;
   readonly timeoutMs: number;
   readonly entry: string;
-  /** Which copy of the module serves it; `undefined` is the plain module. */
+  /** The copy of the module that serves it; `undefined` is the plain module. */
   readonly environment: number | undefined;
   readonly payload: string;
 };
@@ -23,7 +29,7 @@ export type ToWorker =
   | { readonly type: 'call'; readonly call: Call }
   | { readonly type: 'preload'; readonly entry: string; readonly environment: number | undefined }
   | { readonly type: 'consumed'; readonly callId: number; readonly bytes: number }
-  /** Nobody reads the answer any more. */
+  /** The reader of the answer has disconnected. */
   | { readonly type: 'abandon'; readonly callId: number }
   | { readonly type: 'ping' };
 

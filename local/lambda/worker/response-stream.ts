@@ -1,8 +1,8 @@
 /**
- * The stream a streaming handler writes to; its bytes leave as messages, a bounded number at a time.
+ * The stream that a streaming handler writes to, and the global `awslambda` by which a handler declares that it streams.
  *
- * A write is held back while the reader is behind by more than the window, so a slow client slows the
- * function down instead of filling the memory between them.
+ * Bytes leave as messages. A write waits while the reader is behind by more than the window, so a slow client slows the
+ * function down instead of filling memory.
  */
 import { Writable } from 'node:stream';
 
@@ -10,15 +10,15 @@ export type ResponseStream = {
   readonly writable: Writable;
   /** The reader has taken this many bytes. */
   readonly consumed: (bytes: number) => void;
-  /** Ends the stream if the handler did not, and waits until the last byte has left; fails where it cannot any more. */
+  /** Ends the stream if the handler did not, and waits until the last byte has left; rejects if the stream failed. */
   readonly finish: () => Promise<void>;
-  /** Nobody reads any more: who writes is told so, as soon as it does. */
+  /** The reader has disconnected: the next write fails. */
   readonly abandon: () => void;
 };
 
 type Outlet = {
   readonly began: (contentType: string) => void;
-  /** Gets a copy that it may give away. */
+  /** Gets a copy that it may transfer. */
   readonly chunk: (bytes: Uint8Array<ArrayBuffer>) => void;
 };
 
@@ -50,8 +50,8 @@ export const openResponseStream = (outlet: Outlet): ResponseStream => {
   const writable = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       if (isAbandoned) {
-        // Not before what answers is attached: a destroyed stream tells nobody who comes later.
-        setImmediate(() => writable.destroy(nobodyReads()));
+        // Later, once the listeners are attached: a destroyed stream does not notify listeners that come afterwards.
+        setImmediate(() => writable.destroy(readerDisconnected()));
         return done();
       }
       begin();
@@ -61,7 +61,7 @@ export const openResponseStream = (outlet: Outlet): ResponseStream => {
       return undefined;
     },
   });
-  // A handler may be busy elsewhere when it breaks; how it ended is asked in the end.
+  // The handler may not listen when the stream fails; `finish` reports the error.
   writable.on('error', () => undefined);
   Object.assign(writable, { setContentType: (type: string) => void contentTypes.set(writable, type) });
 
@@ -77,12 +77,12 @@ export const openResponseStream = (outlet: Outlet): ResponseStream => {
     finish: () => finish(writable),
     abandon: () => {
       isAbandoned = true;
-      if (isBegun) writable.destroy(nobodyReads());
+      if (isBegun) writable.destroy(readerDisconnected());
     },
   };
 };
 
-const nobodyReads = (): Error => new Error('nobody reads the answer');
+const readerDisconnected = (): Error => new Error('the reader of the answer has disconnected');
 
 const finish = (writable: Writable): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -99,8 +99,28 @@ const finish = (writable: Writable): Promise<void> =>
  * AWS they leave with the first write, so an answer without a body needs an empty one.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
  */
-export const startHttpAnswer = (writable: Writable, metadata: unknown): Writable => {
+const startHttpAnswer = (writable: Writable, metadata: unknown): Writable => {
   contentTypes.set(writable, httpAnswerType);
   preludes.set(writable, Buffer.concat([Buffer.from(JSON.stringify(metadata)), delimiter]));
   return writable;
+};
+
+/** The mark that the Node.js runtime of Lambda sets (https://github.com/aws/aws-lambda-nodejs-runtime-interface-client). */
+const streamingMark = Symbol.for('aws.lambda.runtime.handler.streaming');
+
+type Marked = { [streamingMark]?: 'response' };
+
+export const isStreaming = (handler: unknown): boolean =>
+  typeof handler === 'function' && (handler as Marked)[streamingMark] === 'response';
+
+/** Adds to the global, since the AWS SDK and Powertools make one of the same name. */
+export const installStreaming = (): void => {
+  const scope = globalThis as unknown as { awslambda?: Record<string, unknown> };
+  scope.awslambda = Object.assign(scope.awslambda ?? {}, {
+    streamifyResponse: <H>(handler: H): H => {
+      (handler as Marked)[streamingMark] = 'response';
+      return handler;
+    },
+    HttpResponseStream: { from: startHttpAnswer },
+  });
 };

@@ -34,12 +34,12 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-type Options = { readonly unseenMs?: number };
+type Options = { readonly invisibleMs?: number };
 
 /** One deployment; `instance` is one instance of a function, with a memory of its own. */
-const open = async ({ unseenMs = 0 }: Options = {}) => {
+const open = async ({ invisibleMs = 0 }: Options = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-project-secrets-'));
-  const endpoint = await start({ folder, unseenMs });
+  const endpoint = await start({ folder, invisibleMs });
   opened.push(() => rm(folder, { recursive: true, force: true }), endpoint.stop);
   let clock = 1_000_000;
   let clients = 0;
@@ -156,7 +156,7 @@ test('readers get the values of one moment while others write', async () => {
 });
 
 test('what Secrets Manager does not find yet is waited for, by readers and writers', async () => {
-  const { instance } = await open({ unseenMs: 250 });
+  const { instance } = await open({ invisibleMs: 250 });
   await instance().put(project, 'A', 'a');
   expect(await instance().read(project)).toEqual({ A: 'a' });
   await instance().put(project, 'B', 'b');

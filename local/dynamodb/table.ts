@@ -1,8 +1,8 @@
 /**
- * The table, made if it is missing and never changed if it is there.
+ * The platform's one table: its definition, which the CDK app declares too, and its creation if it is missing.
  *
- * A table whose keys or indexes differ from the wanted ones belongs to another version of the program
- * and is refused: nothing here migrates data.
+ * An existing table is never changed. One whose keys or indexes differ belongs to another version of the program and
+ * is refused: there is no migration here.
  */
 import {
   CreateTableCommand,
@@ -52,12 +52,12 @@ const describe = async (
   }
 };
 
-const refuseOtherShape = (existing: TableDescription, wanted: CreateTableCommandInput): void => {
-  const shapeThere = shapeOf(existing);
-  const shapeWanted = shapeOf(wanted);
-  if (shapeThere === shapeWanted) return;
+const refuseOtherShape = (existing: TableDescription, required: CreateTableCommandInput): void => {
+  const existingShape = shapeOf(existing);
+  const requiredShape = shapeOf(required);
+  if (existingShape === requiredShape) return;
   throw new Error(
-    `table ${wanted.TableName} has other keys or indexes: ${shapeThere}, wanted ${shapeWanted}`,
+    `table ${required.TableName} has other keys or indexes: ${existingShape}, expected ${requiredShape}`,
   );
 };
 
@@ -71,3 +71,38 @@ const shapeOf = ({ KeySchema, GlobalSecondaryIndexes }: Shaped | CreateTableComm
   );
   return [keys(KeySchema), ...indexes.sort()].join(' ');
 };
+
+export const platformTable = (TableName: string): CreateTableCommandInput => ({
+  TableName,
+  BillingMode: 'PAY_PER_REQUEST',
+  AttributeDefinitions: [
+    { AttributeName: 'pk', AttributeType: 'S' },
+    { AttributeName: 'sk', AttributeType: 'S' },
+    { AttributeName: 'duePk', AttributeType: 'S' },
+    { AttributeName: 'dueAt', AttributeType: 'N' },
+    { AttributeName: 'ownerPk', AttributeType: 'S' },
+    { AttributeName: 'ownerSk', AttributeType: 'S' },
+  ],
+  KeySchema: [
+    { AttributeName: 'pk', KeyType: 'HASH' },
+    { AttributeName: 'sk', KeyType: 'RANGE' },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'due',
+      KeySchema: [
+        { AttributeName: 'duePk', KeyType: 'HASH' },
+        { AttributeName: 'dueAt', KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'ALL' },
+    },
+    {
+      IndexName: 'owner',
+      KeySchema: [
+        { AttributeName: 'ownerPk', KeyType: 'HASH' },
+        { AttributeName: 'ownerSk', KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'ALL' },
+    },
+  ],
+});

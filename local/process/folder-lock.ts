@@ -1,18 +1,18 @@
 /**
- * The lock of a data folder: a file that names the process using it.
+ * The lock of a folder: a file that names the process using it.
  *
- * It is linked into place whole, so nobody reads half of it. A lock whose process is gone is taken over; a
- * process is told apart from a later one with its number by the moment it started, where /proc says so.
+ * It is linked into place complete, so no reader sees half of it. A lock whose process has ended is taken over; the
+ * start time of a process tells it from a later one with the same number, where /proc has it.
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type HomeLock = { readonly release: () => void };
+export type FolderLock = { readonly release: () => void };
 
-export class HomeInUse extends Error {
-  constructor(home: string, pid: number) {
-    super(`${home} is in use by process ${pid}: stop it, or name another folder with --dir`);
-    this.name = 'HomeInUse';
+export class FolderInUse extends Error {
+  constructor(folder: string, pid: number) {
+    super(`${folder} is in use by process ${pid}: stop it, or name another folder with --dir`);
+    this.name = 'FolderInUse';
   }
 }
 
@@ -20,20 +20,20 @@ type Holder = { readonly pid: number; readonly startedAt: string };
 
 const takeoversMax = 5;
 
-export const lockHome = (home: string): HomeLock => {
-  const lock = join(home, 'lock');
-  const mine = join(home, `lock.${process.pid}`);
-  writeFileSync(mine, JSON.stringify(describe(process.pid)));
+export const lockFolder = (folder: string): FolderLock => {
+  const lock = join(folder, 'lock');
+  const draft = join(folder, `lock.${process.pid}`);
+  writeFileSync(draft, JSON.stringify(describe(process.pid)));
   try {
     for (let attempt = 0; attempt < takeoversMax; attempt += 1) {
-      if (tryLink(mine, lock)) return { release: () => rmSync(lock, { force: true }) };
+      if (tryLink(draft, lock)) return { release: () => rmSync(lock, { force: true }) };
       const holder = read(lock);
-      if (holder !== undefined && isRunning(holder)) throw new HomeInUse(home, holder.pid);
-      takeOver(lock, home);
+      if (holder !== undefined && isRunning(holder)) throw new FolderInUse(folder, holder.pid);
+      takeOver(lock, folder);
     }
-    throw new Error(`${home} could not be locked: its lock changes all the time`);
+    throw new Error(`${folder} could not be locked: its lock keeps changing`);
   } finally {
-    rmSync(mine, { force: true });
+    rmSync(draft, { force: true });
   }
 };
 
@@ -47,9 +47,9 @@ const tryLink = (from: string, to: string): boolean => {
   }
 };
 
-/** Moves the stale lock aside; if somebody else has just made a fresh one, that is put back. */
-const takeOver = (lock: string, home: string): void => {
-  const aside = join(home, `lock.stale.${process.pid}`);
+/** Moves the stale lock aside. If another process has just made a new one, that is restored. */
+const takeOver = (lock: string, folder: string): void => {
+  const aside = join(folder, `lock.stale.${process.pid}`);
   if (!existsSync(lock)) return;
   renameSync(lock, aside);
   const moved = read(aside);

@@ -1,6 +1,6 @@
 /** The frame reader against frames cut at every possible place. */
 import { expect, test } from 'vitest';
-import { openFrameReader } from './frame-size.ts';
+import { openFrameReader } from './live-connection.ts';
 
 const frame = (bytes: number): Buffer => {
   const mask = 4;

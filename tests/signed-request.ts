@@ -1,11 +1,11 @@
-/** One request to an endpoint of the embedded cloud, signed by hand: for requests that no client of an SDK makes. */
+/** One signed request to an endpoint of the embedded cloud, for tests of requests that no SDK client makes. */
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Credentials } from './keys.ts';
-import { sha256, sign } from './signature.ts';
+import type { Credentials } from '../local/endpoint/account.ts';
+import { sha256, sign } from '../local/endpoint/signature.ts';
 
-export type ByHand = {
+type RawRequest = {
   readonly url: string;
   readonly service: string;
   readonly method?: string;
@@ -13,8 +13,8 @@ export type ByHand = {
   readonly body?: string;
 };
 
-export const askSigned = async (
-  { url, service, method = 'POST', headers = {}, body = '' }: ByHand,
+export const sendSigned = async (
+  { url, service, method = 'POST', headers = {}, body = '' }: RawRequest,
   credentials: Credentials,
 ): Promise<{ readonly status: number; readonly text: string }> => {
   const { host, pathname, search } = new URL(url);
@@ -25,8 +25,8 @@ export const askSigned = async (
     },
     credentials,
   );
-  const asking = request(url, { method, headers: signed as OutgoingHttpHeaders });
-  asking.end(body);
-  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  const sent = request(url, { method, headers: signed as OutgoingHttpHeaders });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: answer.statusCode ?? 0, text: await text(answer) };
 };

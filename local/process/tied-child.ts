@@ -1,41 +1,41 @@
 /**
- * A child process that cannot outlive this one, not even when this one gets SIGKILL.
+ * A child process that ends when this process ends, even by SIGKILL.
  *
- * `setpriv --pdeathsig` asks the kernel for that and replaces itself by the program. Where util-linux is
- * missing, a shell holds the other end of a pipe and kills the program when the pipe closes; that shell
- * survives the program's own end, so there `exited` reports nothing until `stop`.
+ * `setpriv --pdeathsig` asks the kernel for that and then becomes the program. Without util-linux a shell holds the
+ * other end of a pipe and kills the program when the pipe closes. That shell outlives the program, so there `exited`
+ * resolves only after `stop`.
  */
 import { type ChildProcess, type SendHandle, type Serializable, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 
 export type TiedChild = {
   readonly pid: number | undefined;
-  /** What the program wrote to stderr so far, its last bytes only. */
-  readonly complaint: () => string;
+  /** The last characters that the program wrote to stderr. */
+  readonly errorOutput: () => string;
   readonly exited: Promise<void>;
-  /** Nothing is said to a child that is gone, or that was started without `isHeard`. */
-  readonly tell: (message: Serializable) => void;
-  readonly listen: (hear: (message: unknown, handle: SendHandle | undefined) => void) => void;
+  /** Does nothing once the child has ended, or without `hasMessages`. */
+  readonly send: (message: Serializable) => void;
+  readonly onMessage: (receive: (message: unknown, handle: SendHandle | undefined) => void) => void;
   readonly stop: () => Promise<void>;
 };
 
 export type TiedChildOptions = {
   readonly tie?: 'kernel' | 'pipe';
   /** The program is one of Node.js, and both sides send messages. */
-  readonly isHeard?: boolean;
+  readonly hasMessages?: boolean;
 };
 
-const complaintCharactersMax = 2000;
+const errorCharactersMax = 2000;
 
 export const startTiedChild = (
   program: string,
   parameters: readonly string[],
-  { tie = hasSetpriv() ? 'kernel' : 'pipe', isHeard = false }: TiedChildOptions = {},
+  { tie = hasSetpriv() ? 'kernel' : 'pipe', hasMessages = false }: TiedChildOptions = {},
 ): TiedChild => {
   const [command, ...rest] =
     tie === 'kernel' ? throughKernel(program, parameters) : throughPipe(program, parameters);
   const child = spawn(command, rest, {
-    stdio: ['pipe', 'ignore', 'pipe', ...(isHeard ? (['ipc'] as const) : [])],
+    stdio: ['pipe', 'ignore', 'pipe', ...(hasMessages ? (['ipc'] as const) : [])],
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -43,14 +43,14 @@ export const startTiedChild = (
   });
   return {
     pid: child.pid,
-    complaint: collectComplaint(child),
+    errorOutput: collectErrorOutput(child),
     exited,
-    tell: (message) => {
-      // The end of the child is told by `exited`, not by each message that it does not get.
+    send: (message) => {
+      // `exited` reports the end of the child; a message that is lost with it does not.
       if (child.connected) child.send(message, () => undefined);
     },
-    listen: (hear) => {
-      child.on('message', hear);
+    onMessage: (receive) => {
+      child.on('message', receive);
     },
     stop: () => end(child, tie),
   };
@@ -67,7 +67,7 @@ const throughKernel = (program: string, parameters: readonly string[]): [string,
   ...parameters,
 ];
 
-/** The program gets /dev/null as stdin, since a shell gives that to whatever it runs in the background. */
+/** The program gets /dev/null as stdin, as any background process of a shell. */
 const throughPipe = (program: string, parameters: readonly string[]): [string, ...string[]] => [
   'sh',
   '-c',
@@ -77,10 +77,10 @@ const throughPipe = (program: string, parameters: readonly string[]): [string, .
   ...parameters,
 ];
 
-const collectComplaint = (child: ChildProcess): (() => string) => {
+const collectErrorOutput = (child: ChildProcess): (() => string) => {
   let text = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    text = (text + chunk.toString()).slice(-complaintCharactersMax);
+    text = (text + chunk.toString()).slice(-errorCharactersMax);
   });
   return () => text.trim();
 };

@@ -1,10 +1,13 @@
 /**
- * The access keys of one start: made at random, handed out by name, kept in memory only.
+ * The AWS account of the embedded cloud: its region, its number and the access keys of one start.
  *
- * Each caller has a key of its own, so a signature names its signer. A secret is derived from the caller's name and a
- * value that never leaves this process; a key of an earlier start is worth nothing.
+ * Each caller has its own key, so a signature identifies the caller. A secret is derived from the caller's name and a
+ * value that never leaves this process, so the keys of an earlier start are refused.
  */
 import { createHmac, randomBytes } from 'node:crypto';
+
+export const region = 'us-east-1';
+export const accountId = '000000000000';
 
 export type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string };
 
@@ -19,7 +22,7 @@ type KnownKey = { readonly caller: string; readonly secretAccessKey: string };
 
 const idBytes = 10;
 const secretBytes = 32;
-/** Callers are the functions and the program's own clients; ids that are too long are no keys. */
+/** Callers are the functions and the program's own clients. */
 const callersMax = 1000;
 const separator = '-';
 

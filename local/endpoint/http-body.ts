@@ -1,0 +1,52 @@
+/**
+ * Bodies of requests and responses: a request body read complete up to a bound, and a response written at the pace of
+ * its reader.
+ */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AwsError } from './aws-error.ts';
+import { sha256 } from './signature.ts';
+
+const signedHashes = new WeakMap<IncomingMessage, string>();
+
+/** Records the hash that the signature claims for the body: hexadecimal SHA-256. */
+export const claimBody = (request: IncomingMessage, hash: string): void => {
+  signedHashes.set(request, hash);
+};
+
+/**
+ * Reads a body. Over the bound the result is `undefined` and the rest is read and dropped, so that the refusal still
+ * reaches a client that reads it only after it has sent everything. A body whose hash was signed must have that hash.
+ */
+export const readBody = async (request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> => {
+  const body = await collect(request, bytesMax);
+  if (body === undefined) return undefined;
+  const hash = signedHashes.get(request);
+  if (hash !== undefined && sha256(body) !== hash)
+    throw new AwsError(400, 'XAmzContentSHA256Mismatch', {
+      message: 'The body does not match its signed hash.',
+    });
+  return body;
+};
+
+/** Uses events, since every call of the table is read here and an iterator would double the cost. */
+const collect = (request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= bytesMax) chunks.push(chunk);
+    });
+    request.once('end', () => resolve(bytes > bytesMax ? undefined : Buffer.concat(chunks, bytes)));
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('the request broke off')));
+  });
+
+/** Writes a piece and waits until there is room for the next. It does not wait for a client that has disconnected. */
+export const writePaced = async (response: ServerResponse, bytes: Uint8Array): Promise<void> => {
+  if (response.destroyed || bytes.length === 0 || response.write(bytes)) return;
+  const settled = new AbortController();
+  const events = ['drain', 'close'].map((event) => once(response, event, { signal: settled.signal }));
+  await Promise.race(events).finally(() => settled.abort());
+};

@@ -1,0 +1,49 @@
+/**
+ * Records on disk: one JSON file each, for its owner alone, replaced whole, so that a crash leaves the old or the new.
+ *
+ * File names are hashes, so a record's key never becomes a path. Half-written files are removed when the folder is
+ * opened.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export type RecordFiles<T> = {
+  /** The records at the time of opening. */
+  readonly stored: readonly T[];
+  readonly write: (key: string, record: T) => Promise<void>;
+  readonly remove: (key: string) => Promise<void>;
+};
+
+const ownFolder = 0o700;
+const ownFile = 0o600;
+const suffix = '.json';
+
+export const openRecordFiles = async <T>(folder: string): Promise<RecordFiles<T>> => {
+  await mkdir(folder, { recursive: true, mode: ownFolder });
+  const names = await readdir(folder);
+  const complete = names.filter((name) => name.endsWith(suffix));
+  const halfWritten = names.filter((name) => name.endsWith('.tmp'));
+  await Promise.all(halfWritten.map((name) => rm(join(folder, name), { force: true })));
+  const pathOf = (key: string): string =>
+    join(folder, `${createHash('sha256').update(key).digest('hex')}${suffix}`);
+  return {
+    stored: await Promise.all(
+      complete.map(async (name): Promise<T> => JSON.parse(await readFile(join(folder, name), 'utf8'))),
+    ),
+    write: (key, record) => replace(folder, pathOf(key), JSON.stringify(record)),
+    remove: (key) => rm(pathOf(key), { force: true }),
+  };
+};
+
+const replace = async (folder: string, path: string, text: string): Promise<void> => {
+  const temporary = join(folder, `${randomUUID()}.tmp`);
+  const file = await open(temporary, 'wx', ownFile);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+};
