@@ -14,7 +14,7 @@ import type { Keys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/aws-error.ts';
 import { readBody } from '../endpoint/http-body.ts';
 import { type Listening, listenSigned } from '../endpoint/listen.ts';
-import { urlOf } from './request-maps.ts';
+import { urlOf } from './proxy-event.ts';
 
 /** The stage of the API: a part of its path. */
 export const stage = 'ws';

@@ -1,13 +1,13 @@
 /**
- * The Lambda proxy event of a REST API, payload format 1.0.
+ * The Lambda proxy event of a REST API, payload format 1.0, and the header and query maps that all events share.
  *
- * `path` and `pathParameters` are as the client encoded them, query values are decoded, as a REST API does
- * (A11, A12).
+ * `path` and `pathParameters` stay as the client encoded them and query values are decoded, as in a REST API (A11,
+ * A12). Headers and query come in two forms: the last value, and all values. Header names keep the client's spelling,
+ * so a handler that compares them by case fails here too.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
  */
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { mapRequest, sourceIpOf, urlOf } from './request-maps.ts';
 
 /** A route of the REST API: `/mcp`, or `/api/{proxy+}` with every path under it. */
 export type RestRoute = { readonly resource: string; readonly functionName: string };
@@ -95,3 +95,52 @@ const requestContext = (parts: ContextParts): APIGatewayProxyEvent['requestConte
     },
   };
 };
+
+export type RequestMaps = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly multiValueHeaders: Readonly<Record<string, readonly string[]>>;
+  readonly queryStringParameters: Readonly<Record<string, string>> | null;
+  readonly multiValueQueryStringParameters: Readonly<Record<string, readonly string[]>> | null;
+};
+
+export const mapRequest = (request: IncomingMessage): RequestMaps => {
+  const headers = collect(headerPairs(request));
+  const query = collect(urlOf(request).searchParams.entries());
+  const hasQuery = Object.keys(query).length > 0;
+  return {
+    headers: last(headers),
+    multiValueHeaders: headers,
+    queryStringParameters: hasQuery ? last(query) : null,
+    multiValueQueryStringParameters: hasQuery ? query : null,
+  };
+};
+
+/** Reads only the origin form of a request target; `*` and `http://elsewhere/` become `/`. */
+export const urlOf = ({ url = '/' }: IncomingMessage): URL =>
+  new URL(`http://origin${url.startsWith('/') ? url : '/'}`);
+
+export const sourceIpOf = (request: IncomingMessage): string => request.socket.remoteAddress ?? '127.0.0.1';
+
+type Multi = Record<string, string[]>;
+
+function* headerPairs(request: IncomingMessage): Generator<[string, string]> {
+  const { rawHeaders } = request;
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    yield [String(rawHeaders[index]), String(rawHeaders[index + 1])];
+  }
+  yield ['X-Forwarded-For', sourceIpOf(request)];
+  yield ['X-Forwarded-Proto', 'http'];
+}
+
+/** Without a prototype: a header or parameter may be called `__proto__`. */
+const collect = (pairs: Iterable<[string, string]>): Multi => {
+  const all: Multi = Object.create(null);
+  for (const [name, value] of pairs) all[name] = [...(all[name] ?? []), value];
+  return all;
+};
+
+const last = (all: Multi): Record<string, string> =>
+  Object.assign(
+    Object.create(null),
+    Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values.at(-1) ?? ''])),
+  );

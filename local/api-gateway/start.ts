@@ -2,10 +2,14 @@
  * API Gateway and CloudFront on one machine: one public origin, and the @connections endpoint beside it.
  *
  * `start` opens the endpoint whose URL the functions need; `open` opens the origin last, once every route has a
- * function. The gateway holds sockets and no other state.
+ * function. The origin serves the REST API, the WebSocket API and the files of the web app; of those only types that a
+ * browser loads, and never a path outside their folder. The gateway holds sockets and no other state.
  */
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { contentSecurityPolicy, hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
 import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { type Listening, listen } from '../endpoint/listen.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
@@ -17,10 +21,8 @@ import {
   webSocketLimits,
 } from './connection.ts';
 import { serveConnection } from './live-connection.ts';
-import { matchRoute, type RestRoute } from './proxy-event.ts';
-import { urlOf } from './request-maps.ts';
+import { matchRoute, type RestRoute, urlOf } from './proxy-event.ts';
 import { answerFromFunction, type RestLimits, restLimits } from './rest-integration.ts';
-import { answerFile } from './static-files.ts';
 import { openUpgrade, type WebSocketRoutes } from './websocket-upgrade.ts';
 
 export type ApiGatewayOptions = {
@@ -98,4 +100,69 @@ const answer = async (request: IncomingMessage, response: ServerResponse, origin
 const sendJson = (response: ServerResponse, status: number, body: unknown): void => {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
+};
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const securityHeaders = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** Holds only files whose names have a hash of their content. */
+const hashedFolder = '/assets/';
+
+export type StaticRequest = { readonly method: string; readonly pathname: string };
+
+export const answerFile = async (
+  root: string,
+  request: StaticRequest,
+  response: ServerResponse,
+): Promise<void> => {
+  const found = await findFile(root, request);
+  if (found === undefined) {
+    response
+      .writeHead(404, { ...securityHeaders, 'content-type': 'text/plain; charset=utf-8' })
+      .end('Not found\n');
+    return;
+  }
+  const { bytes, type, caching } = found;
+  response.writeHead(200, {
+    ...securityHeaders,
+    'content-type': type,
+    'content-length': bytes.length,
+    'cache-control': caching,
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+};
+
+type FoundFile = { readonly bytes: Buffer; readonly type: string; readonly caching: string };
+
+const findFile = async (
+  root: string,
+  { method, pathname }: StaticRequest,
+): Promise<FoundFile | undefined> => {
+  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  const path = decode(pathname === '/' ? '/index.html' : pathname);
+  const type = path === undefined ? undefined : contentTypes[extname(path)];
+  if (path === undefined || type === undefined || path.includes('\0')) return undefined;
+  // `normalize` of an absolute path cannot climb over the root, so `..` ends at the folder.
+  const normalized = normalize(path);
+  const bytes = await readFile(join(root, normalized)).catch(() => undefined);
+  if (bytes === undefined) return undefined;
+  return { bytes, type, caching: normalized.startsWith(hashedFolder) ? hashedFileCaching : pageCaching };
+};
+
+const decode = (pathname: string): string | undefined => {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return undefined;
+  }
 };

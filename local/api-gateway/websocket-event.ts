@@ -10,7 +10,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Buffered } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { type Authorization, type Connection, stage } from './connection.ts';
-import { mapRequest } from './request-maps.ts';
+import { mapRequest } from './proxy-event.ts';
 
 const apiId = 'local';
 const methodArn = `arn:aws:execute-api:us-east-1:000000000000:${apiId}/${stage}/$connect`;

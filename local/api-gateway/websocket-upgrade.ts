@@ -21,7 +21,7 @@ import {
   type WebSocketLimits,
 } from './connection.ts';
 import type { AcceptedSocket } from './live-connection.ts';
-import { sourceIpOf } from './request-maps.ts';
+import { sourceIpOf } from './proxy-event.ts';
 import { authorizerEvent, connectEvent, disconnectEvent, invokeInTime } from './websocket-event.ts';
 
 export type WebSocketRoutes = { readonly authorizer?: string; readonly functionName: string };

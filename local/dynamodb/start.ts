@@ -10,8 +10,7 @@ import { type Credentials, type Keys, makeKeys, region } from '../endpoint/accou
 import { AwsError } from '../endpoint/aws-error.ts';
 import { readBody } from '../endpoint/http-body.ts';
 import { type Listening, listenSigned } from '../endpoint/listen.ts';
-import { startSweep } from './expiry-sweep.ts';
-import { ensureTable } from './table.ts';
+import { ensureTable, startSweep } from './table.ts';
 import { type OtherDynamoDb, openDynoxide, openOther, type TableAnswer, type Upstream } from './upstream.ts';
 
 export type DynamoDbOptions = {

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { listenSigned } from '../endpoint/listen.ts';
+import { writePrograms } from './bubblewrap.ts';
 import { startSandbox } from './bubblewrap-host.ts';
 import { findHierarchy } from './cgroup.ts';
 import { buildDockerImage, isDockerAvailable, startDockerSandbox } from './docker-host.ts';
@@ -19,7 +20,6 @@ import { type Faults, openEventDelivery, openFaultPlan, type TaskEventDetail } f
 import { answer } from './operations.ts';
 import type { HostSettings, RunningSandbox, SandboxRequest, SharedVolume } from './running-sandbox.ts';
 import { claimIdentities, type Identities, noIdentities } from './sandbox-identity.ts';
-import { writePrograms } from './sandbox-programs.ts';
 import { prepareSharedVolume } from './shared-volume.ts';
 import { openTaskRegistry } from './task-registry.ts';
 

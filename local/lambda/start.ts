@@ -4,13 +4,14 @@
  * Functions are deployed into it after the start, because their environment names the other endpoints.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
+
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { crc32 } from 'node:zlib';
 import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/aws-error.ts';
 import { readBody, writePaced } from '../endpoint/http-body.ts';
 import { listenSigned } from '../endpoint/listen.ts';
-import { encodeEvent, eventStreamType } from './event-stream.ts';
 import type { Outcome } from './function.ts';
 import {
   type FunctionHost,
@@ -146,3 +147,42 @@ const completion = (outcome: Outcome): Record<string, string> =>
   outcome.kind === 'finished'
     ? {}
     : { ErrorCode: outcome.error.errorType, ErrorDetails: JSON.stringify(outcome.error) };
+
+export const eventStreamType = 'application/vnd.amazon.eventstream';
+
+const preludeBytes = 12;
+const crcBytes = 4;
+const stringHeader = 7;
+
+/**
+ * Encodes one message of `application/vnd.amazon.eventstream`: a 12-byte prelude with its own CRC, string headers, the
+ * payload, and a CRC over all of it (A23).
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
+ */
+export const encodeEvent = (eventType: string, contentType: string, payload: Uint8Array): Buffer => {
+  const headers = Buffer.concat([
+    encodeHeader(':message-type', 'event'),
+    encodeHeader(':event-type', eventType),
+    encodeHeader(':content-type', contentType),
+  ]);
+  const total = preludeBytes + headers.length + payload.length + crcBytes;
+  const message = Buffer.alloc(total);
+  message.writeUInt32BE(total, 0);
+  message.writeUInt32BE(headers.length, 4);
+  message.writeUInt32BE(crc32(message.subarray(0, 8)), 8);
+  headers.copy(message, preludeBytes);
+  message.set(payload, preludeBytes + headers.length);
+  message.writeUInt32BE(crc32(message.subarray(0, total - crcBytes)), total - crcBytes);
+  return message;
+};
+
+const encodeHeader = (name: string, value: string): Buffer => {
+  const prefix = Buffer.from([
+    name.length,
+    ...Buffer.from(name),
+    stringHeader,
+    value.length >> 8,
+    value.length & 0xff,
+  ]);
+  return Buffer.concat([prefix, Buffer.from(value)]);
+};

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterEach, expect, test } from 'vitest';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import { encodeEvent, eventStreamType } from '../../../local/lambda/event-stream.ts';
+import { encodeEvent, eventStreamType } from '../../../local/lambda/start.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
 
 const sandbox = {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterEach, expect, test } from 'vitest';
 import type { OwnerId, WorkspaceId } from '#shared/domain/ids.ts';
-import { encodeEvent, eventStreamType } from '../../../local/lambda/event-stream.ts';
+import { encodeEvent, eventStreamType } from '../../../local/lambda/start.ts';
 import { makeWorkspaceArchive } from './lambda-workspace-archive.ts';
 
 const workspaceId = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
