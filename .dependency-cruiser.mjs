@@ -1,10 +1,23 @@
 /** Who may import whom. Every rule carries the reason it exists; the matrix is in ARCHITECTURE.md. */
-const forbid = (name, comment, { from, to }) => ({ name, comment, severity: 'error', from, to });
-const test = '[.]test[.]tsx?$';
+export const forbid = (name, comment, { from, to }) => ({ name, comment, severity: 'error', from, to });
+export const test = '[.]test[.]tsx?$';
 const source = (folder) => ({ path: `^${folder}/`, pathNot: test });
 const zod = '(^|/)node_modules/zod/';
 const cloud = '(^|/)node_modules/(@aws-sdk|aws-cdk-lib)/';
 const values = { dependencyTypesNot: ['type-only'] };
+
+export const options = {
+  doNotFollow: { path: 'node_modules' },
+  exclude: { path: '(^|/)(dist|cdk[.]out|coverage)/|^tests/.*/fixtures/' },
+  // The TypeScript 7 compiler has no API: without the TypeScript 6 alias zero modules are read and every rule passes.
+  tsPreCompilationDeps: true,
+  tsConfig: { fileName: 'tsconfig.json' },
+  enhancedResolveOptions: {
+    exportsFields: ['exports'],
+    conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    mainFields: ['module', 'main', 'types'],
+  },
+};
 
 export default {
   forbidden: [
@@ -113,16 +126,5 @@ export default {
       to: { path: '^infra/|(^|/)node_modules/aws-cdk-lib/' },
     }),
   ],
-  options: {
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(dist|cdk[.]out|coverage)/|^tests/.*/fixtures/' },
-    // The TypeScript 7 compiler has no API: without the TypeScript 6 alias zero modules are read and every rule passes.
-    tsPreCompilationDeps: true,
-    tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: {
-      exportsFields: ['exports'],
-      conditionNames: ['import', 'require', 'node', 'default', 'types'],
-      mainFields: ['module', 'main', 'types'],
-    },
-  },
+  options,
 };

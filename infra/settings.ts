@@ -1,26 +1,48 @@
 /**
- * What differs between deployments: one record each, and the code reads nothing else.
+ * Settings of a deployment: one record per stage holds everything in which deployments differ.
  *
- * No secret stands here. Keys of model providers are named by the ARN of a secret; the hash of the admin
- * token is a parameter of the compute stack, given at the first deploy.
+ * No secret is stored here. Keys of model providers are named by the ARN of a secret; the hash of the admin
+ * token is a parameter of the compute stack, given at the first deploy. Every setting: docs/deploy.md.
  */
 import type { FunctionName } from '#shared/config/environment.ts';
 import { operatorSettings, readVariables, type Variables, volumeSettings } from '#shared/config/settings.ts';
-import type { ExistingNetwork } from './constructs/existing-network.ts';
-import { type Flavor, refuseDefaultFlavor } from './constructs/flavors.ts';
 
 type ProviderKey = 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY' | 'GEMINI_API_KEY';
 type OperatorVariable = keyof (typeof operatorSettings)['shape'];
 
-/** An issuer whose JWTs stand beside tokens; what is left out has the default of `shared/config`. */
+/**
+ * The sizes of sandboxes as IAM policies know them: each has its own number of CPU units.
+ *
+ * The sizes themselves are defined in `shared/domain/flavor.ts`; a test compares these numbers with those.
+ */
+export const cpuUnits = { micro: 512, small: 1024, medium: 2048, large: 4096 } as const;
+
+export type Flavor = keyof typeof cpuUnits;
+
+/** The region of everything that CloudFront reads: its web firewall, its certificates. */
+export const cloudFrontRegion = 'us-east-1';
+
+/** An issuer whose JWTs are credentials beside tokens; a field that is left out has the default of `shared/config`. */
 export type Oidc = {
-  /** Exactly as its tokens say it in `iss`. */
+  /** Exactly as in the `iss` of its tokens. */
   readonly issuer: string;
   readonly audience: string;
   /** The claim that holds a person's scope. */
   readonly scopeClaim?: string;
-  /** Of people whose token has no such claim; absent: they may do nothing. */
+  /** The scope of people whose token has no such claim; absent: they may do nothing. */
   readonly defaultScope?: string;
+};
+
+/** A VPC that exists already. CloudFormation reads nothing of its contents, so the operator confirms its isolation. */
+export type ExistingNetwork = {
+  readonly vpcId: string;
+  readonly cidr: string;
+  readonly availabilityZones: readonly string[];
+  /** One for each zone, in their order, and the route table of each. */
+  readonly subnetIds: readonly string[];
+  readonly routeTableIds: readonly string[];
+  /** No gateway, NAT, peering or route leads out of it, its default security group is empty, and nothing else is in it. */
+  readonly isIsolated: true;
 };
 
 export type NetworkSettings = {
@@ -28,51 +50,51 @@ export type NetworkSettings = {
   readonly cidr: string;
   /** Each zone costs two interface endpoints. */
   readonly zones: number;
-  /** What the VPC's flow log keeps. Absent: what was refused, which is what a sandbox tried. */
+  /** The traffic that the VPC's flow log records. Absent: refused traffic, which is what a sandbox attempted. */
   readonly flowLogs?: 'refused' | 'all';
-  /** A VPC that is there already, for sandboxes alone, instead of one of our own; `cidr` and `zones` then count for nothing. */
+  /** An existing VPC, for sandboxes alone, instead of a new one; `cidr` and `zones` are then ignored. */
   readonly existing?: ExistingNetwork;
 };
 
 export type Settings = {
   /** Names the stacks, the tasks (`startedBy`) and the task families: unique in an account and region. */
   readonly deployment: string;
-  /** As an operator writes them; what is left out has the default of `shared/config/settings.ts`. */
+  /** As an operator writes them; a variable that is left out has the default of `shared/config/settings.ts`. */
   readonly variables: { readonly [K in Exclude<OperatorVariable, ProviderKey | `OIDC_${string}`>]?: string };
   readonly oidc?: Oidc;
   /** Complete ARNs of secrets in this account and region, each holding one key as its text. */
   readonly providerKeyArns: { readonly [K in ProviderKey]?: string };
   /**
-   * Under whose key table, checkpoints, secrets and logs rest: AWS's own, which costs nothing, one that the data
-   * stack makes, or one that is there already, in this account and region.
+   * The key that encrypts table, checkpoints, secrets and logs: AWS's own, which is free, one that the data stack
+   * creates, or an existing one in this account and region.
    */
   readonly encryption: 'aws-managed' | 'customer-managed' | { readonly keyArn: string };
-  /** Another key for projects' secrets than `encryption` says, in this account and region. */
+  /** Another key for projects' secrets than that of `encryption`, in this account and region. */
   readonly projectSecretsKeyArn?: string;
   readonly network: NetworkSettings;
   /**
-   * Sizes that a sandbox may be started in, whatever a project says: no function has the right to start another.
-   * Absent: all. Projects are told their own limits; this one is met as a start that failed.
+   * Sizes in which a sandbox may be started: no function has the permission to start another. Absent: all. Projects
+   * see their own limits; a start that violates this one fails.
    */
   readonly flavorsAllowed?: readonly Flavor[];
-  /** What a template's image is built on instead of the Dockerfile's own: Debian with Node 24 and the packages of a team. */
+  /** The base image of a template instead of the Dockerfile's own: Debian with Node 24 and the packages of a team. */
   readonly templates?: { readonly [K in 'python' | 'node']?: { readonly baseImage: string } };
   /** Absent: CloudFront's own name and certificate. The certificate is in us-east-1. */
   readonly domain?: { readonly name: string; readonly certificateArn: string };
-  /** A web firewall before CloudFront, in a stack of its own in us-east-1. */
+  /** A web firewall in front of CloudFront, in a stack of its own in us-east-1. */
   readonly firewall: boolean;
-  /** A number of days that CloudWatch Logs knows. */
+  /** The retention of every log group, in days: one of the values that CloudWatch Logs accepts. */
   readonly logDays: number;
   /** Whether this deployment sets the account's role for API Gateway logs: one deployment per region does. */
   readonly ownsApiLogRole: boolean;
   readonly alarmEmails: readonly string[];
-  /** Where docs/runbook.md is read: alarms and dashboard link to its headings. Absent: its path in the repository. */
+  /** The address of docs/runbook.md: alarms and dashboard link to its headings. Absent: its path in the repository. */
   readonly runbookUrl?: string;
-  /** A topic that is there already and is told of alarms; absent: one of our own. */
+  /** An existing topic that receives the alarms; absent: a new one. */
   readonly alarmTopicArn?: string;
   readonly requestsPerSecondMax: number;
   readonly requestBurstMax: number;
-  /** Runs at the same time that are kept for a function and are its limit; accounts whose whole quota must stay unreserved refuse any. */
+  /** Concurrent invocations that are reserved for a function and are its limit; new accounts must leave their whole quota unreserved. */
   readonly reservedConcurrency: { readonly [F in FunctionName]?: number };
 };
 
@@ -95,7 +117,7 @@ export const defaults: Settings = {
 export const stages = {
   production: defaults,
   staging: { ...defaults, deployment: 'sallyport-staging', ownsApiLogRole: false },
-  /** For those who pay for it: a zone may fail, every packet is on record, the key is theirs, a firewall stands in front. */
+  /** Survives the loss of a zone, records every packet, has its own key and a web firewall; each costs money. */
   hardened: {
     ...defaults,
     deployment: 'sallyport-hardened',
@@ -103,7 +125,7 @@ export const stages = {
     network: { ...defaults.network, zones: 2, flowLogs: 'all' },
     firewall: true,
     logDays: 365,
-    // The turn can not starve the others, nor they it; what is left of the usual 1000 is the account's.
+    // The turn cannot starve the others, nor they the turn; the rest of the usual 1000 is the account's.
     reservedConcurrency: { turn: 200, 'sandbox-link': 200, janitor: 10, 'task-events': 20 },
   },
 } as const satisfies Record<string, Settings>;
@@ -116,14 +138,20 @@ export const settingsOf = (stage: string): Settings => {
   return stages[stage as StageName];
 };
 
-/** Stops the synth with the line the program itself would say. */
+/** Stops the synth with the same line as a start of the program. */
 export const checkSettings = (settings: Settings): void => {
   const result = readVariables(operatorSettings, variablesOf(settings));
   if (!result.ok) throw new Error(`infra/settings.ts: ${result.problems.join('; ')}`);
-  refuseDefaultFlavor(settings.flavorsAllowed, settings.variables.MSB_DEFAULT_FLAVOR);
+  const { flavorsAllowed } = settings;
+  const flavor = result.value.MSB_DEFAULT_FLAVOR;
+  // Sessions that name no flavor would never get a sandbox.
+  if (flavorsAllowed !== undefined && !flavorsAllowed.some((name) => name === flavor))
+    throw new Error(
+      `infra/settings.ts: flavorsAllowed leaves out ${flavor}, which sessions have by default: allow it, or set MSB_DEFAULT_FLAVOR`,
+    );
 };
 
-/** What functions are told of the settings: variables of the operator, keys by their ARNs, and the issuer. */
+/** The settings as variables of functions: those of the operator, keys by their ARNs, and the issuer. */
 export const variablesOf = ({ variables, providerKeyArns, oidc }: Settings): Variables => ({
   ...variables,
   ...providerKeyArns,
@@ -135,7 +163,7 @@ export const variablesOf = ({ variables, providerKeyArns, oidc }: Settings): Var
   }),
 });
 
-/** Where sandboxes see the volume that those of one owner share; undefined without one. */
+/** The path of the shared volume inside sandboxes; undefined without a volume. */
 export const sharedGuestPathOf = ({ variables }: Settings): string | undefined => {
   const volume = readVariables(volumeSettings, variables);
   if (!volume.ok || volume.value.MSB_SHARED_VOLUME_PATH === undefined) return undefined;

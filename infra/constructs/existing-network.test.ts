@@ -15,7 +15,7 @@ import {
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, test } from 'vitest';
 import type { Settings } from '../settings.ts';
-import { ofType, synthesise } from '../synthesise.ts';
+import { ofType, synthesise } from '../stacks/synthesise.ts';
 import { SandboxNetwork, type SandboxNetworkProps } from './sandbox-network.ts';
 
 const vpcId = 'vpc-0a0a0a0a0a0a0a0a0';

@@ -16,18 +16,7 @@ import {
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import type { Construct, IConstruct } from 'constructs';
-
-/** As settings name one. CloudFormation is told nothing of what is in it, so somebody has to say that it has no way out. */
-export type ExistingNetwork = {
-  readonly vpcId: string;
-  readonly cidr: string;
-  readonly availabilityZones: readonly string[];
-  /** One for each zone, in their order, and the route table of each. */
-  readonly subnetIds: readonly string[];
-  readonly routeTableIds: readonly string[];
-  /** That no gateway, NAT, peering or route leads out of it, its default security group is empty, and nobody else is in it. */
-  readonly isIsolated: true;
-};
+import type { ExistingNetwork } from '../settings.ts';
 
 export const existingVpc = (scope: Construct, id: string, existing: ExistingNetwork): IVpc => {
   const { vpcId, cidr, availabilityZones, subnetIds, routeTableIds } = existing;

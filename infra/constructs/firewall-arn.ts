@@ -8,8 +8,9 @@ import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
+import { cloudFrontRegion } from '../settings.ts';
 import { acknowledgeAsker } from './acknowledge.ts';
-import { firewallParameter, firewallRegion } from './front-firewall.ts';
+import { firewallParameter } from './front-firewall.ts';
 import { keptLog, type LogKeeping } from './kept-log.ts';
 
 export type FirewallArnProps = { readonly deployment: string; readonly logs: LogKeeping };
@@ -25,7 +26,7 @@ export class FirewallArn extends Construct {
       service: 'SSM',
       action: 'GetParameter',
       parameters: { Name: name },
-      region: firewallRegion,
+      region: cloudFrontRegion,
       physicalResourceId: PhysicalResourceId.of('front-firewall-arn'),
       outputPaths: ['Parameter.Value'],
     };
@@ -37,7 +38,7 @@ export class FirewallArn extends Construct {
       policy: AwsCustomResourcePolicy.fromStatements([
         new PolicyStatement({
           actions: ['ssm:GetParameter'],
-          resources: [`arn:${partition}:ssm:${firewallRegion}:${account}:parameter${name}`],
+          resources: [`arn:${partition}:ssm:${cloudFrontRegion}:${account}:parameter${name}`],
         }),
       ]),
     });

@@ -18,8 +18,6 @@ export type FrontFirewallProps = {
   readonly requestsPerFiveMinutesMax?: number;
 };
 
-export const firewallRegion = 'us-east-1';
-
 /** As WAF counts a rate. */
 const windowSeconds = 300;
 const requestsMaxDefault = 3000;

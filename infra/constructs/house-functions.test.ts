@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { flavors } from '#shared/domain/flavor.ts';
 import type { Settings } from '../settings.ts';
-import { named, ofType, type Resource, synthesise } from '../synthesise.ts';
-import { cpuUnits } from './flavors.ts';
+import { cpuUnits } from '../settings.ts';
+import { named, ofType, type Resource, synthesise } from '../stacks/synthesise.ts';
 
 const names = Object.keys(environments) as FunctionName[];
 const secretArn = (name: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:${name}-AbCdEf`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Settings } from '../settings.ts';
-import { named, ofType, synthesise } from '../synthesise.ts';
+import { named, ofType, synthesise } from '../stacks/synthesise.ts';
 
 const { compute } = synthesise();
 const tasks = ofType(compute, 'AWS::ECS::TaskDefinition').map(({ Properties }) => Properties);

@@ -2,7 +2,7 @@ import { App, Stack, Validations } from 'aws-cdk-lib';
 import { SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, test } from 'vitest';
-import { synthesise, type Template } from '../synthesise.ts';
+import { synthesise, type Template } from '../stacks/synthesise.ts';
 import { SandboxPlatform, type SandboxPlatformProps } from './sandbox-platform.ts';
 
 const inOneStack = (props: SandboxPlatformProps): Template => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readEnvironment } from '#shared/config/environment.ts';
-import { named, ofType, type Synthesised, synthesise } from '../synthesise.ts';
+import { named, ofType, type Synthesised, synthesise } from '../stacks/synthesise.ts';
 
 const byDefault = synthesise();
 const off = synthesise({ settings: { variables: { SYNTHETIC_CHECK: 'false' } } });

@@ -6,7 +6,7 @@ import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { describe, expect, test } from 'vitest';
 import { flavors } from '#shared/domain/flavor.ts';
 import { settingsOf } from '../settings.ts';
-import { synthesise, type Template } from '../synthesise.ts';
+import { synthesise, type Template } from '../stacks/synthesise.ts';
 import { type Bill, billOf } from './bill.ts';
 import { idleBill } from './idle-bill.ts';
 import { prices } from './prices.ts';

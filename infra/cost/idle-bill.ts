@@ -4,7 +4,7 @@
  * Refused is a template with a type of resource that has neither a price nor a reason to be free, named one by one:
  * so nobody adds a NAT gateway by accident.
  */
-import type { Resource, Template } from '../synthesise.ts';
+import type { Resource, Template } from '../stacks/synthesise.ts';
 import { type Bill, billOf, type Item, itemsOf } from './bill.ts';
 import { freeResources } from './free-resources.ts';
 import type { FunctionMemory } from './function-amounts.ts';

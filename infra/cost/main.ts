@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { settingsOf, stages } from '../settings.ts';
-import { synthesise } from '../synthesise.ts';
+import { synthesise } from '../stacks/synthesise.ts';
 import { idleBill } from './idle-bill.ts';
 import { reportOf, type StageBill } from './report.ts';
 

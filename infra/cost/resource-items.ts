@@ -1,5 +1,5 @@
 /** What a resource of the template costs by the month, by its type: only those that cost something stand here. */
-import type { Resource } from '../synthesise.ts';
+import type { Resource } from '../stacks/synthesise.ts';
 import type { Item } from './bill.ts';
 import { hoursOfMonth, type PriceName } from './prices.ts';
 import { keptGb } from './work.ts';

@@ -3,7 +3,7 @@
  * its input asks for. A rule whose work is not known fails the bill.
  */
 import type { FunctionName } from '#shared/config/environment.ts';
-import type { Resource } from '../synthesise.ts';
+import type { Resource } from '../stacks/synthesise.ts';
 import { minutesOfMonth } from './prices.ts';
 import { checkedSandbox, checkedTurn, sweepOf, type Work } from './work.ts';
 

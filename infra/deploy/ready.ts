@@ -1,4 +1,6 @@
 /** Whether a deploy can begin: Docker builds for arm64, and the account is bootstrapped for the CDK. All that is missing is said at once. */
+
+import { cloudFrontRegion } from '../settings.ts';
 import type { Aws } from './aws.ts';
 import { Failure } from './failure.ts';
 import type { Programs } from './programs.ts';
@@ -6,14 +8,12 @@ import type { Target } from './target.ts';
 
 /** The first whose roles and buckets the stacks of today can use (https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html). */
 const bootstrapVersionMin = 6;
-/** Of CloudFront's firewall, which lives nowhere else. */
-const firewallRegion = 'us-east-1';
 
 type Problem = { readonly says: string; readonly next: string };
 
 export const checkReady = async (programs: Programs, target: Target): Promise<void> => {
   const { aws, account, region, settings } = target;
-  const regions = [...new Set(settings.firewall ? [region, firewallRegion] : [region])];
+  const regions = [...new Set(settings.firewall ? [region, cloudFrontRegion] : [region])];
   const problems = [
     await dockerProblem(programs),
     ...(await Promise.all(regions.map((one) => bootstrapProblem(aws.in(one), account)))),

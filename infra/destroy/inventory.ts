@@ -5,6 +5,7 @@
 import type { Aws } from '../deploy/aws.ts';
 import { findStack, type Held, resourcesOf, stackNames } from '../deploy/stacks.ts';
 import type { Target } from '../deploy/target.ts';
+import { cloudFrontRegion } from '../settings.ts';
 
 export type Found = { readonly name: string; readonly aws: Aws; readonly held: readonly Held[] };
 
@@ -15,14 +16,11 @@ export type Inventory = {
   readonly ofType: (...types: readonly string[]) => readonly Held[];
 };
 
-/** Where the stack of the firewall is, whatever the region of the others. */
-const firewallRegion = 'us-east-1';
-
 export const takeInventory = async ({ aws, settings }: Target): Promise<Inventory> => {
   const stacks: Found[] = [];
   const places = [
     ...stackNames.toReversed().map((name) => ({ name, at: aws })),
-    { name: 'firewall', at: aws.in(firewallRegion) },
+    { name: 'firewall', at: aws.in(cloudFrontRegion) },
   ];
   for (const { name, at } of places) {
     const stack = await findStack(at, `${settings.deployment}-${name}`);

@@ -1,11 +1,11 @@
 /** What an operator sees of a deployment, as one construct: its alarms, its dashboard, its saved queries. */
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { Alarms } from '../constructs/alarms.ts';
-import { Overview } from '../constructs/overview.ts';
-import { ownMetricsOf } from '../constructs/own-metrics.ts';
+import { Alarms } from './alarms.ts';
 import { addAlarmsOfPlatform } from './alarms-of-platform.ts';
 import { addAlarmsOfWork } from './alarms-of-work.ts';
+import { Overview } from './dashboard.ts';
+import { ownMetricsOf } from './platform-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import type { Watched } from './watched.ts';
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { errorRules } from '#shared/errors.ts';
 import { inRepository } from '../constructs/repository.ts';
-import { widgetsOf } from '../shown-metrics.ts';
-import { ofType, synthesise } from '../synthesise.ts';
+import { widgetsOf } from '../stacks/shown-metrics.ts';
+import { ofType, synthesise } from '../stacks/synthesise.ts';
 import { queries } from './queries.ts';
 
 const runbook = readFileSync(inRepository('docs/runbook.md'), 'utf8');

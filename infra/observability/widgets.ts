@@ -8,7 +8,7 @@ import {
   Stats,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { OwnMetrics } from '../constructs/own-metrics.ts';
+import type { OwnMetrics } from './platform-metrics.ts';
 import type { Query } from './queries.ts';
 import type { Watched } from './watched.ts';
 

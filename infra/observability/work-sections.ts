@@ -1,6 +1,6 @@
 /** The dashboard's sections of user-visible work: turns, approvals, money, sandboxes, workspaces, webhooks. */
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import type { OwnMetrics } from '../constructs/own-metrics.ts';
+import type { OwnMetrics } from './platform-metrics.ts';
 import { approvalsWaiting, costBySession, errorsByCode, sandboxFailures, slowTurns } from './queries.ts';
 import type { Watched } from './watched.ts';
 import { counts, graph, heading, logTable, type Row, times } from './widgets.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { janitorTask } from '#shared/contracts/janitor-task.ts';
 import { scheduleTask } from '#shared/contracts/schedule-task.ts';
-import { named, ofType, synthesise } from '../synthesise.ts';
+import { named, ofType, synthesise } from './synthesise.ts';
 
 const { compute } = synthesise();
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { named, ofType, synthesise } from '../synthesise.ts';
+import { named, ofType, synthesise } from './synthesise.ts';
 
 const { data } = synthesise();
 const table = named(data, 'AWS::DynamoDB::GlobalTable', 'Table');

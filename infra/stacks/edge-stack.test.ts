@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { named, ofType, type Resource, synthesise } from '../synthesise.ts';
+import { named, ofType, type Resource, synthesise } from './synthesise.ts';
 
 const { edge } = synthesise();
 

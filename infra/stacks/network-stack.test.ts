@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
 import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
-import { named, ofType, synthesise } from '../synthesise.ts';
+import { named, ofType, synthesise } from './synthesise.ts';
 
 const { network, compute } = synthesise();
 const all = Object.values(network.Resources);

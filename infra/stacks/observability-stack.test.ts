@@ -7,8 +7,8 @@ import {
   queriesOfDashboard,
   type ShownMetric,
   statisticsOf,
-} from '../shown-metrics.ts';
-import { named, ofType, type Synthesised, synthesise, type Template } from '../synthesise.ts';
+} from './shown-metrics.ts';
+import { named, ofType, type Synthesised, synthesise, type Template } from './synthesise.ts';
 
 const all = synthesise();
 const { observability } = all;

@@ -8,7 +8,7 @@ import type { DeployedTemplate } from './template-values.ts';
 
 type Infra = { readonly synthesise: () => Readonly<Record<string, DeployedTemplate>> };
 
-const synthesiser = join(import.meta.dirname, '..', '..', 'infra', 'synthesise.ts');
+const synthesiser = join(import.meta.dirname, '..', '..', 'infra', 'stacks', 'synthesise.ts');
 
 export const defaultTemplates = async (): Promise<readonly DeployedTemplate[]> => {
   const { synthesise } = (await import(pathToFileURL(synthesiser).href)) as Infra;

@@ -6,7 +6,9 @@ import { isSource, readRepository, repositoryFolder } from './repository.ts';
 import { runTool } from './run-tool.ts';
 
 const fixtureFolder = fileURLToPath(new URL('./fixtures/boundaries', import.meta.url));
-const config = join(repositoryFolder, '.dependency-cruiser.mjs');
+const config = '.dependency-cruiser.mjs';
+const folderConfig = '.dependency-cruiser-folders.mjs';
+const towers = ['infra', 'shared'];
 const folders = ['bench', 'cli', 'functions', 'infra', 'local', 'sandbox-task', 'shared', 'tests', 'web'];
 
 type Report = {
@@ -17,8 +19,9 @@ type Report = {
   };
 };
 
-const cruise = async (folder: string) => {
-  const { output } = await runTool('depcruise', ['-c', config, '-T', 'json', ...folders], folder);
+const cruise = async (folder: string, { rules = config, of = folders } = {}) => {
+  const args = ['-c', join(repositoryFolder, rules), '-T', 'json', ...of];
+  const { output } = await runTool('depcruise', args, folder);
   const { modules, summary } = JSON.parse(output) as Report;
   return {
     modules: modules.map(({ source }) => source),
@@ -59,6 +62,18 @@ test('each boundary rule forbids what it is there for, and allows what the matri
   expect(new Set(expected.map((line) => line.split(':')[0]))).toEqual(new Set(rules));
 });
 
+const expectedOfFolders = [
+  'no-folder-cycle: infra/constructs',
+  'no-folder-cycle: infra/stacks',
+  'the-floor-imports-no-folder: infra/imports-folder.ts',
+];
+
+test('each rule of folders forbids what it is there for', async () => {
+  const { rules, violations } = await cruise(fixtureFolder, { rules: folderConfig, of: towers });
+  expect(violations).toEqual(expectedOfFolders);
+  expect(new Set(expectedOfFolders.map((line) => line.split(':')[0]))).toEqual(new Set(rules));
+});
+
 describe('the repository', () => {
   let repository: Awaited<ReturnType<typeof cruise>>;
   beforeAll(async () => {
@@ -69,15 +84,22 @@ describe('the repository', () => {
     expect(repository.violations).toEqual([]);
   });
 
+  test('keeps the rules of folders', async () => {
+    const { modules, violations } = await cruise(repositoryFolder, { rules: folderConfig, of: towers });
+    expect(violations).toEqual([]);
+    expect(modules).toContain('infra/settings.ts');
+  });
+
   test('has no source file that is overlooked', () => {
     const sources = readRepository(repositoryFolder).filter(isSource);
     expect(repository.modules).toEqual(expect.arrayContaining(sources.map(({ path }) => path)));
   });
 });
 
-test('the npm script looks at the same folders', () => {
+test('the npm script runs both configurations on the same folders', () => {
   const { scripts } = JSON.parse(readFileSync(join(repositoryFolder, 'package.json'), 'utf8')) as {
     readonly scripts: { readonly boundaries: string };
   };
-  expect(scripts.boundaries.split(' ').slice(1).toSorted()).toEqual(folders);
+  const runs = scripts.boundaries.split(' && ').map((run) => run.split(' ').slice(1));
+  expect(runs.map((run) => run.toSorted())).toEqual([folders, ['-c', folderConfig, ...towers].toSorted()]);
 });

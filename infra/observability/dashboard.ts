@@ -2,12 +2,12 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import { type Alarm, AlarmStatusWidget, Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { awsRows, upkeepRows } from '../observability/platform-sections.ts';
-import { queries } from '../observability/queries.ts';
-import type { Watched } from '../observability/watched.ts';
-import { columns, text } from '../observability/widgets.ts';
-import { approvalRows, sandboxRows, turnRows, webhookRows } from '../observability/work-sections.ts';
-import type { OwnMetrics } from './own-metrics.ts';
+import type { OwnMetrics } from './platform-metrics.ts';
+import { awsRows, upkeepRows } from './platform-sections.ts';
+import { queries } from './queries.ts';
+import type { Watched } from './watched.ts';
+import { columns, text } from './widgets.ts';
+import { approvalRows, sandboxRows, turnRows, webhookRows } from './work-sections.ts';
 
 export type OverviewProps = {
   readonly watched: Watched;

@@ -6,13 +6,15 @@
  */
 import { type App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { checkSettings, type Settings } from './settings.ts';
-import { ComputeStack } from './stacks/compute-stack.ts';
-import { DataStack } from './stacks/data-stack.ts';
-import { EdgeStack } from './stacks/edge-stack.ts';
-import { FirewallStack } from './stacks/firewall-stack.ts';
-import { NetworkStack } from './stacks/network-stack.ts';
-import { ObservabilityStack } from './stacks/observability-stack.ts';
+import { checkSettings, type Settings } from '../settings.ts';
+import {
+  ComputeStack,
+  DataStack,
+  EdgeStack,
+  FirewallStack,
+  NetworkStack,
+  ObservabilityStack,
+} from './stacks.ts';
 
 export type Sallyport = {
   readonly data: DataStack;

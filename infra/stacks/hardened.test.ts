@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { stages } from './settings.ts';
+import { stages } from '../settings.ts';
 import { named, ofType, synthesise, type Template } from './synthesise.ts';
 
 const usual = synthesise();

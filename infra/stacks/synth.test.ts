@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { inRepository } from './constructs/repository.ts';
+import { inRepository } from '../constructs/repository.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-synth-twice-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const synth = (stage: string, name: string): string => {
   const outdir = join(folder, name);
   const { context } = JSON.parse(readFileSync(inRepository('cdk.json'), 'utf8'));
-  execFileSync(process.execPath, [inRepository('infra/app.ts')], {
+  execFileSync(process.execPath, [inRepository('infra/stacks/app.ts')], {
     cwd: inRepository('.'),
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
