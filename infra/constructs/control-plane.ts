@@ -5,18 +5,18 @@
  * It needs the data and the network, and knows nothing of what stands before it: REST, MCP and the one origin
  * take its functions.
  */
-import { CfnParameter } from 'aws-cdk-lib';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { CfnParameter, Duration } from 'aws-cdk-lib';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type Settings, sharedGuestPathOf } from '../settings.ts';
-import { HouseFunctions } from './house-functions.ts';
-import { logKeepingOf } from './kept-log.ts';
-import { lostQueue } from './lost-queue.ts';
+import { acknowledge } from './acknowledge.ts';
+import { WakeUps } from './event-rules.ts';
+import { logKeepingOf } from './log-group.ts';
 import type { PlatformData } from './platform-data.ts';
-import { RealtimeApi } from './realtime-api.ts';
+import { HouseFunctions } from './platform-functions.ts';
 import { SandboxCluster } from './sandbox-cluster.ts';
 import type { SandboxNetwork } from './sandbox-network.ts';
-import { WakeUps } from './wake-ups.ts';
+import { RealtimeApi } from './socket-api.ts';
 
 export type ControlPlaneProps = {
   readonly settings: Settings;
@@ -79,3 +79,21 @@ export class ControlPlane extends Construct {
     return parameter.valueAsString;
   }
 }
+
+/** Where failed invocations end: a queue that nothing reads but a person, for as long as SQS keeps a message. */
+/** The longest SQS keeps a message. */
+const lostDaysMax = 14;
+
+/**
+ * Encrypted by SQS itself, whatever key the platform has: EventBridge and Lambda deliver here when all else has
+ * failed, and a key's policy is one thing more that could then refuse.
+ */
+export const lostQueue = (scope: Construct, id: string): Queue => {
+  const queue = new Queue(scope, id, {
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: Duration.days(lostDaysMax),
+  });
+  acknowledge(queue, 'SQS3', 'It is where failed invocations end: nothing reads it but a person.');
+  return queue;
+};

@@ -2,12 +2,12 @@
 import { CfnOutput } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
-import { FirewallArn } from './firewall-arn.ts';
-import { Front } from './front.ts';
-import type { HouseFunction } from './house-function.ts';
-import type { LogKeeping } from './kept-log.ts';
-import type { RealtimeApi } from './realtime-api.ts';
-import { StreamedApi } from './streamed-api.ts';
+import { Front } from './distribution.ts';
+import type { LogKeeping } from './log-group.ts';
+import type { HouseFunction } from './platform-function.ts';
+import { StreamedApi } from './rest-api.ts';
+import type { RealtimeApi } from './socket-api.ts';
+import { FirewallArn } from './web-firewall.ts';
 
 export type EdgeProps = {
   readonly settings: Settings;

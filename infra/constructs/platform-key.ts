@@ -9,7 +9,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
-import type { Right } from './need.ts';
+import type { Right } from './permission.ts';
 
 export class PlatformKey extends Construct {
   readonly key: Key;

@@ -9,10 +9,9 @@ import { Cluster, type FargateTaskDefinition } from 'aws-cdk-lib/aws-ecs';
 import { Construct } from 'constructs';
 import { cpuUnits, type Flavor } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
-import { all, knowing, may, type Need } from './need.ts';
-import { sandboxDefinition, type Template } from './sandbox-definition.ts';
-import { bundleSandbox } from './sandbox-image.ts';
-import { refuseGuestPath } from './shared-guest-path.ts';
+import { bundleSandbox } from './assets.ts';
+import { all, knowing, may, type Need } from './permission.ts';
+import { refuseGuestPath, sandboxDefinition, type Template } from './task-definition.ts';
 
 export type SandboxClusterProps = {
   readonly vpc: IVpc;

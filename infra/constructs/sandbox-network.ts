@@ -4,22 +4,24 @@
  * No internet gateway, no NAT, no route but those inside the VPC and to S3 through an endpoint. Sandboxes
  * pull their image; the link speaks to sandboxes and to the bucket of checkpoints. Why: docs/adr/0005.
  */
+
+import { type CfnResource, Fn, Stack } from 'aws-cdk-lib';
 import {
   FlowLogDestination,
   FlowLogTrafficType,
+  IpAddresses,
   type ISecurityGroup,
   type IVpc,
   SubnetType,
+  Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { demandIsolation } from './existing-network.ts';
-import { isolatedVpc } from './isolated-vpc.ts';
-import { keptLog, type LogKeeping } from './kept-log.ts';
-import { PullEndpoints } from './pull-endpoints.ts';
+import { keptLog, type LogKeeping } from './log-group.ts';
 import { SandboxDns } from './sandbox-dns.ts';
-import { SandboxGroups } from './sandbox-groups.ts';
-import { StorageEndpoint } from './storage-endpoint.ts';
+import { SandboxGroups } from './security-groups.ts';
+import { PullEndpoints, StorageEndpoint } from './vpc-endpoints.ts';
 
 export type SandboxNetworkProps = {
   /** The bucket of the checkpoints, which the link alone reaches through the endpoint of S3. */
@@ -71,3 +73,31 @@ export class SandboxNetwork extends Construct {
     });
   }
 }
+
+/** A VPC of isolated subnets, with no gateway of any kind and an empty default security group. */
+export type IsolatedVpcProps = {
+  readonly cidr?: string;
+  readonly zones?: number;
+  readonly logs?: LogKeeping;
+};
+
+/** What the CDK calls the function that empties the group; there is one for each stack. */
+const emptier = 'Custom::VpcRestrictDefaultSGCustomResourceProvider';
+
+export const isolatedVpc = (
+  scope: Construct,
+  { cidr = '10.77.0.0/16', zones = 1, logs = {} }: IsolatedVpcProps,
+): Vpc => {
+  const vpc = new Vpc(scope, 'Vpc', {
+    ipAddresses: IpAddresses.cidr(cidr),
+    availabilityZones: Array.from({ length: zones }, (_, zone) => Fn.select(zone, Fn.getAzs())),
+    subnetConfiguration: [{ name: 'sandbox', subnetType: SubnetType.PRIVATE_ISOLATED }],
+    natGateways: 0,
+    createInternetGateway: false,
+    restrictDefaultSecurityGroup: true,
+  });
+  const handler = Stack.of(scope).node.findChild(emptier).node.findChild('Handler') as CfnResource;
+  const { logGroupName } = keptLog(scope, 'VpcLogs', logs);
+  handler.addPropertyOverride('LoggingConfig', { LogGroup: logGroupName });
+  return vpc;
+};

@@ -10,16 +10,14 @@ import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { checkSettings, defaults, type Settings, sharedGuestPathOf } from '../settings.ts';
-import { ApiLogRole } from './api-log-role.ts';
 import { ControlPlane } from './control-plane.ts';
 import { Edge } from './edge.ts';
+import { SyntheticCheck, WebhookSweep } from './event-rules.ts';
 import { existingVpc } from './existing-network.ts';
-import { logKeepingOf } from './kept-log.ts';
+import { ApiLogRole, logKeepingOf } from './log-group.ts';
 import { PlatformData } from './platform-data.ts';
 import { keyOf } from './platform-key.ts';
 import { SandboxNetwork } from './sandbox-network.ts';
-import { SyntheticCheck } from './synthetic-check.ts';
-import { WebhookSweep } from './webhook-sweep.ts';
 
 export type SandboxPlatformProps = Partial<Settings> & {
   /** A VPC of the app, for sandboxes alone: isolated subnets and nothing else. Absent: one is made. */

@@ -1,5 +1,6 @@
 /** A bill: amounts of what has a price, each under a word that says what for, and what an account has of it for nothing. */
-import { type FunctionMemory, functionAmounts } from './function-amounts.ts';
+
+import type { FunctionName } from '#shared/config/environment.ts';
 import { freeAmounts, type PriceName, prices } from './prices.ts';
 import type { Work } from './work.ts';
 
@@ -46,3 +47,38 @@ export const billOf = (items: readonly Item[]): Bill => {
   }, 0);
   return { lines, freeUsd, usd: usdOf(items) - freeUsd };
 };
+
+/** What a run of a function is paid by: the request, and its memory for as long as it runs. */
+export type Run = { readonly name: FunctionName; readonly count: number; readonly seconds: number };
+
+/** In GB. */
+export type FunctionMemory = (name: FunctionName) => number;
+
+export const functionAmounts = (
+  { name, count, seconds }: Run,
+  memory: FunctionMemory,
+): Partial<Record<PriceName, number>> => ({
+  lambdaRequest: count,
+  lambdaGbSecondArm: count * seconds * memory(name),
+});
+
+/** What a sandbox takes by the hour: the Fargate task of its flavor, on arm64. */
+/** Pairs that Fargate sells; the flavors of `shared/domain/flavor.ts`, which infra may not read: a test compares them. */
+export const taskSizes = {
+  micro: { cpuUnits: 512, memoryMib: 1024 },
+  small: { cpuUnits: 1024, memoryMib: 2048 },
+  medium: { cpuUnits: 2048, memoryMib: 4096 },
+  large: { cpuUnits: 4096, memoryMib: 8192 },
+} as const;
+
+export type FlavorName = keyof typeof taskSizes;
+
+export const sandboxItems = (what: string, flavor: FlavorName, hours: number): readonly Item[] => {
+  const { cpuUnits, memoryMib } = taskSizes[flavor];
+  return [
+    { what, price: 'fargateVcpuArm', amount: (hours * cpuUnits) / 1024 },
+    { what, price: 'fargateGbArm', amount: (hours * memoryMib) / 1024 },
+  ];
+};
+
+export const sandboxHour = (flavor: FlavorName): number => usdOf(sandboxItems('', flavor, 1));

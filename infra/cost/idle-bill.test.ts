@@ -7,11 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { flavors } from '#shared/domain/flavor.ts';
 import { settingsOf } from '../settings.ts';
 import { synthesise, type Template } from '../stacks/synthesise.ts';
-import { type Bill, billOf } from './bill.ts';
+import { type Bill, billOf, sandboxHour, taskSizes } from './bill.ts';
 import { idleBill } from './idle-bill.ts';
 import { prices } from './prices.ts';
 import { reportOf, thousandTurns } from './report.ts';
-import { sandboxHour, taskSizes } from './sandbox-hour.ts';
 
 const production = synthesise();
 const billed = (templates: Readonly<Record<string, Template>>): number => idleBill(templates).usd;

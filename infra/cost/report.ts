@@ -1,8 +1,7 @@
 /** The bill in words: the first line for a machine, the lines of each stage beside each other, then what use costs. */
-import { type Bill, itemsOf, usdOf } from './bill.ts';
+import { type Bill, type FlavorName, itemsOf, sandboxHour, taskSizes, usdOf } from './bill.ts';
 import { memoryIn, resourcesOf, type Templates } from './idle-bill.ts';
 import { hoursOfMonth, prices } from './prices.ts';
-import { type FlavorName, sandboxHour, taskSizes } from './sandbox-hour.ts';
 import { keptGb, turn } from './work.ts';
 
 export type StageBill = { readonly stage: string; readonly bill: Bill; readonly templates: Templates };

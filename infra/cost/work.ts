@@ -5,7 +5,7 @@
  * once more for an index. Times are assumed, and generous; what a model does is paid to its provider.
  */
 import type { FunctionName } from '#shared/config/environment.ts';
-import type { Run } from './function-amounts.ts';
+import type { Run } from './bill.ts';
 import type { PriceName } from './prices.ts';
 
 export type Work = {
@@ -71,3 +71,21 @@ export const turn: Work = {
 
 /** Kept while nobody works: a deployment that has been used. */
 export const keptGb = { table: 1, checkpoints: 5, images: 0.5, otherBuckets: 0.1 };
+
+/**
+ * The metrics of our own that have a value in every hour in which nobody works, and so are paid for by the month. A
+ * test compares them with what sweeps and checks emit (`tests/e2e/idle-metrics.test.ts`).
+ */
+export const ofSweeps: readonly string[] = ['SandboxesRunning', 'SweepDue'];
+
+/** What the synthetic check measures, and what its turns and its sandbox leave behind. */
+export const ofChecks: readonly string[] = [
+  'FirstDeltaMs',
+  'SandboxColdStartMs',
+  'SyntheticSandboxMs',
+  'SyntheticTurnMs',
+  'ToolCallMs',
+  'TurnDurationMs',
+  'TurnsStarted',
+  'WorkspaceSaveMs',
+];

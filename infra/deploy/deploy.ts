@@ -6,7 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
-import { inRepository } from '../constructs/repository.ts';
+import { inRepository } from '../constructs/assets.ts';
 import { idleBill } from '../cost/idle-bill.ts';
 import { synthesise } from '../stacks/synthesise.ts';
 import type { Conversation } from './conversation.ts';

@@ -3,8 +3,7 @@ import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Alarms } from './alarms.ts';
-import type { OwnMetrics } from './platform-metrics.ts';
-import type { Watched } from './watched.ts';
+import type { OwnMetrics, Watched } from './monitored.ts';
 
 const period = Duration.minutes(5);
 

@@ -1,7 +1,7 @@
 /** Alarms of user-visible work: turns, scheduled runs, sandboxes, workspaces, webhooks. Each threshold has its reason beside it. */
 import { Duration } from 'aws-cdk-lib';
 import type { Alarms } from './alarms.ts';
-import type { OwnMetrics } from './platform-metrics.ts';
+import type { OwnMetrics } from './monitored.ts';
 
 export const addAlarmsOfWork = (alarms: Alarms, own: OwnMetrics): void => {
   addTurns(alarms, own);

@@ -1,9 +1,8 @@
 /** What the platform does to stay whole, and what AWS says of its parts, as sections of the dashboard. */
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { OwnMetrics } from './platform-metrics.ts';
+import type { OwnMetrics, Watched } from './monitored.ts';
 import { mcpServers } from './queries.ts';
-import type { Watched } from './watched.ts';
 import { counts, graph, heading, logTable, type Row, times } from './widgets.ts';
 
 const period = Duration.minutes(5);

@@ -5,6 +5,10 @@
  * holds each event and each field against the lines of a run. Syntax:
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
  */
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Watched } from './monitored.ts';
+
 export type Query = { readonly name: string; readonly lines: readonly string[] };
 
 export const byCorrelationId: Query = {
@@ -109,3 +113,24 @@ export const queries: readonly Query[] = [
   costBySession,
   mcpServers,
 ];
+
+/** The queries of an operator, saved in CloudWatch Logs Insights under the deployment's name. They cost nothing until they run. */
+export class SavedQueries extends Construct {
+  constructor(scope: Construct, id: string, { deployment, functions }: Watched) {
+    super(scope, id);
+    const logGroupNames = functions.map(({ lambda }) => lambda.logGroup.logGroupName);
+    for (const { name, lines } of queries)
+      new CfnQueryDefinition(this, idOf(name), {
+        name: `${deployment}/${name}`,
+        logGroupNames,
+        queryString: lines.join('\n'),
+      });
+  }
+}
+
+/** A definition goes by what it is called. */
+const idOf = (name: Query['name']): string =>
+  name
+    .split(/[ ,]+/)
+    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+    .join('');

@@ -8,9 +8,8 @@ import {
   Stats,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { OwnMetrics } from './platform-metrics.ts';
+import type { OwnMetrics, Watched } from './monitored.ts';
 import type { Query } from './queries.ts';
-import type { Watched } from './watched.ts';
 
 export type Row = readonly IWidget[];
 

@@ -1,8 +1,7 @@
 /** The dashboard's sections of user-visible work: turns, approvals, money, sandboxes, workspaces, webhooks. */
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import type { OwnMetrics } from './platform-metrics.ts';
+import type { OwnMetrics, Watched } from './monitored.ts';
 import { approvalsWaiting, costBySession, errorsByCode, sandboxFailures, slowTurns } from './queries.ts';
-import type { Watched } from './watched.ts';
 import { counts, graph, heading, logTable, type Row, times } from './widgets.ts';
 
 export const turnRows = (watched: Watched, own: OwnMetrics): readonly Row[] => [

@@ -60,7 +60,7 @@ export const answerFromFunction = async (
   return undefined;
 };
 
-/** The gateway response that the deployment defines for this case (`infra/constructs/api-refusals.ts`). */
+/** The gateway response that the deployment defines for this case (`infra/constructs/rest-api.ts`). */
 const refuseTooLarge = (response: ServerResponse, requestId: string): void => {
   const refusal = { code: 'payload_too_large', message: 'the request is too large' };
   answerRefusal(response, 413, { error: { ...refusal, suggestions: [], recoveryActions: [], requestId } });

@@ -1,7 +1,7 @@
 /** What is emitted while nobody works is what the bill counts: no metric is paid for unseen. */
 import { expect, test } from 'vitest';
 import { customMetricsMax, metricNames } from '#shared/domain/metrics.ts';
-import { ofChecks, ofSweeps } from '../../infra/cost/idle-metrics.ts';
+import { ofChecks, ofSweeps } from '../../infra/cost/work.ts';
 import { eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 
 type Emitted = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EnvironmentFor } from '#shared/config/environment.ts';
-import { all, invoking, knowing, type Need, reading } from './need.ts';
+import { all, invoking, knowing, type Need, reading } from './permission.ts';
 
 const table = knowing({ TABLE_NAME: 'table' });
 const hash = knowing({ ADMIN_TOKEN_SHA256: 'a'.repeat(64) });

@@ -6,7 +6,7 @@
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
  */
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { all, may, type Need, type Right } from './need.ts';
+import { all, may, type Need, type Right } from './permission.ts';
 import type { PlatformData } from './platform-data.ts';
 import { usingKey } from './platform-key.ts';
 

@@ -10,13 +10,19 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EnvironmentFor, FunctionName } from '#shared/config/environment.ts';
 import { variablesOf } from '../settings.ts';
-import { shapes } from './function-shapes.ts';
-import { type House, HouseFunction, type HouseFunctionProps, type Whose } from './house-function.ts';
-import type { LogKeeping } from './kept-log.ts';
-import { all, beingInVpc, invoking, knowing, type Need } from './need.ts';
+import { checking } from './event-rules.ts';
+import { type SharedNeedsProps, sharedNeeds, turnTarget } from './function-permissions.ts';
+import type { LogKeeping } from './log-group.ts';
+import { all, beingInVpc, invoking, knowing, type Need } from './permission.ts';
+import {
+  type House,
+  HouseFunction,
+  type HouseFunctionProps,
+  shapes,
+  type Whose,
+} from './platform-function.ts';
 import { ScheduleGroup } from './schedule-group.ts';
-import { type SharedNeedsProps, sharedNeeds, turnTarget } from './shared-needs.ts';
-import { checking } from './synthetic-check.ts';
+import { forgettingWorkspaces, savingWorkspaces } from './storage-permissions.ts';
 import {
   checkingCredentials,
   deletingMany,
@@ -28,8 +34,7 @@ import {
   tellingWebhooks,
   workingOn,
   workingOnIndexed,
-} from './table-need.ts';
-import { forgettingWorkspaces, savingWorkspaces } from './workspace-need.ts';
+} from './table-permissions.ts';
 
 export type HouseFunctionsProps = SharedNeedsProps & {
   readonly logs: LogKeeping;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { named, type Resource, synthesise } from '../stacks/synthesise.ts';
-import { inRepository } from './repository.ts';
+import { inRepository } from './assets.ts';
 
 const { compute } = synthesise();
 
@@ -142,7 +142,7 @@ test('an index is asked for its own partitions alone', () => {
 
 test('every partition that the stores write is one that rights speak of', () => {
   const stores = readFileSync(inRepository('shared/adapters/aws/dynamo/table.ts'), 'utf8');
-  const needs = readFileSync(inRepository('infra/constructs/table-need.ts'), 'utf8');
+  const needs = readFileSync(inRepository('infra/constructs/table-permissions.ts'), 'utf8');
   const written = new Set([...stores.matchAll(/pk: `([A-Z]+)#/g)].map(([, start]) => start));
   const known = new Set([...needs.matchAll(/'([A-Z]+)#\*'/g)].map(([, start]) => start));
   expect(written.size).toBeGreaterThan(10);

@@ -4,6 +4,8 @@
  * It has no role, no log driver, a read-only root, and of the capabilities only those to become the user and
  * to end its processes. Size and bearer are given per task.
  */
+
+import { posix } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import {
   Capability,
@@ -16,8 +18,8 @@ import {
 } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { sandboxPort } from './sandbox-groups.ts';
-import { sandboxImage } from './sandbox-image.ts';
+import { sandboxImage } from './assets.ts';
+import { sandboxPort } from './security-groups.ts';
 
 export type Template = 'python' | 'node';
 
@@ -115,4 +117,21 @@ const addContainer = (
       ...(sharedGuestPath === undefined ? {} : { SANDBOX_SHARED_PATH: sharedGuestPath }),
     },
   });
+};
+
+/** Where sandboxes may see a volume that they share: nowhere it would hide a part of the sandbox. */
+/** Where a volume would hide a part of the sandbox. */
+const taken = [
+  ...Object.values(writableFolders),
+  ...['/bin', '/dev', '/etc', '/lib', '/opt', '/proc', '/run', '/sbin', '/sys', '/usr', '/var'],
+];
+
+export const refuseGuestPath = (path: string | undefined): void => {
+  if (path === undefined) return;
+  if (path !== posix.resolve(path) || path === '/')
+    throw new Error(
+      `MSB_SHARED_VOLUME_GUEST_PATH=${path} is not plain: no dots, no slash at its end, not the root`,
+    );
+  const hidden = taken.find((folder) => path === folder || path.startsWith(`${folder}/`));
+  if (hidden !== undefined) throw new Error(`MSB_SHARED_VOLUME_GUEST_PATH=${path} collides with ${hidden}`);
 };

@@ -1,9 +1,12 @@
 /** A log group as all of ours are: kept for as long as the settings say, under the platform's key, gone with its stack. */
 import { RemovalPolicy } from 'aws-cdk-lib';
+import { CfnAccount } from 'aws-cdk-lib/aws-apigateway';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
+import { acknowledge } from './acknowledge.ts';
 
 export type LogKeeping = {
   /** Absent: a month. */
@@ -44,3 +47,30 @@ const retentionOf = (logDays: number): RetentionDays => {
     `infra/settings.ts: logDays=${logDays} is not allowed: set it to one of ${known.join(', ')}`,
   );
 };
+
+/**
+ * The role by which API Gateway writes logs: one per account and region, so one deployment of a region sets it.
+ *
+ * It stays when its stack goes, since others may write by it
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html).
+ */
+const policy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
+
+export class ApiLogRole extends Construct {
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    const role = new Role(this, 'ApiLogRole', {
+      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+      managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName(policy)],
+    });
+    role.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    acknowledge(
+      role,
+      `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`,
+      'API Gateway asks for this policy by name; it may only write logs.',
+    );
+    new CfnAccount(this, 'ApiAccount', { cloudWatchRoleArn: role.roleArn }).applyRemovalPolicy(
+      RemovalPolicy.RETAIN,
+    );
+  }
+}

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { flavors } from '#shared/domain/flavor.ts';
-import type { Settings } from '../settings.ts';
-import { cpuUnits } from '../settings.ts';
+import { cpuUnits, type Settings } from '../settings.ts';
 import { named, ofType, type Resource, synthesise } from '../stacks/synthesise.ts';
 
 const names = Object.keys(environments) as FunctionName[];

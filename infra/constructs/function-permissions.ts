@@ -6,18 +6,18 @@
  */
 import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import { type Settings, sharedGuestPathOf } from '../settings.ts';
-import { all, invoking, knowing, may, type Need, reading } from './need.ts';
+import { all, invoking, knowing, may, type Need, reading } from './permission.ts';
 import type { PlatformData } from './platform-data.ts';
 import { usingKey } from './platform-key.ts';
+import type { SandboxCluster } from './sandbox-cluster.ts';
+import type { SandboxNetwork } from './sandbox-network.ts';
+import type { RealtimeApi } from './socket-api.ts';
 import {
   clearingProjectSecrets,
   keepingProjectSecrets,
+  knowingWorkspaces,
   readingProjectSecrets,
-} from './project-secrets-need.ts';
-import type { RealtimeApi } from './realtime-api.ts';
-import type { SandboxCluster } from './sandbox-cluster.ts';
-import type { SandboxNetwork } from './sandbox-network.ts';
-import { knowingWorkspaces } from './workspace-need.ts';
+} from './storage-permissions.ts';
 
 export type SharedNeedsProps = {
   readonly settings: Settings;

@@ -4,7 +4,7 @@
  * Only the web app is cached. The rest is passed on with every header but Host, which API Gateway needs to
  * be its own; what a sandbox shows through a preview keeps the headers the function gave it.
  */
-import { Duration } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -28,12 +28,11 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { contentSecurityPolicy } from '#shared/config/web-headers.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
-import { accessLogs, webBucket } from './web-buckets.ts';
 
 export type FrontProps = {
   /** Absent: CloudFront's own name and certificate. */
@@ -161,3 +160,37 @@ const passed = (to: IOrigin): BehaviorOptions => ({
   // A streamed answer is not to wait in a compressor.
   compress: false,
 });
+
+/**
+ * The web app, and who asked for it: two buckets that stay with their stack's end, under S3's own keys.
+ *
+ * What CloudFront shows to everybody needs no key of the account, and S3 delivers access logs under no other
+ * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html).
+ */
+const logDays = 90;
+
+const closed = {
+  encryption: BucketEncryption.S3_MANAGED,
+  enforceSSL: true,
+  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+  removalPolicy: RemovalPolicy.RETAIN,
+};
+
+export const accessLogs = (scope: Construct, id: string): Bucket => {
+  const logs = new Bucket(scope, id, {
+    ...closed,
+    // CloudFront delivers its logs by access control list.
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_PREFERRED,
+    lifecycleRules: [{ expiration: Duration.days(logDays) }],
+  });
+  acknowledge(logs, 'S1', 'It is where the access logs go.');
+  return logs;
+};
+
+export const webBucket = (scope: Construct, id: string, logs: Bucket): Bucket =>
+  new Bucket(scope, id, {
+    ...closed,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    serverAccessLogsBucket: logs,
+    serverAccessLogsPrefix: 'web/',
+  });

@@ -5,9 +5,11 @@
  */
 import { Stack } from 'aws-cdk-lib';
 import { type CfnSecurityGroup, type IVpc, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import type { LogKeeping } from './kept-log.ts';
-import { S3PrefixList } from './s3-prefix-list.ts';
+import { acknowledgeAsker, acknowledgeWildcards } from './acknowledge.ts';
+import { keptLog, type LogKeeping } from './log-group.ts';
 
 /** Where the sandbox's server listens. */
 export const sandboxPort = 8080;
@@ -64,3 +66,41 @@ const tcp = (port: number) => ({ ipProtocol: 'tcp', fromPort: port, toPort: port
 const onlyTo = (group: SecurityGroup, rules: readonly CfnSecurityGroup.EgressProperty[]): void => {
   (group.node.defaultChild as CfnSecurityGroup).securityGroupEgress = [...rules];
 };
+
+/**
+ * The id of the region's prefix list of S3, which a security group needs to name S3 and nothing else.
+ *
+ * CloudFormation does not tell it, and a lookup at synth would need credentials; so it is asked once at deploy.
+ */
+export type S3PrefixListProps = { readonly region: string; readonly logs: LogKeeping };
+
+export class S3PrefixList extends Construct {
+  readonly prefixListId: string;
+
+  constructor(scope: Construct, id: string, { region, logs }: S3PrefixListProps) {
+    super(scope, id);
+    const call = {
+      service: 'EC2',
+      action: 'DescribeManagedPrefixLists',
+      parameters: { Filters: [{ Name: 'prefix-list-name', Values: [`com.amazonaws.${region}.s3`] }] },
+      physicalResourceId: PhysicalResourceId.of('s3-prefix-list'),
+      outputPaths: ['PrefixLists.0.PrefixListId'],
+    };
+    const answer = new AwsCustomResource(this, 'Answer', {
+      onCreate: call,
+      onUpdate: call,
+      installLatestAwsSdk: false,
+      logGroup: keptLog(this, 'Logs', logs),
+      policy: AwsCustomResourcePolicy.fromStatements([
+        new PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }),
+      ]),
+    });
+    acknowledgeWildcards(
+      answer,
+      ['*'],
+      'EC2 knows no resource for describing prefix lists; nothing else is allowed.',
+    );
+    acknowledgeAsker(this);
+    this.prefixListId = answer.getResponseField('PrefixLists.0.PrefixListId');
+  }
+}

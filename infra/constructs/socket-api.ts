@@ -12,8 +12,8 @@ import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integra
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { keptLog, type LogKeeping } from './kept-log.ts';
-import type { Need } from './need.ts';
+import { keptLog, type LogKeeping } from './log-group.ts';
+import type { Need } from './permission.ts';
 
 const stageName = 'ws';
 

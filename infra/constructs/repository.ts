@@ -1,5 +1,0 @@
-/** Where things lie: infra names the code of others by its path in the repository and never imports it. */
-import { fileURLToPath } from 'node:url';
-
-export const inRepository = (path: string): string =>
-  fileURLToPath(new URL(`../../${path}`, import.meta.url));
