@@ -17,7 +17,7 @@ export type TokenPorts = {
   readonly world: World;
 };
 
-/** Its sessions take no place of a user's project. The rights of the function name it (`infra/constructs/table-permissions.ts`). */
+/** Its sessions take no slot of a user's project. The permissions of the function name it (`infra/constructs/table-permissions.ts`). */
 export const ownProject = '00000000-0000-4000-8000-00000000c4ec' as ProjectId;
 
 /** Longer than a check, and then it is worth nothing also where revoking it failed. */

@@ -1,4 +1,4 @@
-/** A rule of cdk-nag that is not followed: where, and why. There is no other way to silence one. */
+/** Exceptions to rules of cdk-nag: each with its place and its reason, and no other way to silence one. */
 import { type IResolvable, Reference, Stack, StringConcat, Tokenization, Validations } from 'aws-cdk-lib';
 import { AwsCustomResource } from 'aws-cdk-lib/custom-resources';
 import type { IConstruct } from 'constructs';
@@ -7,7 +7,7 @@ import type { IConstruct } from 'constructs';
 export const acknowledge = (scope: IConstruct, rule: string, reason: string): void =>
   Validations.of(scope).acknowledge({ id: `AwsSolutions-${rule}`, reason });
 
-/** That some of a role's resources are patterns: each pattern by itself, so that another one is still found. */
+/** Patterns among a role's resources, each by itself, so that another one is still found. */
 export const acknowledgeWildcards = (
   scope: IConstruct,
   resources: readonly string[],
@@ -21,15 +21,15 @@ export const acknowledgeWildcards = (
     );
 };
 
-/** The function behind `AwsCustomResource`: the CDK makes one for each stack, beside what asks. */
-export const acknowledgeAsker = (scope: IConstruct): void =>
+/** The function behind `AwsCustomResource`: the CDK creates one for each stack. */
+export const acknowledgeCustomResource = (scope: IConstruct): void =>
   acknowledge(
     Stack.of(scope).node.findChild(`AWS${AwsCustomResource.PROVIDER_FUNCTION_UUID.replaceAll('-', '')}`),
     'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
-    'The function is made by the CDK, which gives it the right to write logs by the policy of that name.',
+    'The CDK creates the function and lets it write logs by the policy of that name.',
   );
 
-/** What belongs to another stack as it will be once that stack exports it, which is when cdk-nag looks. */
+/** A reference to another stack in its exported form, which cdk-nag sees. */
 const imported = (scope: IConstruct, resource: string): string =>
   Tokenization.reverseString(resource)
     .mapTokens({ mapToken: (token: IResolvable) => importedReference(scope, token) })

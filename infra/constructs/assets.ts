@@ -1,7 +1,8 @@
 /**
- * A handler as one file: bundled by esbuild, all of them at once for a synth, since what they share is then read once.
+ * The assets of a deploy: each handler as one bundle, and the image of the sandbox.
  *
- * Code that is not bundled (`aws:cdk:bundling-stacks`) has a made-up hash; only tests ask for that.
+ * esbuild bundles all handlers of a synth at once, so that shared sources are read once. Without bundling
+ * (`aws:cdk:bundling-stacks`) an asset has a placeholder hash; only tests use that.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -15,6 +16,7 @@ import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 
+/** The absolute path of a file: infra names the code of others by its path in the repository and never imports it. */
 export const inRepository = (path: string): string =>
   fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -23,9 +25,9 @@ const options: BuildOptions = {
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  // The default order takes the CommonJS builds, which are half as large again and call `require`.
+  // The default order takes the CommonJS builds, which are 50 % larger and call `require`.
   mainFields: ['module', 'main'],
-  // Some packages call `require` all the same, a few only when they are first used; an ES module has none.
+  // Some packages call `require` all the same, a few only on first use; an ES module has none.
   banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
   minify: true,
   keepNames: true,
@@ -46,11 +48,11 @@ export const bundleHandler = (name: FunctionName, folder: string): void => {
   });
 };
 
-/** Its depth stands in the source maps, its name does not: whoever builds, and when, the same bytes come out. */
+/** Source maps contain its depth, not its name: every build has the same bytes. */
 const outdir = inRepository(`node_modules/.cache/bundles-${process.pid}`);
 let isBundled = false;
 
-/** Kept for the rest of the process: a synth is one, and reads its sources once. */
+/** Once per process: a synth is one process. */
 const bundleAll = (): void => {
   if (isBundled) return;
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
@@ -70,7 +72,7 @@ export const bundledHandler = (name: FunctionName): AssetCode =>
   Code.fromAsset(inRepository(`functions/${name}`), {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
-      // Never run: the local bundler always answers.
+      // Never used: the local bundler always succeeds.
       image: DockerImage.fromRegistry('scratch'),
       local: {
         tryBundle: (folder) => {
@@ -82,10 +84,8 @@ export const bundledHandler = (name: FunctionName): AssetCode =>
   });
 
 /**
- * The sandbox's image as CDK sees it: a Dockerfile's target, and the files it copies and no others.
- *
- * The server's bundle is made at synth, so that what is deployed is what the source says. Docker is needed
- * to deploy, never to synthesise.
+ * The files that the sandbox's Dockerfile copies, and no others. The server is bundled at synth, so that the image
+ * matches the source. Docker is needed to deploy, never to synthesise.
  */
 const copied = ['Dockerfile', 'dist'];
 
@@ -108,7 +108,7 @@ export type SandboxImageProps = {
  */
 const output = 'type=image,oci-mediatypes=true,compression=zstd,compression-level=3,force-compression=true';
 
-/** The image makes the folder of a shared volume, because whose it is on Fargate is said by the image. */
+/** The image creates the folder of a shared volume, because on Fargate the image decides its owner. */
 export const sandboxImage = ({ template, baseImage, sharedGuestPath }: SandboxImageProps): ContainerImage =>
   ContainerImage.fromAsset(inRepository('sandbox-task'), {
     target: template,

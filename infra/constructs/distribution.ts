@@ -1,8 +1,9 @@
 /**
- * The one origin: CloudFront before the web app's bucket, the REST API and the WebSocket.
+ * The CloudFront distribution: one origin for the browser, in front of the web app's bucket, the REST API and the
+ * WebSocket.
  *
- * Only the web app is cached. The rest is passed on with every header but Host, which API Gateway needs to
- * be its own; what a sandbox shows through a preview keeps the headers the function gave it.
+ * Only the web app is cached. Every other request is forwarded with every header but Host, which must be API Gateway's
+ * own; the answer of a preview keeps the headers that the function sets.
  */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
@@ -34,28 +35,29 @@ import { contentSecurityPolicy } from '#shared/config/web-headers.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
-export type FrontProps = {
+export type WebDistributionProps = {
   /** Absent: CloudFront's own name and certificate. */
   readonly domain?: Settings['domain'];
   /** The ARN of a web firewall of scope CLOUDFRONT; absent: none. */
   readonly firewallArn?: string | undefined;
-  readonly api: { readonly domainName: string; readonly path: string };
+  readonly restApi: { readonly domainName: string; readonly path: string };
   readonly socketDomainName: string;
 };
 
-/** The longest pause between two pieces of an answer; keep-alives come more often. */
+/** The longest pause between two parts of an answer; keep-alives are more frequent. */
 const originPauseMax = Duration.seconds(60);
 const hstsDays = 365;
 
-export class Front extends Construct {
+export class WebDistribution extends Construct {
   readonly web: Bucket;
   readonly distribution: Distribution;
 
-  constructor(scope: Construct, id: string, { domain, firewallArn, api, socketDomainName }: FrontProps) {
+  constructor(scope: Construct, id: string, props: WebDistributionProps) {
     super(scope, id);
+    const { domain, firewallArn, restApi, socketDomainName } = props;
     const logs = accessLogs(this, 'Logs');
     this.web = webBucket(this, 'Web', logs);
-    const rest = passed(origin(api.domainName, api.path));
+    const rest = forward(origin(restApi.domainName, restApi.path));
     const named = { ...rest, functionAssociations: [this.addViewerHost()] };
     this.distribution = new Distribution(this, 'Distribution', {
       comment: 'Sallyport',
@@ -71,14 +73,14 @@ export class Front extends Construct {
         '/api/*': named,
         '/mcp': rest,
         '/health': rest,
-        '/ws': passed(origin(socketDomainName)),
+        '/ws': forward(origin(socketDomainName)),
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(domain === undefined ? {} : this.named(domain)),
       ...(firewallArn === undefined ? {} : { webAclId: firewallArn }),
       enableLogging: true,
       logBucket: logs,
-      logFilePrefix: 'front/',
+      logFilePrefix: 'distribution/',
     });
     this.acknowledge(domain, firewallArn);
   }
@@ -91,7 +93,7 @@ export class Front extends Construct {
     };
   }
 
-  /** The policy of a preview names the origin that the browser sees, and only CloudFront knows it. */
+  /** The policy of a preview names the origin that the browser sees, which only CloudFront knows. */
   private addViewerHost(): FunctionAssociation {
     const code = [
       'function handler(event) {',
@@ -103,7 +105,7 @@ export class Front extends Construct {
     return {
       eventType: FunctionEventType.VIEWER_REQUEST,
       function: new CloudFrontFunction(this, 'ViewerHost', {
-        comment: 'Tells the API under which name it was asked',
+        comment: 'Forwards the host that the browser requested',
         code: FunctionCode.fromInline(code),
         runtime: FunctionRuntime.JS_2_0,
       }),
@@ -127,12 +129,12 @@ export class Front extends Construct {
   }
 
   private acknowledge(domain: Settings['domain'], firewallArn: string | undefined): void {
-    acknowledge(this.distribution, 'CFR1', 'A token decides who may talk, not a country.');
+    acknowledge(this.distribution, 'CFR1', 'Access is decided by a token, not by a country.');
     if (firewallArn === undefined)
       acknowledge(
         this.distribution,
         'CFR2',
-        "A web firewall costs money by the month; it is the operator's choice.",
+        "A web firewall is billed by the month; it is the operator's choice.",
       );
     if (domain === undefined)
       acknowledge(
@@ -151,24 +153,19 @@ const origin = (domainName: string, originPath?: string): IOrigin =>
     readTimeout: originPauseMax,
   });
 
-const passed = (to: IOrigin): BehaviorOptions => ({
+const forward = (to: IOrigin): BehaviorOptions => ({
   origin: to,
   viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
   allowedMethods: AllowedMethods.ALLOW_ALL,
   cachePolicy: CachePolicy.CACHING_DISABLED,
   originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-  // A streamed answer is not to wait in a compressor.
+  // A compressor would delay a streamed answer.
   compress: false,
 });
 
-/**
- * The web app, and who asked for it: two buckets that stay with their stack's end, under S3's own keys.
- *
- * What CloudFront shows to everybody needs no key of the account, and S3 delivers access logs under no other
- * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html).
- */
 const logDays = 90;
 
+/** The web app is public, and S3 delivers access logs to buckets under its own keys only (https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html). */
 const closed = {
   encryption: BucketEncryption.S3_MANAGED,
   enforceSSL: true,
@@ -176,18 +173,18 @@ const closed = {
   removalPolicy: RemovalPolicy.RETAIN,
 };
 
-export const accessLogs = (scope: Construct, id: string): Bucket => {
+const accessLogs = (scope: Construct, id: string): Bucket => {
   const logs = new Bucket(scope, id, {
     ...closed,
     // CloudFront delivers its logs by access control list.
     objectOwnership: ObjectOwnership.BUCKET_OWNER_PREFERRED,
     lifecycleRules: [{ expiration: Duration.days(logDays) }],
   });
-  acknowledge(logs, 'S1', 'It is where the access logs go.');
+  acknowledge(logs, 'S1', 'It receives the access logs.');
   return logs;
 };
 
-export const webBucket = (scope: Construct, id: string, logs: Bucket): Bucket =>
+const webBucket = (scope: Construct, id: string, logs: Bucket): Bucket =>
   new Bucket(scope, id, {
     ...closed,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,

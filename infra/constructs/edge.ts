@@ -1,42 +1,44 @@
-/** What a client meets: one CloudFront origin before the web app, the REST API with MCP, and the WebSocket. */
+/**
+ * The public side: one CloudFront distribution in front of the web app, the REST API with MCP, and the WebSocket, and
+ * the rules whose functions need its address.
+ */
 import { CfnOutput } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
-import { Front } from './distribution.ts';
-import type { LogKeeping } from './log-group.ts';
-import type { HouseFunction } from './platform-function.ts';
+import { WebDistribution } from './distribution.ts';
+import { PublicRules } from './event-rules.ts';
+import type { LogOptions } from './log-group.ts';
+import type { PlatformFunctions } from './platform-functions.ts';
 import { StreamedApi } from './rest-api.ts';
 import type { RealtimeApi } from './socket-api.ts';
-import { FirewallArn } from './web-firewall.ts';
+import { WebFirewallArn } from './web-firewall.ts';
 
 export type EdgeProps = {
   readonly settings: Settings;
-  readonly logs: LogKeeping;
-  readonly api: HouseFunction<'api'>;
-  readonly mcp: HouseFunction<'mcp'>;
-  readonly socket: RealtimeApi;
+  readonly logs: LogOptions;
+  readonly functions: PlatformFunctions;
+  readonly socketApi: RealtimeApi;
 };
 
 export class Edge extends Construct {
-  readonly door: StreamedApi;
-  readonly front: Front;
+  readonly restApi: StreamedApi;
+  readonly distribution: WebDistribution;
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { settings, logs, api, mcp, socket }: EdgeProps) {
+  constructor(scope: Construct, id: string, { settings, logs, functions, socketApi }: EdgeProps) {
     super(scope, id);
-    this.door = new StreamedApi(this, 'Api', { ...settings, ...logs, api: api.lambda, mcp: mcp.lambda });
-    this.front = new Front(this, 'Front', {
-      domain: settings.domain,
-      firewallArn: settings.firewall ? this.firewallArn(settings.deployment, logs) : undefined,
-      api: this.door.origin,
-      socketDomainName: socket.domainName,
+    const { deployment, domain, firewall } = settings;
+    const [api, mcp] = [functions.api.lambda, functions.mcp.lambda];
+    this.restApi = new StreamedApi(this, 'Api', { ...settings, ...logs, api, mcp });
+    this.distribution = new WebDistribution(this, 'Distribution', {
+      domain,
+      firewallArn: firewall ? new WebFirewallArn(this, 'Firewall', { deployment, logs }).arn : undefined,
+      restApi: this.restApi.origin,
+      socketDomainName: socketApi.domainName,
     });
-    this.url = `https://${settings.domain?.name ?? this.front.distribution.distributionDomainName}`;
+    this.url = `https://${domain?.name ?? this.distribution.distribution.distributionDomainName}`;
     new CfnOutput(this, 'Url', { value: this.url });
-    new CfnOutput(this, 'WebBucket', { value: this.front.web.bucketName });
-  }
-
-  private firewallArn(deployment: string, logs: LogKeeping): string {
-    return new FirewallArn(this, 'Firewall', { deployment, logs }).arn;
+    new CfnOutput(this, 'WebBucket', { value: this.distribution.web.bucketName });
+    new PublicRules(this, 'Default', { settings, functions, url: this.url });
   }
 }

@@ -53,7 +53,7 @@ describe('refused at once', () => {
     const vpc = (stack: Stack) =>
       new Vpc(stack, 'Vpc', subnets(SubnetType.PUBLIC, SubnetType.PRIVATE_ISOLATED));
     expect(() => synth({ vpc })).toThrow(
-      'the VPC team/Vpc can not hold sandboxes: its subnet publicSubnet1 is public; its subnet publicSubnet2 is public',
+      'the VPC team/Vpc cannot hold sandboxes: its subnet publicSubnet1 is public; its subnet publicSubnet2 is public',
     );
   });
 
@@ -61,7 +61,7 @@ describe('refused at once', () => {
     const vpc = (stack: Stack) =>
       new Vpc(stack, 'Vpc', { maxAzs: 1, ...subnets(SubnetType.PUBLIC, SubnetType.PRIVATE_WITH_EGRESS) });
     expect(() => synth({ vpc })).toThrow(
-      'its subnet publicSubnet1 is public; its subnet privateSubnet1 has a way out; it has no isolated subnet',
+      'its subnet publicSubnet1 is public; its subnet privateSubnet1 has a route out; it has no isolated subnet',
     );
   });
 
@@ -76,7 +76,7 @@ describe('refused at once', () => {
 
   test('is a VPC that the app does not make, unless somebody vouches for it', () => {
     expect(() => synth({ vpc: found })).toThrow(
-      'it is not made by this app, so its route tables, gateways and peerings can not be seen: look, then set vpcIsIsolated',
+      'this app does not create it, so its route tables, gateways and peerings are invisible: check them, then set vpcIsIsolated',
     );
     const template = synth({ vpc: found, vpcIsIsolated: true });
     expect(ofType(template, 'AWS::EC2::VPC')).toEqual([]);
@@ -195,6 +195,6 @@ describe('named in the settings', () => {
     const { isIsolated: _, ...unseen } = existing;
     // @ts-expect-error: isIsolated is missing
     const settings: Partial<Settings> = { network: { ...network, existing: unseen } };
-    expect(() => synthesise({ settings })).toThrow('can not be seen');
+    expect(() => synthesise({ settings })).toThrow('are invisible');
   });
 });

@@ -1,8 +1,8 @@
 /**
- * A VPC that was there before the platform, and is for sandboxes alone: what of its isolation can be seen here is
- * checked, and what can not is refused until somebody vouches for it.
+ * An existing VPC, for sandboxes alone: the visible part of its isolation is checked, and the invisible part is refused
+ * until the operator confirms it.
  *
- * The DNS firewall closes the whole VPC, and the endpoints answer for all of it: it can not be shared with others.
+ * The DNS firewall closes the whole VPC, and the endpoints serve all of it: nothing else can share it.
  */
 import { Reference, Tokenization } from 'aws-cdk-lib';
 import {
@@ -34,39 +34,39 @@ export const existingVpc = (scope: Construct, id: string, existing: ExistingNetw
   });
 };
 
-/** Refuses at once what the VPC says of itself, and at synth what the rest of the app does to it. */
-export const demandIsolation = (scope: Construct, vpc: IVpc, isVouchedFor: boolean): void => {
+/** Checks the VPC's own properties at once, and at synth the resources of the rest of the app. */
+export const requireIsolation = (scope: Construct, vpc: IVpc, isConfirmed: boolean): void => {
   const problems = subnetProblems(vpc);
-  if (!(vpc instanceof Vpc) && !isVouchedFor)
+  if (!(vpc instanceof Vpc) && !isConfirmed)
     problems.push(
-      'it is not made by this app, so its route tables, gateways and peerings can not be seen: look, then set vpcIsIsolated',
+      'this app does not create it, so its route tables, gateways and peerings are invisible: check them, then set vpcIsIsolated',
     );
   if (problems.length > 0)
-    throw new Error(`the VPC ${vpc.node.path} can not hold sandboxes: ${problems.join('; ')}`);
-  scope.node.addValidation({ validate: () => waysOut(vpc) });
+    throw new Error(`the VPC ${vpc.node.path} cannot hold sandboxes: ${problems.join('; ')}`);
+  scope.node.addValidation({ validate: () => routesOut(vpc) });
 };
 
 const subnetProblems = (vpc: IVpc): string[] => [
   ...vpc.publicSubnets.map(({ node }) => `its subnet ${node.id} is public`),
-  ...vpc.privateSubnets.map(({ node }) => `its subnet ${node.id} has a way out`),
+  ...vpc.privateSubnets.map(({ node }) => `its subnet ${node.id} has a route out`),
   ...(vpc.isolatedSubnets.length === 0 ? ['it has no isolated subnet'] : []),
 ];
 
 /** Resources anywhere in the app that lead out of the VPC. */
-const waysOut = (vpc: IVpc): string[] => {
-  const inside = new Set(
+const routesOut = (vpc: IVpc): string[] => {
+  const contents = new Set(
     [
       vpc.vpcId,
       ...vpc.isolatedSubnets.flatMap(({ subnetId, routeTable }) => [subnetId, routeTable.routeTableId]),
-    ].map(named),
+    ].map(identityOf),
   );
   return vpc.node.root.node
     .findAll()
-    .filter((resource) => placesOf(resource).some((place) => inside.has(named(place))))
+    .filter((resource) => attachmentsOf(resource).some((attachment) => contents.has(identityOf(attachment))))
     .map(({ node }) => `${node.path} leads out of the sandboxes' VPC ${vpc.node.path}`);
 };
 
-const placesOf = (resource: IConstruct): readonly string[] => {
+const attachmentsOf = (resource: IConstruct): readonly string[] => {
   if (resource instanceof CfnRoute) return [resource.routeTableId];
   if (resource instanceof CfnNatGateway) return [resource.subnetId ?? '', resource.vpcId ?? ''];
   if (resource instanceof CfnVPCPeeringConnection) return [resource.vpcId, resource.peerVpcId];
@@ -79,8 +79,8 @@ const placesOf = (resource: IConstruct): readonly string[] => {
   return [];
 };
 
-/** A resource of the app by itself, another's by its id. */
-const named = (id: string): IConstruct | string => {
+/** A resource of the app itself, or the id of another's. */
+const identityOf = (id: string): IConstruct | string => {
   const token = Tokenization.reverse(id, { failConcat: false });
   return token !== undefined && Reference.isReference(token) ? token.target : id;
 };

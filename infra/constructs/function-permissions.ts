@@ -1,97 +1,131 @@
 /**
- * What several functions need, written once: who may talk, who is woken, who starts sandboxes.
+ * The permissions from which the rows of `platform-functions.ts` are made, each under the name of what it allows.
  *
- * Two functions are named before they are made: the turn, which hands over to itself, and which the janitor
- * wakes as it is woken by it.
+ * Two functions have names of their own, since something refers to them before they are created: `turn` invokes
+ * itself and is invoked by the janitor, which it invokes; `schedules` is the target of its own schedules.
  */
-import { ArnFormat, type Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { SubnetType } from 'aws-cdk-lib/aws-ec2';
+import type { FunctionOptions } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { FunctionName } from '#shared/config/environment.ts';
 import { type Settings, sharedGuestPathOf } from '../settings.ts';
-import { all, invoking, knowing, may, type Need, reading } from './permission.ts';
+import {
+  combine,
+  env,
+  type FunctionTarget,
+  invoke,
+  type Permission,
+  permit,
+  readSecret,
+} from './permission.ts';
 import type { PlatformData } from './platform-data.ts';
-import { usingKey } from './platform-key.ts';
+import { useKey } from './platform-key.ts';
 import type { SandboxCluster } from './sandbox-cluster.ts';
 import type { SandboxNetwork } from './sandbox-network.ts';
+import { ScheduleGroup } from './schedule-group.ts';
 import type { RealtimeApi } from './socket-api.ts';
 import {
-  clearingProjectSecrets,
-  keepingProjectSecrets,
-  knowingWorkspaces,
-  readingProjectSecrets,
+  bucketEnv,
+  deleteWorkspaces,
+  projectSecretPermissions,
+  saveWorkspaces,
 } from './storage-permissions.ts';
+import {
+  deleteWebhooks,
+  itemPermissions,
+  manageWebhooks,
+  publishNotices,
+  sendWebhooks,
+} from './table-permissions.ts';
 
-export type SharedNeedsProps = {
+export type DeadLetterQueues = {
+  /** Invocations of the turn that failed after all their retries. */
+  readonly turns: IQueue;
+  /** Events that no function received, and invocations of other functions that failed after all their retries. */
+  readonly events: IQueue;
+};
+
+export type FunctionPermissionsProps = {
   readonly settings: Settings;
   readonly adminTokenHash: string;
   readonly data: PlatformData;
   readonly network: SandboxNetwork;
   readonly sandboxes: SandboxCluster;
-  readonly door: RealtimeApi;
+  readonly socketApi: RealtimeApi;
+  readonly deadLetterQueues: DeadLetterQueues;
 };
 
-type SharedVolumeVariables = { readonly SHARED_VOLUME?: string };
+type Created = { readonly [F in FunctionName]?: { readonly lambda: FunctionTarget } };
+type Options = Pick<FunctionOptions, 'functionName' | 'securityGroups' | 'vpc' | 'vpcSubnets'> & {
+  readonly rolePath?: string;
+};
 
-type Target = { readonly functionName: string; readonly functionArn: string };
+export type FunctionPermissions = ReturnType<typeof functionPermissions>;
 
-export const sharedNeeds = (stack: Stack, props: SharedNeedsProps) => {
-  const { settings, adminTokenHash, data, network, sandboxes } = props;
-  const turns = invoking('TURN_FUNCTION', turnTarget(stack, settings));
-  const placement = knowing({
-    SANDBOX_SUBNETS: network.vpc.isolatedSubnets.map(({ subnetId }) => subnetId).join(','),
-    SANDBOX_SECURITY_GROUP: network.sandboxGroup.securityGroupId,
+/** `created` fills up row by row: a permission to invoke a function is read after the row of that function. */
+export const functionPermissions = (scope: Construct, props: FunctionPermissionsProps, created: Created) => {
+  const { settings, data, network, sandboxes, socketApi, deadLetterQueues } = props;
+  const { deployment } = settings;
+  const scheduleGroup = new ScheduleGroup(scope, 'Schedules', {
+    deployment,
+    deadLetterQueue: deadLetterQueues.events,
   });
-  const starting = all(
-    sandboxes.running,
-    reading('SANDBOX_SECRET', data.sandboxSecret.secretArn),
-    may(...usingKey(data.encryptionKey, { service: 'secretsmanager', actions: ['Decrypt'] })),
-    placement,
-    // Bytes of a checkpoint go between sandbox, link and bucket; whoever asks for it only names it.
-    knowingWorkspaces(data.workspaces),
-    knowing<SharedVolumeVariables>(
-      sharedGuestPathOf(settings) === undefined ? {} : { SHARED_VOLUME: 'bucket' },
-    ),
-  );
+  const turn = turnTarget(Stack.of(scope), deployment);
+  const targetOf = (name: FunctionName): FunctionTarget => {
+    const target = created[name]?.lambda;
+    if (target === undefined) throw new Error(`the row of ${name} must stand above those that invoke it`);
+    return target;
+  };
+  const options: { readonly [F in FunctionName]?: Options } = {
+    turn: { functionName: turn.functionName },
+    schedules: { functionName: scheduleGroup.target.functionName },
+    'sandbox-link': linkOptions(network),
+  };
   return {
-    access: knowing({ ADMIN_TOKEN_SHA256: adminTokenHash }),
-    turns,
-    secrets: projectSecretsNeeds(stack, props),
-    /** To start sandboxes, and to reach into them. */
-    sandboxesBy: (link: Target) => all(starting, invoking('SANDBOX_LINK_FUNCTION', link)),
-    /** To talk to model providers. */
-    models: all(mayReadKeys(settings), mayAskClaude(settings)),
+    optionsOf: (name: FunctionName): Options => options[name] ?? {},
+    items: itemPermissions(data),
+    adminToken: env({ ADMIN_TOKEN_SHA256: props.adminTokenHash }),
+    sendFrames: socketApi.sendFrames,
+    closeConnections: socketApi.closeConnections,
+    invokeTurn: invoke('TURN_FUNCTION', turn),
+    get invokeJanitor() {
+      return invoke('JANITOR_FUNCTION', targetOf('janitor'));
+    },
+    get invokeGreeter() {
+      return invoke('GREETER_FUNCTION', targetOf('greeter'));
+    },
+    get invokeSchedules() {
+      return invoke('SCHEDULES_FUNCTION', targetOf('schedules'));
+    },
+    /** A function that moves a turn, loses a sandbox or ends a run has notices for webhooks. */
+    get notices() {
+      return combine(publishNotices(data), invoke('WEBHOOKS_FUNCTION', targetOf('webhooks')));
+    },
+    sendWebhooks: sendWebhooks(data),
+    manageWebhooks: manageWebhooks(data),
+    deleteWebhooks: deleteWebhooks(data),
+    /** To start sandboxes, and to send requests into them. */
+    get startSandboxes() {
+      return combine(startSandboxes(props), invoke('SANDBOX_LINK_FUNCTION', targetOf('sandbox-link')));
+    },
+    stopSandboxes: sandboxes.stopTasks,
+    sandboxAddresses: env({ SANDBOX_ADDRESS_RANGE: network.vpc.vpcCidrBlock }),
+    saveWorkspaces: saveWorkspaces(data),
+    deleteWorkspaces: deleteWorkspaces(data.workspaces),
+    secrets: projectSecretPermissions(Stack.of(scope), {
+      deployment,
+      keyArn: settings.projectSecretsKeyArn ?? data.encryptionKey?.keyArn,
+    }),
+    createSchedules: scheduleGroup.createSchedules,
+    /** To call model providers. Every function learns which of them have a key; only these may read it. */
+    models: combine(readProviderKeys(settings), callClaude(settings)),
   };
 };
 
-const projectSecretsNeeds = (stack: Stack, { settings, data }: SharedNeedsProps) => {
-  const keyArn = settings.projectSecretsKeyArn ?? data.encryptionKey?.keyArn;
-  const secrets = { deployment: settings.deployment, keyArn };
-  return {
-    reading: readingProjectSecrets(stack, secrets),
-    clearing: clearingProjectSecrets(stack, secrets),
-    keeping: keepingProjectSecrets(stack, secrets),
-  };
-};
-
-const mayReadKeys = ({ providerKeyArns }: Settings): Need<object> => {
-  const resources = Object.values(providerKeyArns);
-  return resources.length === 0 ? may() : may({ actions: ['secretsmanager:GetSecretValue'], resources });
-};
-
-/** With the function's own role instead of a key (https://docs.claude.com, Claude Platform on AWS). */
-const mayAskClaude = ({ variables }: Settings): Need<object> =>
-  variables.ANTHROPIC_AUTH !== 'iam'
-    ? may()
-    : may({
-        actions: ['CreateInference', 'CountTokens', 'GetModel', 'ListModels'].map(
-          (action) => `aws-external-anthropic:${action}`,
-        ),
-        resources: [
-          `arn:aws:aws-external-anthropic:*:*:workspace/${variables.ANTHROPIC_AWS_WORKSPACE_ID ?? '*'}`,
-        ],
-        because: 'A workspace of Claude has no region or account of its own in its name.',
-      });
-
-/** A function can not read its own generated name: the turn alone is named. */
-export const turnTarget = (stack: Stack, { deployment }: Settings): Target => {
+/** A function cannot read its own generated name. */
+const turnTarget = (stack: Stack, deployment: string): FunctionTarget => {
   const functionName = `${deployment}-turn`;
   const functionArn = stack.formatArn({
     service: 'lambda',
@@ -101,3 +135,47 @@ export const turnTarget = (stack: Stack, { deployment }: Settings): Target => {
   });
   return { functionName, functionArn };
 };
+
+const linkOptions = ({ vpc, linkGroup, linkRolePath }: SandboxNetwork): Options => ({
+  rolePath: linkRolePath,
+  vpc,
+  vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+  securityGroups: [linkGroup],
+});
+
+type SharedVolumeVariables = { readonly SHARED_VOLUME?: string };
+
+const startSandboxes = ({ settings, data, network, sandboxes }: FunctionPermissionsProps) =>
+  combine(
+    sandboxes.runTasks,
+    readSecret('SANDBOX_SECRET', data.sandboxSecret.secretArn),
+    permit(...useKey(data.encryptionKey, { service: 'secretsmanager', actions: ['Decrypt'] })),
+    env({
+      SANDBOX_SUBNETS: network.vpc.isolatedSubnets.map(({ subnetId }) => subnetId).join(','),
+      SANDBOX_SECURITY_GROUP: network.sandboxGroup.securityGroupId,
+    }),
+    // Only the link moves the bytes of a checkpoint; the function that requests one names the bucket.
+    bucketEnv(data.workspaces),
+    env<SharedVolumeVariables>(sharedGuestPathOf(settings) === undefined ? {} : { SHARED_VOLUME: 'bucket' }),
+  );
+
+const readProviderKeys = ({ providerKeyArns }: Settings): Permission<object> => {
+  const resources = Object.values(providerKeyArns);
+  return resources.length === 0
+    ? permit()
+    : permit({ actions: ['secretsmanager:GetSecretValue'], resources });
+};
+
+/** With the function's own role instead of a key (https://docs.claude.com, Claude Platform on AWS). */
+const callClaude = ({ variables }: Settings): Permission<object> =>
+  variables.ANTHROPIC_AUTH !== 'iam'
+    ? permit()
+    : permit({
+        actions: ['CreateInference', 'CountTokens', 'GetModel', 'ListModels'].map(
+          (action) => `aws-external-anthropic:${action}`,
+        ),
+        resources: [
+          `arn:aws:aws-external-anthropic:*:*:workspace/${variables.ANTHROPIC_AWS_WORKSPACE_ID ?? '*'}`,
+        ],
+        because: 'The ARN of a Claude workspace carries neither a region nor an account of its own.',
+      });

@@ -1,4 +1,4 @@
-/** A log group as all of ours are: kept for as long as the settings say, under the platform's key, gone with its stack. */
+/** Log groups with the retention of the settings under the platform's key, and the role by which API Gateway writes logs. */
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { CfnAccount } from 'aws-cdk-lib/aws-apigateway';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -8,19 +8,19 @@ import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
-export type LogKeeping = {
+export type LogOptions = {
   /** Absent: a month. */
   readonly logRetention?: RetentionDays;
-  /** Absent: CloudWatch's own. Its policy must let CloudWatch Logs use it, as that of `PlatformKey` does. */
+  /** Absent: CloudWatch's own. Its policy must allow CloudWatch Logs to use it, as that of `PlatformKey` does. */
   readonly encryptionKey?: IKey;
 };
 
-type Log = LogKeeping & {
-  /** Of a group that a service writes to by its name; absent: CloudFormation's choice. */
+type Log = LogOptions & {
+  /** The name under which a service writes to the group; absent: CloudFormation chooses one. */
   readonly logGroupName?: string;
 };
 
-export const keptLog = (
+export const addLogGroup = (
   scope: Construct,
   id: string,
   { logRetention = RetentionDays.ONE_MONTH, encryptionKey, logGroupName }: Log,
@@ -32,12 +32,12 @@ export const keptLog = (
     removalPolicy: RemovalPolicy.DESTROY,
   });
 
-export const logKeepingOf = ({ logDays }: Settings, encryptionKey: IKey | undefined): LogKeeping => ({
+export const logOptionsOf = ({ logDays }: Settings, encryptionKey: IKey | undefined): LogOptions => ({
   logRetention: retentionOf(logDays),
   ...(encryptionKey === undefined ? {} : { encryptionKey }),
 });
 
-/** `logDays` of the settings, refused when CloudWatch Logs does not know it. */
+/** `logDays` of the settings, refused unless CloudWatch Logs accepts it. */
 const retentionOf = (logDays: number): RetentionDays => {
   if (RetentionDays[logDays] !== undefined && logDays !== RetentionDays.INFINITE) return logDays;
   const known = Object.values(RetentionDays).filter(
@@ -49,9 +49,8 @@ const retentionOf = (logDays: number): RetentionDays => {
 };
 
 /**
- * The role by which API Gateway writes logs: one per account and region, so one deployment of a region sets it.
- *
- * It stays when its stack goes, since others may write by it
+ * The role by which API Gateway writes logs: one per account and region, so one deployment of a region sets it. It
+ * outlives its stack, since other APIs may use it
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html).
  */
 const policy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
@@ -67,7 +66,7 @@ export class ApiLogRole extends Construct {
     acknowledge(
       role,
       `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`,
-      'API Gateway asks for this policy by name; it may only write logs.',
+      'API Gateway requires this policy by name; it allows to write logs only.',
     );
     new CfnAccount(this, 'ApiAccount', { cloudWatchRoleArn: role.roleArn }).applyRemovalPolicy(
       RemovalPolicy.RETAIN,

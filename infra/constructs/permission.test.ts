@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { EnvironmentFor } from '#shared/config/environment.ts';
-import { all, invoking, knowing, type Need, reading } from './permission.ts';
+import { combine, env, invoke, type Permission, readSecret } from './permission.ts';
 
-const table = knowing({ TABLE_NAME: 'table' });
-const hash = knowing({ ADMIN_TOKEN_SHA256: 'a'.repeat(64) });
+const table = env({ TABLE_NAME: 'table' });
+const hash = env({ ADMIN_TOKEN_SHA256: 'a'.repeat(64) });
 
-describe('needs', () => {
-  test('add up to variables and permissions', () => {
+describe('permissions', () => {
+  test('add up to variables and statements', () => {
     const target = { functionName: 'turn', functionArn: 'arn:turn' };
-    expect(all(table, invoking('TURN_FUNCTION', target), reading('SANDBOX_SECRET', 'arn:secret'))).toEqual({
+    expect(
+      combine(table, invoke('TURN_FUNCTION', target), readSecret('SANDBOX_SECRET', 'arn:secret')),
+    ).toEqual({
       variables: { TABLE_NAME: 'table', TURN_FUNCTION: 'turn', SANDBOX_SECRET: 'arn:secret' },
       statements: [
         { actions: ['lambda:InvokeFunction'], resources: ['arn:turn'] },
@@ -18,9 +20,9 @@ describe('needs', () => {
   });
 
   test('that miss a variable of the contract do not compile', () => {
-    const complete: Need<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = all(table, hash);
+    const complete: Permission<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = combine(table, hash);
     // @ts-expect-error: ADMIN_TOKEN_SHA256 is missing
-    const incomplete: Need<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = all(table);
+    const incomplete: Permission<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = combine(table);
     expect(Object.keys(complete.variables)).toHaveLength(2);
     expect(Object.keys(incomplete.variables)).toHaveLength(1);
   });

@@ -1,54 +1,59 @@
 /**
- * A need: the variables that name something, and the permission to use it, never one without the other.
+ * A permission: the variables that name something, and the IAM statements to use it, never one without the other.
  *
- * A function's needs must add up to its environment contract, or it does not compile. So a variable can not
- * be handed out while its permission is forgotten, nor stay behind when its use is gone.
+ * The permissions of a function must add up to its environment contract, or it does not compile. So a variable cannot
+ * be given while its statement is forgotten, nor remain after its use has ended.
  */
 import { Effect, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 
-/** A permission; one that names more than single things says why. */
-export type Right = PolicyStatementProps & { readonly because?: string };
+/** An IAM statement; one with a wildcard carries the reason for it. */
+export type Statement = PolicyStatementProps & { readonly because?: string };
 
-export type Need<V extends object> = {
+export type Permission<V extends object> = {
   readonly variables: V;
-  readonly statements: readonly Right[];
+  readonly statements: readonly Statement[];
 };
 
-type All<N extends readonly Need<object>[]> = {
-  [I in keyof N]: N[I] extends Need<infer V> ? (variables: V) => void : never;
+/** The name and ARN of a function; of one that is not created yet, too. */
+export type FunctionTarget = { readonly functionName: string; readonly functionArn: string };
+
+type Combined<N extends readonly Permission<object>[]> = {
+  [I in keyof N]: N[I] extends Permission<infer V> ? (variables: V) => void : never;
 }[number] extends (variables: infer A) => void
   ? A & object
   : never;
 
-/** Several needs as one. */
-export const all = <const N extends readonly Need<object>[]>(...needs: N): Need<All<N>> => ({
-  variables: Object.assign({}, ...needs.map(({ variables }) => variables)) as All<N>,
-  statements: needs.flatMap(({ statements }) => statements),
+/** Several permissions as one. */
+export const combine = <const N extends readonly Permission<object>[]>(
+  ...permissions: N
+): Permission<Combined<N>> => ({
+  variables: Object.assign({}, ...permissions.map(({ variables }) => variables)) as Combined<N>,
+  statements: permissions.flatMap(({ statements }) => statements),
 });
 
-/** Settings: variables that give access to nothing. */
-export const knowing = <V extends object>(variables: V): Need<V> => ({ variables, statements: [] });
+/** Variables alone: they give access to nothing. */
+export const env = <V extends object>(variables: V): Permission<V> => ({ variables, statements: [] });
 
-/** A permission whose object is named by nothing but itself. */
-export const may = (...statements: readonly Right[]): Need<object> => ({
+/** Statements alone: their object needs no variable. */
+export const permit = (...statements: readonly Statement[]): Permission<object> => ({
   variables: {},
   statements,
 });
 
 /** To invoke one function, whole or streamed (https://docs.aws.amazon.com/lambda/latest/api/API_InvokeWithResponseStream.html). */
-export const invoking = <K extends string>(
+export const invoke = <K extends string>(
   variable: K,
-  target: { readonly functionName: string; readonly functionArn: string },
-): Need<Readonly<Record<K, string>>> => ({
-  variables: { [variable]: target.functionName } as Record<K, string>,
-  statements: [{ actions: ['lambda:InvokeFunction'], resources: [target.functionArn] }],
+  { functionName, functionArn }: FunctionTarget,
+): Permission<Readonly<Record<K, string>>> => ({
+  variables: { [variable]: functionName } as Record<K, string>,
+  statements: [{ actions: ['lambda:InvokeFunction'], resources: [functionArn] }],
 });
 
 /** To read one secret, named by its ARN. */
-export const reading = <K extends string>(
+export const readSecret = <K extends string>(
   variable: K,
   secretArn: string,
-): Need<Readonly<Record<K, string>>> => ({
+): Permission<Readonly<Record<K, string>>> => ({
   variables: { [variable]: secretArn } as Record<K, string>,
   statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }],
 });
@@ -63,15 +68,15 @@ const interfaceActions = [
 ];
 
 /**
- * To be placed in a VPC: Lambda makes the network interfaces in the function's name, and its code may not
+ * To run in a VPC: Lambda creates the network interfaces with the function's role, and the function's code may not
  * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions).
  */
-export const beingInVpc: Need<object> = may(
+export const joinVpc: Permission<object> = permit(
   {
     actions: interfaceActions,
     resources: ['*'],
     because:
-      'EC2 knows no resource for interfaces that are yet to be made; the code itself is denied all of it.',
+      'EC2 has no resource for interfaces before they are created; the code itself is denied all of it.',
   },
   {
     effect: Effect.DENY,

@@ -1,6 +1,6 @@
 /**
- * What must outlive every deploy: the table, the checkpoints of workspaces, the secret of the sandboxes, and the
- * key they rest under if it is not AWS's own.
+ * Data that outlives every deploy: the table, the checkpoints of workspaces, and the secret of the sandboxes, encrypted
+ * with AWS's own keys or a given one.
  *
  * Nothing here is deleted with its stack. Everything else can be rebuilt from the repository.
  */
@@ -25,19 +25,19 @@ import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 
 export type PlatformDataProps = {
-  /** Absent: AWS's own keys, which cost nothing. */
+  /** Absent: AWS's own keys, which are free. */
   readonly encryptionKey?: IKey | undefined;
-  /** Whether sandboxes of one owner share a volume, whose older versions are then kept. Absent: they do not. */
+  /** Sandboxes of one owner share a volume, and its older versions are retained. Absent: they do not. */
   readonly hasSharedVolumes?: boolean;
 };
 
 const secretCharacters = 64;
-/** The least S3 knows. */
+/** S3's minimum. */
 const checkpointVersionDays = 1;
-/** How long what was overwritten or deleted in a shared volume can be fetched back by hand. */
+/** How long an overwritten or deleted file of a shared volume can be restored by hand. */
 const sharedVersionDays = 30;
 
-const versionsEnd = (prefix: string, days: number): readonly LifecycleRule[] => [
+const expireVersions = (prefix: string, days: number): readonly LifecycleRule[] => [
   { prefix, noncurrentVersionExpiration: Duration.days(days), expiredObjectDeleteMarker: true },
 ];
 
@@ -88,13 +88,13 @@ export class PlatformData extends Construct {
   }
 
   /**
-   * Older versions serve shared volumes alone, where the last writer wins: a checkpoint's names are never used
-   * twice. The rules stay when the volume is given up, so that its versions end.
+   * Older versions serve shared volumes alone, where the last writer wins: a checkpoint's names are never reused. The
+   * rules remain after the volume is switched off, so that its versions expire.
    */
   private addWorkspaces(hasSharedVolumes: boolean): Bucket {
     const { encryptionKey } = this;
     const bucket = new Bucket(this, 'Workspaces', {
-      // A bucket key: S3 asks KMS once in a while, and not for every pack of a checkpoint.
+      // A bucket key: S3 calls KMS once in a while, and not for every pack of a checkpoint.
       ...(encryptionKey === undefined
         ? { encryption: BucketEncryption.S3_MANAGED }
         : { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
@@ -103,22 +103,22 @@ export class PlatformData extends Construct {
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       versioned: hasSharedVolumes,
       lifecycleRules: [
-        // The link ends its uploads itself; what it could not end is of no use to anybody.
+        // The link completes or aborts its uploads itself; the rest is useless.
         { abortIncompleteMultipartUploadAfter: Duration.days(1) },
-        ...versionsEnd('workspaces/', checkpointVersionDays),
-        ...versionsEnd('shared/', sharedVersionDays),
+        ...expireVersions('workspaces/', checkpointVersionDays),
+        ...expireVersions('shared/', sharedVersionDays),
       ],
       removalPolicy: RemovalPolicy.RETAIN,
     });
     acknowledge(
       bucket,
       'S1',
-      'Two functions can reach it, and each checkpoint they make or delete is a line of their own logs.',
+      'Two functions can reach it, and each checkpoint that they write or delete is a line of their logs.',
     );
     return bucket;
   }
 
-  /** The bearers of all sandboxes are derived from it; no sandbox ever sees it. */
+  /** The bearers of all sandboxes are derived from it; no sandbox sees it. */
   private addSandboxSecret(): Secret {
     const { encryptionKey } = this;
     const secret = new Secret(this, 'SandboxSecret', {
@@ -130,13 +130,13 @@ export class PlatformData extends Construct {
     acknowledge(
       secret,
       'SMG4',
-      'A new value locks the platform out of every running sandbox. It never leaves two functions, and is changed by hand.',
+      'A new value locks the platform out of every running sandbox. Only functions that start sandboxes read it; it is changed by hand.',
     );
     return secret;
   }
 }
 
-/** `TableV2` wants to know its region for this, and our stacks go to any. */
+/** `TableV2` requires a known region for this, and the stacks are deployed to any. */
 const encryptUnder = (table: TableV2, { keyArn }: IKey): void =>
   (table.node.defaultChild as CfnGlobalTable).addPropertyOverride('Replicas.0.SSESpecification', {
     KMSMasterKeyId: keyArn,

@@ -1,8 +1,8 @@
 /**
- * A Lambda function of the house: `functions/<name>/handler.ts`, bundled to one file, and the rules all share.
+ * A Lambda function of the platform: `functions/<name>/handler.ts` as one bundle, and the rules that all share.
  *
- * Its role holds its own log group, trace segments and what it needs, and no managed policy. The variables
- * are exactly those of its contract; NODE_OPTIONS is Node's own.
+ * Its role holds write access to its own log group, trace segments and its permissions, and no managed policy. Its
+ * variables are exactly those of its contract; NODE_OPTIONS is Node's own.
  */
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -22,19 +22,18 @@ import { type EnvironmentFor, environments, type FunctionName } from '#shared/co
 import type { Variables } from '#shared/config/settings.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import { bundledHandler } from './assets.ts';
-import { checkMemoryMib, checkTimeout } from './event-rules.ts';
-import { keptLog, type LogKeeping } from './log-group.ts';
-import type { Need, Right } from './permission.ts';
+import { addLogGroup, type LogOptions } from './log-group.ts';
+import type { Permission, Statement } from './permission.ts';
 
-/** What every function is told, whatever it needs. */
-export type Whose = { readonly DEPLOYMENT: string };
+/** The variables of every function. */
+export type DeploymentVariables = { readonly DEPLOYMENT: string };
 
-export type HouseFunctionProps<F extends FunctionName> = {
+export type PlatformFunctionProps<F extends FunctionName> = {
   readonly name: F;
-  readonly needs: Need<Omit<EnvironmentFor<F>, keyof Whose>>;
+  readonly permissions: Permission<Omit<EnvironmentFor<F>, keyof DeploymentVariables>>;
   readonly timeout: Duration;
   readonly memoryMib?: number;
-  /** For a policy that must know the role before it is made. */
+  /** For a policy that refers to the role before it is created. */
   readonly rolePath?: string;
 } & Pick<
   FunctionOptions,
@@ -49,31 +48,30 @@ export type HouseFunctionProps<F extends FunctionName> = {
   | 'vpcSubnets'
 >;
 
-/** What all functions of a platform have in common. */
-export type House = {
-  /** The operator's, all of them: a function is given those its contract reads. */
-  readonly settings: Variables & Whose;
-  readonly logs: LogKeeping;
+export type SharedFunctionProps = {
+  /** All of the operator's variables: a function gets those of its contract. */
+  readonly variables: Variables & DeploymentVariables;
+  readonly logs: LogOptions;
 };
 
 const memoryMibDefault = 512;
 
-export class HouseFunction<F extends FunctionName> extends Construct {
+export class PlatformFunction<F extends FunctionName> extends Construct {
   readonly name: F;
   readonly lambda: LambdaFunction;
 
   constructor(
     scope: Construct,
-    { name, needs, memoryMib, rolePath, ...options }: HouseFunctionProps<F>,
-    { settings, logs }: House,
+    { name, permissions, memoryMib, rolePath, ...options }: PlatformFunctionProps<F>,
+    { variables, logs }: SharedFunctionProps,
   ) {
     super(scope, name);
     this.name = name;
-    const logGroup = keptLog(this, 'Logs', logs);
+    const logGroup = addLogGroup(this, 'Logs', logs);
     const assumedBy = new ServicePrincipal('lambda.amazonaws.com');
     const role = new Role(this, 'Role', { assumedBy, path: rolePath });
     logGroup.grantWrite(role);
-    grant(role, needs.statements);
+    addStatements(role, permissions.statements);
     this.lambda = new LambdaFunction(this, 'Function', {
       ...options,
       code: bundledHandler(name),
@@ -88,83 +86,81 @@ export class HouseFunction<F extends FunctionName> extends Construct {
       systemLogLevelV2: SystemLogLevel.WARN,
       tracing: Tracing.ACTIVE,
       environment: {
-        ...contractOf(name, { ...needs.variables }, settings),
+        ...contractOf(name, { ...permissions.variables }, variables),
         NODE_OPTIONS: '--enable-source-maps',
       },
     });
   }
 }
 
-const grant = (role: Role, rights: readonly Right[]): void => {
-  for (const { because, ...statement } of rights) {
+const addStatements = (role: Role, statements: readonly Statement[]): void => {
+  for (const { because, ...statement } of statements) {
     role.addToPrincipalPolicy(new PolicyStatement(statement));
     if (because !== undefined) acknowledgeWildcards(role, statement.resources ?? [], because);
   }
   acknowledgeWildcards(role, ['*'], 'Trace segments have no resource.');
 };
 
-/** What a function needs, and of the settings those its contract names. */
-const contractOf = (name: FunctionName, needed: Variables, settings: Variables): Record<string, string> => {
+/** The variables of the permissions, and those of the operator that the contract names. */
+const contractOf = (name: FunctionName, own: Variables, shared: Variables): Record<string, string> => {
   const known = Object.keys(environments[name].shape);
-  const strangers = Object.keys(needed).filter((key) => !known.includes(key));
-  if (strangers.length > 0) throw new Error(`${name} does not read ${strangers.join(', ')}`);
-  const given = { ...settings, ...needed };
+  const unknown = Object.keys(own).filter((key) => !known.includes(key));
+  if (unknown.length > 0) throw new Error(`${name} does not read ${unknown.join(', ')}`);
+  const given = { ...shared, ...own };
   return Object.fromEntries(known.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]])));
 };
 
-/**
- * How each function runs: for how long, with how much memory, and what becomes of a call nobody waits for.
- *
- * A function that is not in the table does not compile. Those that are called and not waited for end, when their
- * tries are used up, in a queue; who calls the others sees for itself.
- */
+/** Timeout, memory and retries of a function. */
 export type Shape = Pick<
-  HouseFunctionProps<FunctionName>,
+  PlatformFunctionProps<FunctionName>,
   'timeout' | 'memoryMib' | 'recursiveLoop' | 'retryAttempts' | 'maxEventAge'
 > & {
-  /** Which queue its lost calls end in; absent: nobody calls it without waiting. */
-  readonly lost?: 'turns' | 'events';
+  /** The dead-letter queue of its asynchronous invocations; absent: every caller waits for the answer. */
+  readonly deadLetters?: 'turns' | 'events';
 };
 
-/** The longest a function may run. */
+/** Lambda's limit. */
 const longest = Duration.minutes(15);
 /** API Gateway gives up after 29 s. */
 const socketTimeout = Duration.seconds(29);
 const short = Duration.seconds(30);
 const sweepTimeout = Duration.minutes(5);
-/** By then the sweeps have found what a lost wake-up was about. */
+/** By then the sweeps have done the work of a lost invocation. */
 const janitorAgeMax = Duration.hours(6);
 const aMinute = Duration.minutes(1);
-/** The turn holds a history; the link hashes and uploads what it carries. Processor time comes with memory. */
+/** The turn holds a history; the link hashes and uploads checkpoints. Processor time grows with memory. */
 const largeMib = 1024;
-/** Of a function that waits most of its time. */
+/** For a function that mostly waits. */
 const waitingMib = 256;
-/** Longer than it begins attempts for (`senderRunMs`), and one attempt. */
+/** Longer than the time in which it begins attempts (`senderRunMs`), and one attempt. */
 const senderTimeout = Duration.minutes(3);
 
-const retried = { retryAttempts: 2, lost: 'events' } as const;
+/** Longer than its longest wait, shorter than the time until the next check of its kind. */
+const checkTimeout = Duration.minutes(5);
+
+const retried = { retryAttempts: 2, deadLetters: 'events' } as const;
 
 export const shapes: Readonly<Record<FunctionName, Shape>> = {
   authorizer: { timeout: short },
   socket: { timeout: socketTimeout },
   // A greeting is of no use to a connection that has waited longer.
   greeter: { ...retried, timeout: short, maxEventAge: aMinute },
-  // A turn hands over to itself before its time is up; it counts its own hops.
+  // A turn hands over to itself before its timeout; it counts its own hops.
   turn: {
     timeout: longest,
     memoryMib: largeMib,
     recursiveLoop: RecursiveLoop.ALLOW,
     retryAttempts: 2,
-    lost: 'turns',
+    deadLetters: 'turns',
   },
   'sandbox-link': { timeout: longest, memoryMib: largeMib },
   'task-events': { ...retried, timeout: short },
   janitor: { ...retried, timeout: sweepTimeout, maxEventAge: janitorAgeMax },
   schedules: { ...retried, timeout: sweepTimeout },
-  // It waits for receivers and for short pauses; the sweep takes over the rest.
+  // It waits for receivers and for short pauses; the sweep does the rest.
   webhooks: { ...retried, timeout: senderTimeout, memoryMib: waitingMib, maxEventAge: janitorAgeMax },
   api: { timeout: longest },
   mcp: { timeout: longest },
-  // The next check is the retry, and a late one is of no use: silence is what is noticed.
-  synthetic: { timeout: checkTimeout, memoryMib: checkMemoryMib, retryAttempts: 0, maxEventAge: aMinute },
+  // The next check is the retry, and a late one is of no use: the alarm notices silence.
+  synthetic: { timeout: checkTimeout, memoryMib: waitingMib, retryAttempts: 0, maxEventAge: aMinute },
 };

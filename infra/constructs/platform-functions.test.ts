@@ -301,10 +301,10 @@ describe('rights', () => {
   });
 
   test('whoever else knows the bucket may do nothing with it', () => {
-    const knowing = names.filter(
+    const informed = names.filter(
       (name) => functionOf(name).Properties.Environment.Variables.WORKSPACE_BUCKET !== undefined,
     );
-    expect(knowing).toEqual(['turn', 'sandbox-link', 'janitor', 'api', 'mcp']);
+    expect(informed).toEqual(['turn', 'sandbox-link', 'janitor', 'api', 'mcp']);
     expect(names.filter((name) => statementsOf(name).some(isOfS3))).toEqual(['sandbox-link', 'janitor']);
   });
 
@@ -334,9 +334,11 @@ describe('rights', () => {
     const armers = names.filter((name) => actionsOf(name, 'scheduler').length > 0);
     expect(armers).toEqual(['schedules']);
     const statements = statementsOf('schedules');
-    const arming = statements.find(({ Action }) => [Action].flat().includes('scheduler:CreateSchedule'));
-    expect(arming?.Action).toEqual(['scheduler:CreateSchedule', 'scheduler:DeleteSchedule']);
-    expect(JSON.stringify(arming?.Resource)).toContain(':schedule/sallyport-runs/*');
+    const createSchedules = statements.find(({ Action }) =>
+      [Action].flat().includes('scheduler:CreateSchedule'),
+    );
+    expect(createSchedules?.Action).toEqual(['scheduler:CreateSchedule', 'scheduler:DeleteSchedule']);
+    expect(JSON.stringify(createSchedules?.Resource)).toContain(':schedule/sallyport-runs/*');
     const role = { 'Fn::GetAtt': [expect.stringMatching(/^FunctionsSchedulesRole/), 'Arn'] };
     expect(statements.find(({ Action }) => Action === 'iam:PassRole')).toEqual({
       Action: 'iam:PassRole',
@@ -373,10 +375,10 @@ describe('rights', () => {
       JSON.stringify(statementsOf(name, full)).includes(secretArn('openai')),
     );
     expect(readers).toEqual(['turn', 'api']);
-    const reading = statementsOf('turn', full).filter(
+    const reads = statementsOf('turn', full).filter(
       ({ Action }) => Action === 'secretsmanager:GetSecretValue',
     );
-    expect(reading.flatMap(({ Resource }) => Resource)).toEqual(expect.arrayContaining(keys));
+    expect(reads.flatMap(({ Resource }) => Resource)).toEqual(expect.arrayContaining(keys));
   });
 
   const projectSecrets = {
@@ -404,13 +406,13 @@ describe('rights', () => {
       (name) => functionOf(name).Properties.Environment.Variables.PROJECT_SECRETS_PREFIX !== undefined,
     );
     expect(told).toEqual(['turn', 'janitor', 'api']);
-    const reading = 'secretsmanager:GetSecretValue';
-    const making = ['secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret', reading];
+    const read = 'secretsmanager:GetSecretValue';
+    const making = ['secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret', read];
     const own = ':secret:sallyport/sallyport/*';
     expect(Object.fromEntries(names.map((name) => [name, secretActionsOn(name, own)]))).toEqual({
       ...Object.fromEntries(names.map((name) => [name, []])),
-      turn: [reading],
-      janitor: ['secretsmanager:DeleteSecret', reading],
+      turn: [read],
+      janitor: ['secretsmanager:DeleteSecret', read],
       api: making,
     });
     const resources = names.flatMap((name) => statementsOf(name).flatMap(({ Resource }) => Resource));
@@ -517,7 +519,7 @@ describe('the janitor', () => {
       MaximumEventAgeInSeconds: 21_600,
       MaximumRetryAttempts: 2,
       DestinationConfig: {
-        OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
+        OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(/^EventDeadLetters/), 'Arn'] } },
       },
     });
   });
@@ -529,7 +531,7 @@ describe('the janitor', () => {
       'sqs:SendMessage',
     ]);
     const sending = statementsOf('janitor').find(({ Action }) => [Action].flat().includes('sqs:SendMessage'));
-    expect(sending?.Resource).toEqual({ 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] });
+    expect(sending?.Resource).toEqual({ 'Fn::GetAtt': [expect.stringMatching(/^EventDeadLetters/), 'Arn'] });
   });
 });
 
@@ -552,7 +554,7 @@ describe('the turn', () => {
     expect(config).toMatchObject({
       MaximumRetryAttempts: 2,
       DestinationConfig: {
-        OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(/^LostTurns/), 'Arn'] } },
+        OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(/^TurnDeadLetters/), 'Arn'] } },
       },
     });
   });
@@ -564,7 +566,7 @@ describe('a call that nobody waits for', () => {
 
   test.each(unawaited)('of %s ends in a queue when its tries are used up', (name) => {
     const config = named(compute, 'AWS::Lambda::EventInvokeConfig', idOf(name)).Properties;
-    const queue = name === 'turn' ? /^LostTurns/ : /^LostEvents/;
+    const queue = name === 'turn' ? /^TurnDeadLetters/ : /^EventDeadLetters/;
     expect(config).toMatchObject({
       MaximumRetryAttempts: 2,
       DestinationConfig: {

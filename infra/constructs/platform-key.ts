@@ -1,15 +1,15 @@
 /**
- * A key of the account's own, under which the platform's table, checkpoints, secrets and logs rest.
+ * A customer-managed key for the platform's table, checkpoints, secrets and logs.
  *
- * It turns by itself once a year and is never deleted with the stack: what rests under it would be lost. Whoever
- * else uses it does so through the service that keeps the thing; CloudWatch Logs is told in its policy.
+ * It rotates once a year and is never deleted with the stack, since the data would be lost. Functions use it only
+ * through the service that stores the data; its policy allows CloudWatch Logs.
  */
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
-import type { Right } from './permission.ts';
+import type { Statement } from './permission.ts';
 
 export class PlatformKey extends Construct {
   readonly key: Key;
@@ -38,7 +38,7 @@ const forLogs = ({ region, account, partition }: Stack): PolicyStatement =>
     },
   });
 
-/** The key of the settings, made or found; undefined where AWS's own keys do. */
+/** The key of the settings, new or existing; undefined for AWS's own keys. */
 export const keyOf = (scope: Construct, encryption: Settings['encryption']): IKey | undefined => {
   if (encryption === 'aws-managed') return undefined;
   if (encryption === 'customer-managed') return new PlatformKey(scope, 'Encryption').key;
@@ -48,7 +48,7 @@ export const keyOf = (scope: Construct, encryption: Settings['encryption']): IKe
 type KeyUse = { readonly service: 'dynamodb' | 's3' | 'secretsmanager'; readonly actions: readonly string[] };
 
 /** To use the key through one service and in no other way (https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service). */
-export const usingKey = (key: IKey | undefined, { service, actions }: KeyUse): readonly Right[] => {
+export const useKey = (key: IKey | undefined, { service, actions }: KeyUse): readonly Statement[] => {
   if (key === undefined) return [];
   const region = Stack.of(key).region;
   return [

@@ -1,9 +1,8 @@
 /**
- * The REST API: everything under `/api` to one function and `/mcp` to another, whose answers are streamed as
- * they are made.
+ * The REST API: everything under `/api` to one function and `/mcp` to another, with streamed answers.
  *
- * It authenticates nobody: the functions do, because a refusal has our words and headers. What API Gateway
- * itself refuses is said in the same shape as the function would.
+ * The functions authenticate, so that a refusal has the platform's body and headers. Refusals of API Gateway itself have
+ * the same shape.
  */
 import { Duration } from 'aws-cdk-lib';
 import {
@@ -22,12 +21,12 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { keptLog, type LogKeeping } from './log-group.ts';
+import { addLogGroup, type LogOptions } from './log-group.ts';
 
-export type StreamedApiProps = LogKeeping & {
+export type StreamedApiProps = LogOptions & {
   /** Absent: `sallyport`. */
   readonly deployment?: string;
-  /** Requests of everybody together; each token has its own rate besides. Absent: 500, in bursts of 1000. */
+  /** Requests of all clients together, beside the rate of each token. Absent: 500, in bursts of 1000. */
   readonly requestsPerSecondMax?: number;
   readonly requestBurstMax?: number;
   readonly api: IFunction;
@@ -40,7 +39,7 @@ const streamedTimeout = Duration.minutes(15);
 
 export class StreamedApi extends Construct {
   readonly api: RestApi;
-  /** What CloudFront asks: the stage is no part of the paths the function sees. */
+  /** The origin of CloudFront: the stage is no part of the paths that the function sees. */
   readonly origin: { readonly domainName: string; readonly path: string };
 
   constructor(scope: Construct, id: string, props: StreamedApiProps) {
@@ -49,7 +48,7 @@ export class StreamedApi extends Construct {
     this.api = this.addApi(props);
     this.addExecutionLogs(props);
     this.api.root.addResource('api').addResource('{proxy+}').addMethod('ANY', streamed(api));
-    // Which methods MCP has is for its function to say, in its own words.
+    // The function decides which methods MCP has.
     this.api.root.addResource('mcp').addMethod('ANY', streamed(mcp));
     this.addHealth();
     addRefusals(this.api);
@@ -61,17 +60,17 @@ export class StreamedApi extends Construct {
     acknowledge(
       this.api,
       'APIG2',
-      'The functions decode every request by its contract, and say what is wrong in our words.',
+      'The functions decode every request by its contract, and report errors in their own shape.',
     );
     acknowledge(
       this.api,
       'APIG3',
-      'The web firewall of those who want one stands before CloudFront. Rates are limited per stage and per token.',
+      'An optional web firewall is in front of CloudFront. Rates are limited per stage and per token.',
     );
     acknowledge(
       this.api,
       'APIG4',
-      'The functions authenticate, so that a refusal has our body and WWW-Authenticate.',
+      'The functions authenticate, so that a refusal has their body and WWW-Authenticate.',
     );
     acknowledge(this.api, 'COG4', "Tokens are the platform's own; there is no user pool.");
   }
@@ -79,7 +78,7 @@ export class StreamedApi extends Construct {
   private addApi(props: StreamedApiProps): RestApi {
     const { deployment = 'sallyport', requestsPerSecondMax = 500, requestBurstMax = 1000 } = props;
     return new RestApi(this, 'Rest', {
-      // The API's metrics go by its name: two deployments of one region are told apart.
+      // The API's metrics carry its name: it distinguishes two deployments of one region.
       restApiName: `${deployment}-rest`,
       description: `${deployment}: REST`,
       endpointTypes: [EndpointType.REGIONAL],
@@ -92,20 +91,20 @@ export class StreamedApi extends Construct {
         throttlingBurstLimit: requestBurstMax,
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,
-        accessLogDestination: new LogGroupLogDestination(keptLog(this, 'AccessLogs', props)),
+        accessLogDestination: new LogGroupLogDestination(addLogGroup(this, 'AccessLogs', props)),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLog)),
       },
     });
   }
 
-  /** API Gateway would make this group itself, and keep it for ever (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html). */
-  private addExecutionLogs({ logRetention, encryptionKey }: LogKeeping): void {
+  /** API Gateway would create this group itself, and retain it for ever (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html). */
+  private addExecutionLogs({ logRetention, encryptionKey }: LogOptions): void {
     const logGroupName = `API-Gateway-Execution-Logs_${this.api.restApiId}/${stageName}`;
-    const group = keptLog(this, 'ExecutionLogs', { logRetention, encryptionKey, logGroupName });
+    const group = addLogGroup(this, 'ExecutionLogs', { logRetention, encryptionKey, logGroupName });
     this.api.deploymentStage.node.addDependency(group);
   }
 
-  /** Answered by API Gateway itself: it says that the door stands, and costs no function. */
+  /** Answered by API Gateway itself: it proves that the API is reachable, and costs no invocation. */
   private addHealth(): void {
     const json = 'application/json';
     this.api.root.addResource('health').addMethod(
@@ -129,7 +128,7 @@ const streamed = (handler: IFunction): LambdaIntegration =>
     allowTestInvoke: false,
   });
 
-/** No query: it may hold a ticket. */
+/** Without the query: it may hold a ticket. */
 const accessLog = {
   requestId: '$context.requestId',
   method: '$context.httpMethod',
@@ -143,7 +142,7 @@ const accessLog = {
   error: '$context.error.message',
 };
 
-/** What API Gateway refuses before a function is asked, in the shape and the words of `shared/errors.ts`. */
+/** Refusals of API Gateway before a function is invoked, in the shape of `shared/errors.ts`. */
 export const addRefusals = (api: RestApi): void => {
   for (const [name, { type, status, code, message, headers }] of Object.entries(refusals))
     api.addGatewayResponse(name, {

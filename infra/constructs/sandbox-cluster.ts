@@ -1,7 +1,7 @@
 /**
- * The sandboxes as a cluster: one task definition per template, and who may run, find and stop them.
+ * The cluster of the sandboxes: one task definition per template, and the permissions to run, find and stop tasks.
  *
- * Nothing here may open a shell in one: there is no right to ECS Exec, and a start that asks for it is refused.
+ * No permission opens a shell in a task: none includes ECS Exec, and a start that enables it is refused.
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
@@ -10,18 +10,18 @@ import { Construct } from 'constructs';
 import { cpuUnits, type Flavor } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 import { bundleSandbox } from './assets.ts';
-import { all, knowing, may, type Need } from './permission.ts';
+import { combine, env, type Permission, permit } from './permission.ts';
 import { refuseGuestPath, sandboxDefinition, type Template } from './task-definition.ts';
 
 export type SandboxClusterProps = {
   readonly vpc: IVpc;
   /** Names the task families. Absent: `sallyport`. */
   readonly deployment?: string;
-  /** Sizes that a sandbox may be started in, whatever a project says. Absent: all. */
+  /** Sizes in which a sandbox may be started. Absent: all. */
   readonly flavorsAllowed?: readonly Flavor[] | undefined;
-  /** What the images are built on instead of the Dockerfile's own. */
+  /** The base images instead of the Dockerfile's own. */
   readonly templates?: { readonly [K in Template]?: { readonly baseImage: string } } | undefined;
-  /** Where the volume is that sandboxes of one owner share; absent without one. */
+  /** The path of the volume that sandboxes of one owner share; absent without one. */
   readonly sharedGuestPath?: string | undefined;
 };
 
@@ -48,7 +48,7 @@ export class SandboxCluster extends Construct {
     acknowledge(
       this.cluster,
       'ECS4',
-      'Container Insights bills every task; what happens to sandboxes is counted by the platform.',
+      'Container Insights bills every task; the platform emits its own metrics of sandboxes.',
     );
     bundleSandbox(Stack.of(this));
     const define = (template: Template): FargateTaskDefinition =>
@@ -61,50 +61,50 @@ export class SandboxCluster extends Construct {
     this.definitions = { python: define('python'), node: define('node') };
   }
 
-  /** To ask ECS whether one still runs. */
-  private get asking(): Need<object> {
-    return may({
+  /** To read the state of a task. */
+  private get describeTasks(): Permission<object> {
+    return permit({
       actions: ['ecs:DescribeTasks'],
       resources: [this.taskArns],
       conditions: this.inCluster,
-      because: 'Tasks have ids of their own; those of this cluster are all sandboxes.',
+      because: 'Tasks are created at run time; all tasks of this cluster are sandboxes.',
     });
   }
 
-  /** To find them all, and to stop them: the janitor's. */
-  get sweeping(): Need<TaskVariables> {
-    return all(
-      this.knowingCluster,
-      may(
+  /** To find them combine, and to stop them: the janitor's. */
+  get stopTasks(): Permission<TaskVariables> {
+    return combine(
+      this.clusterEnv,
+      permit(
         {
           actions: ['ecs:StopTask'],
           resources: [this.taskArns],
           conditions: this.inCluster,
-          because: 'Tasks have ids of their own; those of this cluster are all sandboxes.',
+          because: 'Tasks are created at run time; all tasks of this cluster are sandboxes.',
         },
         {
           actions: ['ecs:ListTasks'],
           resources: ['*'],
           conditions: this.inCluster,
           because:
-            'Listing is a right on container instances, of which Fargate has none; the cluster is a condition.',
+            'The resource of listing is a container instance, of which Fargate has none; the cluster is a condition.',
         },
       ),
     );
   }
 
-  /** To start sandboxes, and to see what became of them. */
-  get running(): Need<RunVariables> {
+  /** To run tasks, and to read their state. */
+  get runTasks(): Permission<RunVariables> {
     const { python, node } = this.definitions;
-    return all(
-      this.knowingCluster,
-      this.asking,
-      knowing({ SANDBOX_TASK_PYTHON: python.taskDefinitionArn, SANDBOX_TASK_NODE: node.taskDefinitionArn }),
-      may(
+    return combine(
+      this.clusterEnv,
+      this.describeTasks,
+      env({ SANDBOX_TASK_PYTHON: python.taskDefinitionArn, SANDBOX_TASK_NODE: node.taskDefinitionArn }),
+      permit(
         {
           actions: ['ecs:RunTask'],
           resources: [python.taskDefinitionArn, node.taskDefinitionArn],
-          conditions: { ...this.inCluster, ...this.asPlanned },
+          conditions: { ...this.inCluster, ...this.runConditions },
         },
         {
           actions: ['iam:PassRole'],
@@ -116,10 +116,10 @@ export class SandboxCluster extends Construct {
   }
 
   /**
-   * Where and how a task is started is said by who starts it: in our subnets, without a shell, in a size that is
-   * allowed (https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticcontainerservice.html).
+   * The caller of RunTask chooses subnets, shell and size, so conditions limit them: the isolated subnets, no shell, an
+   * allowed size (https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticcontainerservice.html).
    */
-  private get asPlanned(): Conditions {
+  private get runConditions(): Conditions {
     const { vpc, flavorsAllowed } = this.props;
     return {
       StringEqualsIfExists: { 'ecs:enable-execute-command': 'false' },
@@ -130,8 +130,8 @@ export class SandboxCluster extends Construct {
     };
   }
 
-  private get knowingCluster(): Need<TaskVariables> {
-    return knowing({ DEPLOYMENT: this.deployment, SANDBOX_CLUSTER: this.cluster.clusterArn });
+  private get clusterEnv(): Permission<TaskVariables> {
+    return env({ DEPLOYMENT: this.deployment, SANDBOX_CLUSTER: this.cluster.clusterArn });
   }
 
   private get inCluster() {

@@ -1,9 +1,8 @@
 /**
- * The DNS of the sandboxes: the names an image pull needs, that of S3 for the link, and no others, also when
- * the firewall is down.
+ * The DNS firewall of the sandboxes: it resolves the names of an image pull and of S3, and no others, also when it fails.
  *
  * The VPC's resolver answers public names without an internet gateway and ignores security groups, so code
- * could carry data out in questions. The names allowed here are asked of AWS's own servers alone.
+ * could carry data out in queries. AWS's own servers alone answer for the allowed names.
  */
 import { Stack } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
@@ -29,7 +28,7 @@ export class SandboxDns extends Construct {
           priority: 1,
           action: 'ALLOW',
           firewallDomainListId: allowed.attrId,
-          // Names of S3 lead on to names that are not in the list.
+          // Names of S3 redirect to names outside the list.
           firewallDomainRedirectionAction: 'TRUST_REDIRECTION_DOMAIN',
         },
         {
@@ -50,8 +49,8 @@ export class SandboxDns extends Construct {
 }
 
 /**
- * What Fargate asks for while it pulls (https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html),
- * and S3 itself: the link names its bucket in the path, so that no name of a bucket need be allowed.
+ * The names that Fargate resolves during a pull (https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html),
+ * and S3 itself: the link names its bucket in the path, so no bucket needs a name here.
  */
 const names = ({ region, account, urlSuffix }: Stack): string[] => [
   `api.ecr.${region}.${urlSuffix}`,

@@ -1,8 +1,8 @@
 /**
- * The network of the sandboxes: isolated subnets with no way out, and one door in.
+ * The network of the sandboxes: isolated subnets without a route out, and one port in.
  *
  * No internet gateway, no NAT, no route but those inside the VPC and to S3 through an endpoint. Sandboxes
- * pull their image; the link speaks to sandboxes and to the bucket of checkpoints. Why: docs/adr/0005.
+ * pull their image; the link connects to sandboxes and to the bucket of checkpoints. Why: docs/adr/0005.
  */
 
 import { type CfnResource, Fn, Stack } from 'aws-cdk-lib';
@@ -17,28 +17,28 @@ import {
 } from 'aws-cdk-lib/aws-ec2';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { demandIsolation } from './existing-network.ts';
-import { keptLog, type LogKeeping } from './log-group.ts';
+import { requireIsolation } from './existing-network.ts';
+import { addLogGroup, type LogOptions } from './log-group.ts';
 import { SandboxDns } from './sandbox-dns.ts';
 import { SandboxGroups } from './security-groups.ts';
 import { PullEndpoints, StorageEndpoint } from './vpc-endpoints.ts';
 
 export type SandboxNetworkProps = {
-  /** The bucket of the checkpoints, which the link alone reaches through the endpoint of S3. */
+  /** The bucket of the checkpoints: only the link reaches it through the endpoint of S3. */
   readonly workspaces: IBucket;
   /** Absent: `sallyport`. */
   readonly deployment?: string;
-  /** Of the VPC that is made. Absent: 10.77.0.0/16. */
+  /** The address range of a new VPC. Absent: 10.77.0.0/16. */
   readonly cidr?: string;
-  /** Of the VPC that is made, each with two interface endpoints to pay for. Absent: 1. */
+  /** The zones of a new VPC, each billed with two interface endpoints. Absent: 1. */
   readonly zones?: number;
-  /** A VPC for sandboxes alone, with isolated subnets and nothing else, instead of one that is made. */
+  /** A VPC for sandboxes alone, with isolated subnets and nothing else, instead of a new one. */
   readonly vpc?: IVpc;
-  /** That somebody looked: of a VPC that this app does not make, the ways out can not be seen. */
+  /** The operator's confirmation: routes out of a VPC that this app does not create are invisible here. */
   readonly vpcIsIsolated?: boolean;
-  /** Absent: what was refused, which is what a sandbox tried. */
+  /** Absent: refused traffic, which is what a sandbox attempted. */
   readonly flowLogs?: 'refused' | 'all';
-  readonly logs?: LogKeeping;
+  readonly logs?: LogOptions;
 };
 
 const isolated = { subnetType: SubnetType.PRIVATE_ISOLATED };
@@ -47,7 +47,7 @@ export class SandboxNetwork extends Construct {
   readonly vpc: IVpc;
   readonly sandboxGroup: ISecurityGroup;
   readonly linkGroup: ISecurityGroup;
-  /** The endpoint of S3 knows the link by the path of its role, whose name is not known before it is made. */
+  /** The endpoint of S3 identifies the link by the path of its role, whose name is unknown before it is created. */
   readonly linkRolePath: string;
 
   constructor(scope: Construct, id: string, props: SandboxNetworkProps) {
@@ -55,21 +55,21 @@ export class SandboxNetwork extends Construct {
     const { workspaces, deployment = 'sallyport', vpcIsIsolated = false } = props;
     this.linkRolePath = `/${deployment}/sandbox-link/`;
     this.vpc = props.vpc ?? isolatedVpc(this, props);
-    if (props.vpc !== undefined) demandIsolation(this, props.vpc, vpcIsIsolated);
+    if (props.vpc !== undefined) requireIsolation(this, props.vpc, vpcIsIsolated);
     this.addFlowLog(props);
     const groups = new SandboxGroups(this, 'Default', { vpc: this.vpc, logs: props.logs ?? {} });
     this.sandboxGroup = groups.sandbox;
     this.linkGroup = groups.link;
-    const place = { vpc: this.vpc, subnets: isolated };
-    new PullEndpoints(this, 'PullEndpoints', { ...place, securityGroup: groups.endpoint });
-    new StorageEndpoint(this, 'StorageEndpoint', { ...place, workspaces, linkRolePath: this.linkRolePath });
+    const subnets = { vpc: this.vpc, subnets: isolated };
+    new PullEndpoints(this, 'PullEndpoints', { ...subnets, securityGroup: groups.endpoint });
+    new StorageEndpoint(this, 'StorageEndpoint', { ...subnets, workspaces, linkRolePath: this.linkRolePath });
     new SandboxDns(this, 'Dns', { vpc: this.vpc });
   }
 
   private addFlowLog({ flowLogs = 'refused', logs = {} }: SandboxNetworkProps): void {
     this.vpc.addFlowLog('Refused', {
       trafficType: flowLogs === 'all' ? FlowLogTrafficType.ALL : FlowLogTrafficType.REJECT,
-      destination: FlowLogDestination.toCloudWatchLogs(keptLog(this, 'RefusedTraffic', logs)),
+      destination: FlowLogDestination.toCloudWatchLogs(addLogGroup(this, 'RefusedTraffic', logs)),
     });
   }
 }
@@ -78,11 +78,11 @@ export class SandboxNetwork extends Construct {
 export type IsolatedVpcProps = {
   readonly cidr?: string;
   readonly zones?: number;
-  readonly logs?: LogKeeping;
+  readonly logs?: LogOptions;
 };
 
-/** What the CDK calls the function that empties the group; there is one for each stack. */
-const emptier = 'Custom::VpcRestrictDefaultSGCustomResourceProvider';
+/** The CDK's id for the function that empties the default group; there is one for each stack. */
+const groupEmptier = 'Custom::VpcRestrictDefaultSGCustomResourceProvider';
 
 export const isolatedVpc = (
   scope: Construct,
@@ -96,8 +96,8 @@ export const isolatedVpc = (
     createInternetGateway: false,
     restrictDefaultSecurityGroup: true,
   });
-  const handler = Stack.of(scope).node.findChild(emptier).node.findChild('Handler') as CfnResource;
-  const { logGroupName } = keptLog(scope, 'VpcLogs', logs);
+  const handler = Stack.of(scope).node.findChild(groupEmptier).node.findChild('Handler') as CfnResource;
+  const { logGroupName } = addLogGroup(scope, 'VpcLogs', logs);
   handler.addPropertyOverride('LoggingConfig', { LogGroup: logGroupName });
   return vpc;
 };

@@ -1,6 +1,6 @@
 /**
- * The group of EventBridge Scheduler in which the next runs are kept, and the role by which it wakes their function:
- * that role invokes one function and writes to one queue, and only the scheduler, for this group, may take it on.
+ * The group of EventBridge Scheduler that holds the next runs, and the role with which it invokes their function: that
+ * role invokes one function and writes to one queue, and only the scheduler, for this group, may assume it.
  *
  * https://docs.aws.amazon.com/scheduler/latest/UserGuide/setting-up.html#setting-up-execution-role ·
  * https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html
@@ -10,12 +10,12 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Need } from './permission.ts';
+import type { FunctionTarget, Permission } from './permission.ts';
 
 export type ScheduleGroupProps = {
   readonly deployment: string;
-  /** What could not be delivered. */
-  readonly lostEvents: IQueue;
+  /** Receives invocations that could not be delivered. */
+  readonly deadLetterQueue: IQueue;
 };
 
 type SchedulerVariables = {
@@ -25,34 +25,32 @@ type SchedulerVariables = {
   readonly SCHEDULE_DEAD_LETTERS: string;
 };
 
-type Target = { readonly functionName: string; readonly functionArn: string };
-
 export class ScheduleGroup extends Construct {
-  /** Named before it is made: the role may invoke it, and it hands the role on. */
-  readonly target: Target;
-  /** To order wake-ups in the group, and nothing else of the scheduler's. */
-  readonly arming: Need<SchedulerVariables>;
+  /** The function by its name, before it is created: the role may invoke it, and it passes the role on. */
+  readonly target: FunctionTarget;
+  /** To create and delete schedules in the group, and nothing else of the scheduler. */
+  readonly createSchedules: Permission<SchedulerVariables>;
 
-  constructor(scope: Construct, id: string, { deployment, lostEvents }: ScheduleGroupProps) {
+  constructor(scope: Construct, id: string, { deployment, deadLetterQueue }: ScheduleGroupProps) {
     super(scope, id);
     const name = `${deployment}-runs`;
     const group = new CfnScheduleGroup(this, 'Group', { name });
     group.applyRemovalPolicy(RemovalPolicy.DESTROY);
     this.target = targetOf(Stack.of(this), deployment);
-    const role = this.addRole(group, this.target, lostEvents);
+    const role = this.addRole(group, this.target, deadLetterQueue);
     const { partition, region, account } = Stack.of(this);
-    this.arming = {
+    this.createSchedules = {
       variables: {
         SCHEDULE_GROUP: group.ref,
         SCHEDULE_TARGET: this.target.functionArn,
         SCHEDULE_ROLE: role.roleArn,
-        SCHEDULE_DEAD_LETTERS: lostEvents.queueArn,
+        SCHEDULE_DEAD_LETTERS: deadLetterQueue.queueArn,
       },
       statements: [
         {
           actions: ['scheduler:CreateSchedule', 'scheduler:DeleteSchedule'],
           resources: [`arn:${partition}:scheduler:${region}:${account}:schedule/${name}/*`],
-          because: 'Runs come and go; everything in the group is the next run of one.',
+          because: 'Schedules are created at run time; everything in the group is the next run of one.',
         },
         {
           actions: ['iam:PassRole'],
@@ -63,7 +61,7 @@ export class ScheduleGroup extends Construct {
     };
   }
 
-  private addRole(group: CfnScheduleGroup, { functionArn }: Target, lostEvents: IQueue): Role {
+  private addRole(group: CfnScheduleGroup, { functionArn }: FunctionTarget, deadLetterQueue: IQueue): Role {
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
         conditions: {
@@ -73,12 +71,12 @@ export class ScheduleGroup extends Construct {
       }),
     });
     role.addToPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [functionArn] }));
-    lostEvents.grantSendMessages(role);
+    deadLetterQueue.grantSendMessages(role);
     return role;
   }
 }
 
-const targetOf = (stack: Stack, deployment: string): Target => {
+const targetOf = (stack: Stack, deployment: string): FunctionTarget => {
   const functionName = `${deployment}-schedules`;
   const functionArn = stack.formatArn({
     service: 'lambda',

@@ -1,21 +1,21 @@
 /**
- * Who may speak to whom in the sandboxes' network, by groups and never by addresses.
+ * Security groups of the sandboxes' network: traffic is allowed between groups and never by address.
  *
- * A sandbox asks the pull endpoints and S3, and answers the link on one port; sandboxes do not hear each other.
+ * A sandbox connects to the pull endpoints and S3, and accepts the link on one port; sandboxes cannot reach each other.
  */
 import { Stack } from 'aws-cdk-lib';
 import { type CfnSecurityGroup, type IVpc, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { acknowledgeAsker, acknowledgeWildcards } from './acknowledge.ts';
-import { keptLog, type LogKeeping } from './log-group.ts';
+import { acknowledgeCustomResource, acknowledgeWildcards } from './acknowledge.ts';
+import { addLogGroup, type LogOptions } from './log-group.ts';
 
-/** Where the sandbox's server listens. */
+/** The port of the sandbox's server. */
 export const sandboxPort = 8080;
 const httpsPort = 443;
 
-export type SandboxGroupsProps = { readonly vpc: IVpc; readonly logs: LogKeeping };
+export type SandboxGroupsProps = { readonly vpc: IVpc; readonly logs: LogOptions };
 
 export class SandboxGroups extends Construct {
   readonly sandbox: SecurityGroup;
@@ -26,17 +26,17 @@ export class SandboxGroups extends Construct {
     super(scope, id);
     const group = (name: string, description: string): SecurityGroup =>
       new SecurityGroup(this, name, { vpc, description, allowAllOutbound: false });
-    this.sandbox = group('SandboxGroup', 'Sandboxes: pull their image, answer the link');
-    this.link = group('LinkGroup', 'The link: asks sandboxes and S3, answers nobody');
-    this.endpoint = group('EndpointGroup', 'The pull endpoints: answer sandboxes, ask nobody');
+    this.sandbox = group('SandboxGroup', 'Sandboxes: pull their image, accept the link');
+    this.link = group('LinkGroup', 'The link: connects to sandboxes and S3, accepts nothing');
+    this.endpoint = group('EndpointGroup', 'The pull endpoints: accept sandboxes, connect to nothing');
     this.addRules(logs);
   }
 
-  private addRules(logs: LogKeeping): void {
+  private addRules(logs: LogOptions): void {
     const { region } = Stack.of(this);
     const s3 = new S3PrefixList(this, 'S3PrefixList', { region, logs });
     this.endpoint.addIngressRule(this.sandbox, Port.tcp(httpsPort), 'image pulls');
-    this.sandbox.addIngressRule(this.link, Port.tcp(sandboxPort), 'the door');
+    this.sandbox.addIngressRule(this.link, Port.tcp(sandboxPort), 'requests to the sandbox');
     onlyTo(this.sandbox, [
       {
         ...tcp(httpsPort),
@@ -49,7 +49,7 @@ export class SandboxGroups extends Construct {
       {
         ...tcp(sandboxPort),
         destinationSecurityGroupId: this.sandbox.securityGroupId,
-        description: 'the door',
+        description: 'requests to the sandbox',
       },
       { ...tcp(httpsPort), destinationPrefixListId: s3.prefixListId, description: 'checkpoints' },
     ]);
@@ -68,11 +68,10 @@ const onlyTo = (group: SecurityGroup, rules: readonly CfnSecurityGroup.EgressPro
 };
 
 /**
- * The id of the region's prefix list of S3, which a security group needs to name S3 and nothing else.
- *
- * CloudFormation does not tell it, and a lookup at synth would need credentials; so it is asked once at deploy.
+ * The id of the region's prefix list of S3, which a security group needs to allow S3 and nothing else. CloudFormation
+ * does not offer it, and a lookup at synth would need credentials, so it is read at deploy.
  */
-export type S3PrefixListProps = { readonly region: string; readonly logs: LogKeeping };
+export type S3PrefixListProps = { readonly region: string; readonly logs: LogOptions };
 
 export class S3PrefixList extends Construct {
   readonly prefixListId: string;
@@ -90,7 +89,7 @@ export class S3PrefixList extends Construct {
       onCreate: call,
       onUpdate: call,
       installLatestAwsSdk: false,
-      logGroup: keptLog(this, 'Logs', logs),
+      logGroup: addLogGroup(this, 'Logs', logs),
       policy: AwsCustomResourcePolicy.fromStatements([
         new PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }),
       ]),
@@ -98,9 +97,9 @@ export class S3PrefixList extends Construct {
     acknowledgeWildcards(
       answer,
       ['*'],
-      'EC2 knows no resource for describing prefix lists; nothing else is allowed.',
+      'EC2 has no resource for describing prefix lists; nothing else is allowed.',
     );
-    acknowledgeAsker(this);
+    acknowledgeCustomResource(this);
     this.prefixListId = answer.getResponseField('PrefixLists.0.PrefixListId');
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The WebSocket API: three routes to one function, an authorizer that is asked at every `$connect`.
+ * The WebSocket API: three routes to one function, and an authorizer at every `$connect`.
  *
- * A WebSocket URL takes no path after its stage, so the stage is `ws` and stands behind `/ws` of the one
- * origin. Refusals are not cached: a revoked token fails at once.
+ * A WebSocket URL takes no path after its stage, so the stage is `ws` and appears as `/ws` of the one
+ * origin. Answers of the authorizer are not cached: a revoked token fails at once.
  */
 import { Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
@@ -12,17 +12,17 @@ import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integra
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { keptLog, type LogKeeping } from './log-group.ts';
-import type { Need } from './permission.ts';
+import { addLogGroup, type LogOptions } from './log-group.ts';
+import type { Permission } from './permission.ts';
 
 const stageName = 'ws';
 
 type SocketVariables = { readonly CONNECTIONS_URL: string };
 
-export type RealtimeApiProps = LogKeeping & {
+export type RealtimeApiProps = LogOptions & {
   /** Absent: `sallyport`. */
   readonly deployment?: string;
-  /** Frames and connects of all clients together; each connection has its own rate besides, and each token one of connects. Absent: 500, in bursts of 1000. */
+  /** Frames and connects of all clients together, beside the rates of each connection and token. Absent: 500, in bursts of 1000. */
   readonly requestsPerSecondMax?: number;
   readonly requestBurstMax?: number;
 };
@@ -43,23 +43,23 @@ export class RealtimeApi extends Construct {
       autoDeploy: true,
       throttle: { rateLimit: requestsPerSecondMax, burstLimit: requestBurstMax },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(keptLog(this, 'AccessLogs', props)),
+        destination: new LogGroupLogDestination(addLogGroup(this, 'AccessLogs', props)),
         format: AccessLogFormat.custom(JSON.stringify(accessLog)),
       },
     });
   }
 
   /** To send frames to connections. */
-  get posting(): Need<SocketVariables> {
-    return this.managing('POST');
+  get sendFrames(): Permission<SocketVariables> {
+    return this.manageConnections('POST');
   }
 
   /** To send frames, and to close a connection. */
-  get closing(): Need<SocketVariables> {
-    return this.managing('POST', 'DELETE');
+  get closeConnections(): Permission<SocketVariables> {
+    return this.manageConnections('POST', 'DELETE');
   }
 
-  /** What CloudFront asks. */
+  /** The origin of CloudFront. */
   get domainName(): string {
     const { region, urlSuffix } = Stack.of(this);
     return `${this.api.apiId}.execute-api.${region}.${urlSuffix}`;
@@ -71,7 +71,7 @@ export class RealtimeApi extends Construct {
       this.api.addRoute(route, {
         integration,
         ...(route === '$connect'
-          ? // Every listed source must be present, and a token comes in a header or in the query: none is listed.
+          ? // Every listed source is required, and a token comes either in a header or in the query: none is listed.
             { authorizer: new WebSocketLambdaAuthorizer('Authorizer', authorizer, { identitySource: [] }) }
           : {}),
       });
@@ -83,7 +83,7 @@ export class RealtimeApi extends Construct {
       );
   }
 
-  private managing(...methods: readonly string[]): Need<SocketVariables> {
+  private manageConnections(...methods: readonly string[]): Permission<SocketVariables> {
     const arn = (method: string): string =>
       Stack.of(this).formatArn({
         service: 'execute-api',
@@ -96,14 +96,15 @@ export class RealtimeApi extends Construct {
         {
           actions: ['execute-api:ManageConnections'],
           resources: methods.map(arn),
-          because: 'Connections come and go; those of this stage are all ours.',
+          because:
+            'Connections are created at run time; all connections of this stage belong to the platform.',
         },
       ],
     };
   }
 }
 
-/** No query: it may hold a ticket. */
+/** Without the query: it may hold a ticket. */
 const accessLog = {
   requestId: '$context.requestId',
   connectionId: '$context.connectionId',

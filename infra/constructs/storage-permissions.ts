@@ -1,14 +1,16 @@
 /**
- * What functions may do with the bucket of the checkpoints: only the link touches contents, and only the
- * janitor deletes a whole workspace. Checkpoints and shared volumes lie under one prefix each, no right
- * reaches beside them, and nobody may delete a version.
+ * Permissions on stored bytes and secrets: the bucket of the workspaces, and the secrets of projects.
+ *
+ * Of the bucket only the link reads and writes contents, only the janitor deletes a whole workspace, and no function
+ * deletes a version. Of the secrets the API creates, reads and deletes them, the janitor deletes those of a deleted
+ * project, the turn reads them, and no function changes or lists one. No permission leaves its prefix.
  */
 
 import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import { knowing, type Need, type Right } from './permission.ts';
+import { env, type Permission, type Statement } from './permission.ts';
 import type { PlatformData } from './platform-data.ts';
-import { usingKey } from './platform-key.ts';
+import { useKey } from './platform-key.ts';
 
 type BucketVariables = { readonly WORKSPACE_BUCKET: string };
 
@@ -18,42 +20,42 @@ const sharedVolumes = 'shared/*';
 const objectsOf = ({ bucketArn }: IBucket, ...prefixes: readonly string[]): string[] =>
   prefixes.map((prefix) => `${bucketArn}/${prefix}`);
 
-/** To know the bucket, without a right. */
-export const knowingWorkspaces = ({ bucketName }: IBucket): Need<BucketVariables> =>
-  knowing({ WORKSPACE_BUCKET: bucketName });
+/** The name of the bucket, without access to it. */
+export const bucketEnv = ({ bucketName }: IBucket): Permission<BucketVariables> =>
+  env({ WORKSPACE_BUCKET: bucketName });
 
 /** To save and to restore. Parts of an upload are put (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html#mpuAndPermissions). */
-export const savingWorkspaces = ({ workspaces, encryptionKey }: PlatformData): Need<BucketVariables> => ({
-  ...knowingWorkspaces(workspaces),
+export const saveWorkspaces = ({ workspaces, encryptionKey }: PlatformData): Permission<BucketVariables> => ({
+  ...bucketEnv(workspaces),
   statements: [
-    ...savingRights(workspaces),
-    // S3 uses the key in the caller's name (https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html).
-    ...usingKey(encryptionKey, { service: 's3', actions: ['Decrypt', 'GenerateDataKey'] }),
+    ...saveStatements(workspaces),
+    // S3 uses the key with the caller's role (https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html).
+    ...useKey(encryptionKey, { service: 's3', actions: ['Decrypt', 'GenerateDataKey'] }),
   ],
 });
 
-export const savingRights = (bucket: IBucket): readonly Right[] => [
+export const saveStatements = (bucket: IBucket): readonly Statement[] => [
   {
     actions: ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:PutObject'],
     resources: objectsOf(bucket, checkpoints, sharedVolumes),
-    because: 'Workspaces and owners come and go; everything under the prefixes is theirs.',
+    because: 'Workspaces and owners are created at run time; everything under the prefixes is theirs.',
   },
   {
-    // To list a shared volume. Without it a missing key is answered with 403, as if it were forbidden; and that question names no prefix.
+    // To list a shared volume. Without it a missing key is answered with 403 instead of 404; that request names no prefix.
     actions: ['s3:ListBucket'],
     resources: [bucket.bucketArn],
     conditions: { StringLikeIfExists: { 's3:prefix': [checkpoints, sharedVolumes] } },
   },
 ];
 
-/** To find everything of a workspace, and to delete it: the janitor's. */
-export const forgettingWorkspaces = (bucket: IBucket): Need<BucketVariables> => ({
-  ...knowingWorkspaces(bucket),
+/** To list and delete everything of a workspace. */
+export const deleteWorkspaces = (bucket: IBucket): Permission<BucketVariables> => ({
+  ...bucketEnv(bucket),
   statements: [
     {
       actions: ['s3:DeleteObject'],
       resources: objectsOf(bucket, checkpoints),
-      because: 'Workspaces come and go; everything under the prefix is a checkpoint of one.',
+      because: 'Workspaces are created at run time; everything under the prefix is a checkpoint of one.',
     },
     {
       actions: ['s3:ListBucket'],
@@ -63,60 +65,52 @@ export const forgettingWorkspaces = (bucket: IBucket): Need<BucketVariables> => 
   ],
 });
 
-/**
- * What functions may do with projects' secrets: the API makes, reads and deletes them, the janitor deletes those of a
- * deleted project, whoever reaches registered servers reads them, and nobody changes or lists one. No right reaches beside the deployment's own prefix.
- */
 type PrefixVariables = { readonly PROJECT_SECRETS_PREFIX: string };
 type KeyVariables = { readonly PROJECT_SECRETS_KEY?: string };
 
-export type ProjectSecrets = {
+type ProjectSecrets = {
   readonly deployment: string;
-  /** What they are encrypted under; absent: the key that AWS manages. */
+  /** The key that encrypts them; absent: the one that AWS manages. */
   readonly keyArn?: string | undefined;
 };
 
 const prefixOf = ({ deployment }: ProjectSecrets): string => `sallyport/${deployment}/`;
 
-export const readingProjectSecrets = (stack: Stack, secrets: ProjectSecrets): Need<PrefixVariables> => ({
-  variables: { PROJECT_SECRETS_PREFIX: prefixOf(secrets) },
-  statements: rights(stack, secrets, { secret: ['GetSecretValue'], key: ['Decrypt'] }),
-});
-
-/** To read them, and to delete all of a project that is gone. */
-export const clearingProjectSecrets = (stack: Stack, secrets: ProjectSecrets): Need<PrefixVariables> => ({
-  variables: { PROJECT_SECRETS_PREFIX: prefixOf(secrets) },
-  statements: rights(stack, secrets, { secret: ['DeleteSecret', 'GetSecretValue'], key: ['Decrypt'] }),
-});
-
-export const keepingProjectSecrets = (
-  stack: Stack,
-  secrets: ProjectSecrets,
-): Need<PrefixVariables & KeyVariables> => ({
-  variables: {
-    PROJECT_SECRETS_PREFIX: prefixOf(secrets),
-    ...(secrets.keyArn === undefined ? {} : { PROJECT_SECRETS_KEY: secrets.keyArn }),
-  },
-  statements: rights(stack, secrets, {
-    secret: ['CreateSecret', 'DeleteSecret', 'GetSecretValue'],
-    key: ['Decrypt', 'GenerateDataKey'],
-  }),
-});
+export const projectSecretPermissions = (stack: Stack, secrets: ProjectSecrets) => {
+  const named: PrefixVariables = { PROJECT_SECRETS_PREFIX: prefixOf(secrets) };
+  const keyed: KeyVariables = secrets.keyArn === undefined ? {} : { PROJECT_SECRETS_KEY: secrets.keyArn };
+  const on = (actions: Actions): readonly Statement[] => secretStatements(stack, secrets, actions);
+  return {
+    read: { variables: named, statements: on({ secret: ['GetSecretValue'], key: ['Decrypt'] }) },
+    /** To read them, and to delete all those of a deleted project. */
+    delete: {
+      variables: named,
+      statements: on({ secret: ['DeleteSecret', 'GetSecretValue'], key: ['Decrypt'] }),
+    },
+    manage: {
+      variables: { ...named, ...keyed },
+      statements: on({
+        secret: ['CreateSecret', 'DeleteSecret', 'GetSecretValue'],
+        key: ['Decrypt', 'GenerateDataKey'],
+      }),
+    },
+  };
+};
 
 type Actions = { readonly secret: readonly string[]; readonly key: readonly string[] };
 
-/** Secrets Manager uses a key in the caller's name (https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html). */
-const rights = (stack: Stack, secrets: ProjectSecrets, actions: Actions): readonly Right[] => {
+/** Secrets Manager uses a key with the caller's role (https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html). */
+const secretStatements = (stack: Stack, secrets: ProjectSecrets, actions: Actions): readonly Statement[] => {
   const arns = stack.formatArn({
     service: 'secretsmanager',
     resource: 'secret',
     resourceName: `${prefixOf(secrets)}*`,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
-  const onSecrets: Right = {
+  const onSecrets: Statement = {
     actions: actions.secret.map((action) => `secretsmanager:${action}`),
     resources: [arns],
-    because: 'Projects come and go; everything under the prefix is the secrets of one.',
+    because: 'Projects are created at run time; everything under the prefix is the secrets of one.',
   };
   const { keyArn: key } = secrets;
   if (key === undefined) return [onSecrets];

@@ -1,19 +1,19 @@
 /**
- * What functions may do with the table: items by key in the partitions they work on, one index by name, and
- * never a scan. Who has no business with credentials can not make one, whatever its code is made to do.
+ * Permissions on the table: items by key in the partitions of a function's work, queries of one index, never a scan.
+ * A function that has no business with credentials cannot create one, even when its code is subverted.
  *
- * IAM knows an item by the start of its partition key alone
+ * IAM distinguishes items by the beginning of their partition key only
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
  */
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { all, may, type Need, type Right } from './permission.ts';
+import { combine, type Permission, permit, type Statement } from './permission.ts';
 import type { PlatformData } from './platform-data.ts';
-import { usingKey } from './platform-key.ts';
+import { useKey } from './platform-key.ts';
 
 type TableVariables = { readonly TABLE_NAME: string };
-type KeptTable = Pick<PlatformData, 'encryptionKey'> & { readonly table: ITableV2 };
+type PlatformTable = Pick<PlatformData, 'encryptionKey'> & { readonly table: ITableV2 };
 
-/** How partition keys begin, by what lies under them (`shared/adapters/aws/dynamo/table.ts`). */
+/** Beginnings of partition keys, by the kind of their items (`shared/adapters/aws/dynamo/table.ts`). */
 const partitions = {
   work: [
     'APPROVERS',
@@ -44,119 +44,169 @@ type Partition = keyof typeof partitions;
 const readActions = ['BatchGetItem', 'GetItem', 'Query'];
 const itemActions = [...readActions, 'ConditionCheckItem', 'DeleteItem', 'PutItem', 'UpdateItem'];
 
-type Access = { readonly actions: readonly string[]; readonly on: readonly Partition[] };
+type Action = { readonly actions: readonly string[]; readonly on: readonly Partition[] };
 
-const right = ({ table }: KeptTable, { actions, on }: Access): Right => ({
+const statement = ({ table }: PlatformTable, { actions, on }: Action): Statement => ({
   actions: actions.map((action) => `dynamodb:${action}`).sort(),
   resources: [table.tableArn],
   conditions: startingWith(on.flatMap((partition) => partitions[partition]).sort()),
 });
 
-/** Of a request that names several items, every one. */
+/** Every item of a request that names several. */
 const startingWith = (prefixes: readonly string[]) => ({
   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes },
 });
 
-/** DynamoDB uses a key of ours in the caller's name (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html). */
-const decrypting = ['Decrypt', 'DescribeKey'];
-const encrypting = [...decrypting, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
+/** DynamoDB uses the platform's key with the caller's role (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html). */
+const decrypt = ['Decrypt', 'DescribeKey'];
+const encrypt = [...decrypt, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
 
-const using = (
-  kept: KeptTable,
-  { rights, key }: { readonly rights: readonly Right[]; readonly key: readonly string[] },
-): Need<TableVariables> => ({
-  variables: { TABLE_NAME: kept.table.tableName },
-  statements: [...rights, ...usingKey(kept.encryptionKey, { service: 'dynamodb', actions: key })],
+const onTable = (
+  platform: PlatformTable,
+  key: readonly string[],
+  statements: readonly Statement[],
+): Permission<TableVariables> => ({
+  variables: { TABLE_NAME: platform.table.tableName },
+  statements: [...statements, ...useKey(platform.encryptionKey, { service: 'dynamodb', actions: key })],
 });
 
-export type Reach = {
+type Access = {
+  /** Read and written. */
   readonly on: readonly Partition[];
-  /** Read as well, also in one request with the others. */
-  readonly reading?: readonly Partition[];
-  /** Written, and never changed or deleted. */
-  readonly appending?: readonly Partition[];
-  /** Read and deleted, and never made. */
-  readonly deleting?: readonly Partition[];
+  /** Read besides, also in one request with the others. */
+  readonly read?: readonly Partition[];
+  /** Created besides, and never changed or deleted. */
+  readonly append?: readonly Partition[];
+  /** Read and deleted besides, and never created. */
+  readonly delete?: readonly Partition[];
 };
 
-/** To read and to write items. A transaction is authorised as the writes it is made of. */
-export const workingOn = (
-  kept: KeptTable,
-  { on, reading = [], appending = [], deleting = [] }: Reach,
-): Need<TableVariables> =>
-  using(kept, {
-    rights: [
-      right(kept, { actions: itemActions, on }),
-      ...(reading.length === 0 ? [] : [right(kept, { actions: readActions, on: [...on, ...reading] })]),
-      ...(appending.length === 0 ? [] : [right(kept, { actions: ['PutItem'], on: [...on, ...appending] })]),
-      ...(deleting.length === 0 ? [] : [right(kept, { actions: ['DeleteItem', 'GetItem'], on: deleting })]),
-    ],
-    key: encrypting,
+/** To read and to write items. A transaction is authorised as the writes of which it consists. */
+const readWrite = (platform: PlatformTable, access: Access): Permission<TableVariables> => {
+  const { on, read = [], append = [], delete: deleted = [] } = access;
+  return onTable(platform, encrypt, [
+    statement(platform, { actions: itemActions, on }),
+    ...(read.length === 0 ? [] : [statement(platform, { actions: readActions, on: [...on, ...read] })]),
+    ...(append.length === 0 ? [] : [statement(platform, { actions: ['PutItem'], on: [...on, ...append] })]),
+    ...(deleted.length === 0
+      ? []
+      : [statement(platform, { actions: ['DeleteItem', 'GetItem'], on: deleted })]),
+  ]);
+};
+
+const queryIndex = ({ table }: PlatformTable, index: 'due' | 'owner'): Permission<object> =>
+  permit({
+    actions: ['dynamodb:Query'],
+    resources: [`${table.tableArn}/index/${index}`],
+    conditions: startingWith([`${index.toUpperCase()}#*`]),
   });
 
-export const readingFrom = (kept: KeptTable, { on }: Reach): Need<TableVariables> =>
-  using(kept, { rights: [right(kept, { actions: readActions, on })], key: decrypting });
+/** To delete the rest of something, many items in one request. */
+const batchDelete = (platform: PlatformTable, ...on: readonly Partition[]): Permission<object> =>
+  permit(statement(platform, { actions: ['BatchWriteItem'], on }));
 
-/** To delete what is left of something, many items at once. */
-export const deletingMany = (kept: KeptTable, { on }: Reach): Need<object> =>
-  may(right(kept, { actions: ['BatchWriteItem'], on }));
-
-/** As `workingOn`, and to query one index. */
-export const workingOnIndexed = (
-  kept: KeptTable,
-  index: 'due' | 'owner',
-  reach: Reach,
-): Need<TableVariables> =>
-  all(
-    workingOn(kept, reach),
-    may({
-      actions: ['dynamodb:Query'],
-      resources: [`${kept.table.tableArn}/index/${index}`],
-      conditions: startingWith([`${index.toUpperCase()}#*`]),
-    }),
-  );
+/** The items that each function works on. */
+export const itemPermissions = (platform: PlatformTable) => {
+  const write = (access: Access) => readWrite(platform, access);
+  const query = (index: 'due' | 'owner') => queryIndex(platform, index);
+  const batch = (...on: readonly Partition[]) => batchDelete(platform, ...on);
+  return {
+    turn: write({ on: ['work'] }),
+    taskEvents: write({ on: ['work'] }),
+    /** Empties deleted projects, also of their tokens and schedules, and records it. */
+    janitor: combine(
+      write({ on: ['work', 'schedules'], append: ['audit'], delete: ['tokens', 'tokenIds'] }),
+      query('due'),
+      query('owner'),
+      batch('work'),
+    ),
+    /** Identifies a caller: deletes a ticket, reads a token. */
+    authorizer: onTable(platform, encrypt, [
+      statement(platform, { actions: ['DeleteItem'], on: ['tickets'] }),
+      statement(platform, { actions: ['GetItem'], on: ['tokens'] }),
+    ]),
+    greeter: onTable(platform, decrypt, [statement(platform, { actions: readActions, on: ['work'] })]),
+    /** Each frame checks its token in the same request as its session. */
+    socket: write({ on: ['work', 'rates'], read: ['tokens'], append: ['audit'] }),
+    schedules: combine(
+      write({ on: ['work', 'schedules'], read: ['tokens'], append: ['audit'] }),
+      query('due'),
+      batch('work', 'schedules'),
+    ),
+    api: combine(
+      write({
+        on: ['work', 'schedules', 'rates', 'tokens', 'tokenIds', 'tickets', 'previews'],
+        read: ['audit'],
+        append: ['audit'],
+      }),
+      query('owner'),
+    ),
+    mcp: combine(
+      write({ on: ['work', 'schedules', 'calls', 'rates', 'tokens', 'tokenIds'], append: ['audit'] }),
+      query('owner'),
+      batch('work', 'schedules'),
+    ),
+    synthetic: checkPlatform(platform),
+  };
+};
 
 /** To read the webhooks, and to write notices for them. */
-export const tellingWebhooks = (kept: KeptTable): Need<object> =>
-  may(
-    right(kept, { actions: ['Query'], on: ['webhooks'] }),
-    right(kept, { actions: ['PutItem'], on: ['notices'] }),
+export const publishNotices = (platform: PlatformTable): Permission<object> =>
+  permit(
+    statement(platform, { actions: ['Query'], on: ['webhooks'] }),
+    statement(platform, { actions: ['PutItem'], on: ['notices'] }),
   );
 
 /**
- * To make, change and remove webhooks, to show their deliveries, and to say that one has something to send. A secret is
- * written, and never read.
+ * To create, change and delete webhooks, to show their deliveries, and to mark one as having something to send. A
+ * secret is written, and never read.
  */
-export const keepingWebhooks = (kept: KeptTable): Need<object> =>
-  may(
-    right(kept, { actions: itemActions, on: ['webhooks'] }),
-    right(kept, { actions: ['Query', 'UpdateItem'], on: ['deliveries'] }),
-    right(kept, { actions: ['DeleteItem', 'PutItem'], on: ['webhookSecrets'] }),
+export const manageWebhooks = (platform: PlatformTable): Permission<object> =>
+  permit(
+    statement(platform, { actions: itemActions, on: ['webhooks'] }),
+    statement(platform, { actions: ['Query', 'UpdateItem'], on: ['deliveries'] }),
+    statement(platform, { actions: ['DeleteItem', 'PutItem'], on: ['webhookSecrets'] }),
   );
 
-/** To remove those of a project that was deleted. */
-export const removingWebhooks = (kept: KeptTable): Need<object> =>
-  may(
-    right(kept, { actions: ['DeleteItem', 'UpdateItem'], on: ['webhooks'] }),
-    right(kept, { actions: ['DeleteItem'], on: ['webhookSecrets'] }),
+/** To delete the webhooks of a deleted project. */
+export const deleteWebhooks = (platform: PlatformTable): Permission<object> =>
+  permit(
+    statement(platform, { actions: ['DeleteItem', 'UpdateItem'], on: ['webhooks'] }),
+    statement(platform, { actions: ['DeleteItem'], on: ['webhookSecrets'] }),
   );
 
-/** To send them: alone to read their secrets. */
-export const sendingWebhooks = (kept: KeptTable): Need<TableVariables> => {
-  const own: Reach = {
-    on: ['webhooks', 'notices', 'deliveries'],
-    reading: ['webhookSecrets'],
-    appending: ['audit'],
-  };
-  return all(workingOnIndexed(kept, 'due', own), deletingMany(kept, { on: ['deliveries'] }));
-};
+/** To send webhooks: no other permission reads their secrets. */
+export const sendWebhooks = (platform: PlatformTable): Permission<TableVariables> =>
+  combine(
+    readWrite(platform, {
+      on: ['webhooks', 'notices', 'deliveries'],
+      read: ['webhookSecrets'],
+      append: ['audit'],
+    }),
+    queryIndex(platform, 'due'),
+    batchDelete(platform, 'deliveries'),
+  );
 
-/** To tell who asks: a ticket is deleted, a token is read. */
-export const checkingCredentials = (kept: KeptTable): Need<TableVariables> =>
-  using(kept, {
-    rights: [
-      right(kept, { actions: ['DeleteItem'], on: ['tickets'] }),
-      right(kept, { actions: ['GetItem'], on: ['tokens'] }),
-    ],
-    key: encrypting,
+/** The project whose token the synthetic check creates (`functions/synthetic/own-token.ts`). */
+const checkProject = 'PROJECT#00000000-0000-4000-8000-00000000c4ec';
+
+/** To create that project, and to create and revoke a token of it. */
+const checkPlatform = ({ table, encryptionKey }: PlatformTable): Permission<TableVariables> => {
+  const on = (action: string, ...prefixes: readonly string[]): Statement => ({
+    actions: [`dynamodb:${action}`],
+    resources: [table.tableArn],
+    conditions: startingWith(prefixes),
   });
+  return {
+    variables: { TABLE_NAME: table.tableName },
+    statements: [
+      on('GetItem', checkProject, 'TOKENID#*'),
+      on('PutItem', checkProject, 'TOKEN#*', 'TOKENID#*'),
+      on('DeleteItem', 'TOKEN#*', 'TOKENID#*'),
+      ...useKey(encryptionKey, {
+        service: 'dynamodb',
+        actions: ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey'],
+      }),
+    ],
+  };
+};

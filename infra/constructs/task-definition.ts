@@ -1,8 +1,8 @@
 /**
- * A sandbox as ECS knows it, one definition per template: a container beside untrusted code.
+ * The ECS task definition of a sandbox, one per template: a container that runs untrusted code.
  *
- * It has no role, no log driver, a read-only root, and of the capabilities only those to become the user and
- * to end its processes. Size and bearer are given per task.
+ * It has no task role, no log driver, a read-only root, and only the capabilities to switch to the user and to end the
+ * user's processes. RunTask adds size and bearer.
  */
 
 import { posix } from 'node:path';
@@ -34,10 +34,10 @@ export type SandboxDefinitionProps = {
 const taskCpuUnits = 512;
 const taskMemoryMib = 1024;
 
-/** From SIGTERM to SIGKILL: time for a checkpoint under way, and for user processes to end behind it. */
+/** From SIGTERM to SIGKILL: time to finish a checkpoint, and then to end user processes. */
 const stopSecondsMax = 60;
 
-/** Docker's defaults but SETUID, SETGID and KILL: Fargate can add none of them back, so "all" can not be dropped. */
+/** Docker's defaults without SETUID, SETGID and KILL: Fargate adds no capability back, so "all" cannot be dropped. */
 const dropped = [
   Capability.AUDIT_WRITE,
   Capability.CHOWN,
@@ -53,10 +53,11 @@ const dropped = [
 ];
 
 /**
- * Writable, on the task's own disk, and gone with it. Whose they are is said by the image's VOLUME
+ * Writable folders on the task's own disk, deleted with it. The image's VOLUME decides their owner
  * (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/bind-mounts.html).
  */
 export const writableFolders = { workspace: '/workspace', tmp: '/tmp', relay: '/run/sallyport' };
+
 export const sandboxDefinition = (scope: Construct, props: SandboxDefinitionProps): FargateTaskDefinition => {
   const { template, deployment, sharedGuestPath } = props;
   const folders = foldersWith(sharedGuestPath);
@@ -77,14 +78,14 @@ export const sandboxDefinition = (scope: Construct, props: SandboxDefinitionProp
       readOnly: false,
     })),
   );
-  // CDK always makes a task role: an identity that code in the sandbox could take on.
+  // The CDK always creates a task role: an identity that code in the sandbox could assume.
   const resource = definition.node.defaultChild as CfnTaskDefinition;
   resource.addPropertyDeletionOverride('TaskRoleArn');
   definition.node.tryRemoveChild('TaskRole');
   return definition;
 };
 
-/** The shared volume lies on the task's own disk like the others: the link brings it and takes it away. */
+/** The shared volume is on the task's own disk, too: the link downloads and uploads its files. */
 const foldersWith = (sharedGuestPath: string | undefined): Readonly<Record<string, string>> =>
   sharedGuestPath === undefined ? writableFolders : { ...writableFolders, shared: sharedGuestPath };
 
@@ -95,16 +96,16 @@ const addContainer = (
 ): ContainerDefinition => {
   const linuxParameters = new LinuxParameters(scope, `${template}-linux`, { initProcessEnabled: true });
   linuxParameters.dropCapabilities(...dropped);
-  acknowledge(definition, 'ECS2', 'The variable says where to listen, which is no secret.');
+  acknowledge(definition, 'ECS2', 'The variable holds the listening address, which is no secret.');
   acknowledge(
     definition,
     'ECS7',
-    'A log driver needs a way out of the network; a sandbox is read through the link instead.',
+    'A log driver needs a route out of the network; the link logs for the sandbox instead.',
   );
   acknowledge(
     definition.obtainExecutionRole(),
     'IAM5[Resource::*]',
-    'ecr:GetAuthorizationToken knows no resource; pulls are limited to the one repository.',
+    'ecr:GetAuthorizationToken has no resource; pulls are limited to the one repository.',
   );
   return definition.addContainer('sandbox', {
     image: sandboxImage({ template, baseImage, sharedGuestPath }),
@@ -119,8 +120,7 @@ const addContainer = (
   });
 };
 
-/** Where sandboxes may see a volume that they share: nowhere it would hide a part of the sandbox. */
-/** Where a volume would hide a part of the sandbox. */
+/** Paths at which a volume would hide a part of the sandbox. */
 const taken = [
   ...Object.values(writableFolders),
   ...['/bin', '/dev', '/etc', '/lib', '/opt', '/proc', '/run', '/sbin', '/sys', '/usr', '/var'],

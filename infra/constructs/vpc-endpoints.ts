@@ -1,8 +1,8 @@
 /**
- * The registry of the sandboxes' image, through two endpoints of the VPC; its layers come through that of S3.
+ * The endpoints of the sandboxes' VPC: two to the registry of the image, one to S3 for its layers and the checkpoints.
  *
- * Each endpoint passes pulls of our own repository by our own account, and nothing else: a credential that
- * somebody brings into a sandbox is of no use at them.
+ * The registry's endpoints pass pulls of one repository by one account, and nothing else: a foreign credential inside a
+ * sandbox is of no use there.
  */
 import { DefaultStackSynthesizer, Stack } from 'aws-cdk-lib';
 import {
@@ -15,7 +15,7 @@ import {
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { savingRights } from './storage-permissions.ts';
+import { saveStatements } from './storage-permissions.ts';
 
 export type PullEndpointsProps = {
   readonly vpc: IVpc;
@@ -49,7 +49,7 @@ const pulls = (stack: Stack): PolicyStatement[] => {
     new PolicyStatement({
       principals: [new AnyPrincipal()],
       actions: ['ecr:GetAuthorizationToken'],
-      // This action knows no resource.
+      // This action has no resource.
       resources: ['*'],
       conditions: ours,
     }),
@@ -62,7 +62,7 @@ const pulls = (stack: Stack): PolicyStatement[] => {
   ];
 };
 
-/** Where `cdk deploy` pushes images: the bootstrap stack's repository. */
+/** The bootstrap stack's repository, to which `cdk deploy` pushes images. */
 const imageRepositoryArn = (stack: Stack): string => {
   const qualifier = stack.synthesizer.bootstrapQualifier ?? DefaultStackSynthesizer.DEFAULT_QUALIFIER;
   return stack.formatArn({
@@ -73,16 +73,16 @@ const imageRepositoryArn = (stack: Stack): string => {
 };
 
 /**
- * S3 as the sandboxes' network sees it: layers of an image for everybody, checkpoints for the link alone.
+ * The endpoint of S3: layers of the image for every caller, checkpoints for the link alone.
  *
- * Sandboxes share the endpoint with the link but have no identity, and a condition on an identity fails
- * where there is none. A credential that somebody brings into a sandbox is another's, and fails as well.
+ * Sandboxes share the endpoint with the link but have no identity, and a condition on an identity fails without one. A
+ * foreign credential inside a sandbox has another identity, and fails as well.
  */
 export type StorageEndpointProps = {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
   readonly workspaces: IBucket;
-  /** The path of the one role under it that saves and restores. */
+  /** The path of the role that saves and restores, the only role under it. */
   readonly linkRolePath: string;
 };
 
@@ -96,19 +96,19 @@ export class StorageEndpoint extends Construct {
       subnets: [subnets],
     });
     endpoint.addToPolicy(
-      // ECR keeps layers in this bucket of AWS's own, and the URL it gives carries the permission.
+      // ECR stores layers in this bucket of AWS, and its URLs carry the permission.
       new PolicyStatement({
         principals: [new AnyPrincipal()],
         actions: ['s3:GetObject'],
         resources: [`arn:${partition}:s3:::prod-${region}-starport-layer-bucket/*`],
       }),
     );
-    // A gateway endpoint knows a role by this condition only, never as the principal
+    // A gateway endpoint identifies a role by this condition only, never as the principal
     // (https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-access.html#vpc-endpoint-policies-gateway).
     const isLink = {
       ArnLike: { 'aws:PrincipalArn': `arn:${partition}:iam::${account}:role${linkRolePath}*` },
     };
-    for (const { actions, resources } of savingRights(workspaces))
+    for (const { actions, resources } of saveStatements(workspaces))
       endpoint.addToPolicy(
         new PolicyStatement({ principals: [new AnyPrincipal()], actions, resources, conditions: isLink }),
       );

@@ -1,12 +1,10 @@
 /**
- * The web firewall before CloudFront, which lives in us-east-1 wherever the rest is
- * (https://docs.aws.amazon.com/waf/latest/developerguide/cloudfront-features.html), and its ARN where the rest can
- * read it.
+ * The web firewall in front of CloudFront, which lives in us-east-1 wherever the other stacks are
+ * (https://docs.aws.amazon.com/waf/latest/developerguide/cloudfront-features.html), and the transfer of its ARN.
  *
- * It judges who asks, and never what is in a body: prompts, files and programs look like attacks to rules that
+ * It judges the sender of a request, and never its body: prompts, files and programs look like attacks to rules that
  * search for code.
  */
-
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
@@ -14,36 +12,35 @@ import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { cloudFrontRegion } from '../settings.ts';
-import { acknowledgeAsker } from './acknowledge.ts';
-import { keptLog, type LogKeeping } from './log-group.ts';
+import { acknowledgeCustomResource } from './acknowledge.ts';
+import { addLogGroup, type LogOptions } from './log-group.ts';
 
-export type FrontFirewallProps = {
+export type WebFirewallProps = {
   /** Names the parameter that holds the ARN: unique in an account. */
   readonly deployment: string;
-  /** Of one address, before it has to wait. Absent: 3000, ten a second. */
+  /** The requests of one address before it is refused. Absent: 3000, ten a second. */
   readonly requestsPerFiveMinutesMax?: number;
 };
 
-/** As WAF counts a rate. */
+/** The window in which WAF counts a rate. */
 const windowSeconds = 300;
 const requestsMaxDefault = 3000;
 
-export const firewallParameter = (deployment: string): string =>
-  `/sallyport/${deployment}/front-firewall-arn`;
+export const firewallParameter = (deployment: string): string => `/sallyport/${deployment}/web-firewall-arn`;
 
-export class FrontFirewall extends Construct {
+export class WebFirewall extends Construct {
   readonly arn: string;
 
   constructor(
     scope: Construct,
     id: string,
-    { deployment, requestsPerFiveMinutesMax = requestsMaxDefault }: FrontFirewallProps,
+    { deployment, requestsPerFiveMinutesMax = requestsMaxDefault }: WebFirewallProps,
   ) {
     super(scope, id);
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
-      visibilityConfig: seenAs(`${deployment}-front`),
+      visibilityConfig: visibilityAs(`${deployment}-web-firewall`),
       customResponseBodies: { rateLimited: { contentType: 'APPLICATION_JSON', content: rateLimited } },
       rules: [reputation, rate(requestsPerFiveMinutesMax)],
     });
@@ -56,13 +53,13 @@ export class FrontFirewall extends Construct {
   }
 }
 
-const seenAs = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
+const visibilityAs = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
   metricName,
   cloudWatchMetricsEnabled: true,
   sampledRequestsEnabled: true,
 });
 
-/** In the words and the shape of `shared/errors.ts`. */
+/** The error of `shared/errors.ts`, in its shape. */
 const rateLimited = JSON.stringify({
   error: {
     code: 'rate_limited',
@@ -73,7 +70,7 @@ const rateLimited = JSON.stringify({
   },
 });
 
-/** Addresses that Amazon knows for attacks (https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-ip-rep.html). */
+/** Addresses from which Amazon has seen attacks (https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-ip-rep.html). */
 const reputation: CfnWebACL.RuleProperty = {
   name: 'reputation',
   priority: 0,
@@ -81,7 +78,7 @@ const reputation: CfnWebACL.RuleProperty = {
   statement: {
     managedRuleGroupStatement: { vendorName: 'AWS', name: 'AWSManagedRulesAmazonIpReputationList' },
   },
-  visibilityConfig: seenAs('reputation'),
+  visibilityConfig: visibilityAs('reputation'),
 };
 
 const rate = (limit: number): CfnWebACL.RuleProperty => ({
@@ -93,21 +90,19 @@ const rate = (limit: number): CfnWebACL.RuleProperty => ({
   statement: {
     rateBasedStatement: { limit, aggregateKeyType: 'IP', evaluationWindowSec: windowSeconds },
   },
-  visibilityConfig: seenAs('rate'),
+  visibilityConfig: visibilityAs('rate'),
 });
 
 /**
- * The ARN of the web firewall, read at deploy from the region it has to live in.
- *
- * CloudFormation passes nothing between regions, and a stack that knows its region at synth could not be deployed
- * elsewhere by the same template.
+ * The ARN of the web firewall, read at deploy from its region. CloudFormation passes nothing between regions, and a
+ * stack that knows its region at synth could not be deployed elsewhere by the same template.
  */
-export type FirewallArnProps = { readonly deployment: string; readonly logs: LogKeeping };
+export type WebFirewallArnProps = { readonly deployment: string; readonly logs: LogOptions };
 
-export class FirewallArn extends Construct {
+export class WebFirewallArn extends Construct {
   readonly arn: string;
 
-  constructor(scope: Construct, id: string, { deployment, logs }: FirewallArnProps) {
+  constructor(scope: Construct, id: string, { deployment, logs }: WebFirewallArnProps) {
     super(scope, id);
     const { partition, account } = Stack.of(this);
     const name = firewallParameter(deployment);
@@ -116,14 +111,14 @@ export class FirewallArn extends Construct {
       action: 'GetParameter',
       parameters: { Name: name },
       region: cloudFrontRegion,
-      physicalResourceId: PhysicalResourceId.of('front-firewall-arn'),
+      physicalResourceId: PhysicalResourceId.of('web-firewall-arn'),
       outputPaths: ['Parameter.Value'],
     };
     const answer = new AwsCustomResource(this, 'Answer', {
       onCreate: call,
       onUpdate: call,
       installLatestAwsSdk: false,
-      logGroup: keptLog(this, 'Logs', logs),
+      logGroup: addLogGroup(this, 'Logs', logs),
       policy: AwsCustomResourcePolicy.fromStatements([
         new PolicyStatement({
           actions: ['ssm:GetParameter'],
@@ -131,7 +126,7 @@ export class FirewallArn extends Construct {
         }),
       ]),
     });
-    acknowledgeAsker(this);
+    acknowledgeCustomResource(this);
     this.arn = answer.getResponseField('Parameter.Value');
   }
 }

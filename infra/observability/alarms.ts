@@ -1,8 +1,8 @@
 /**
- * Alarms: one function makes them all, and none without the heading of the runbook that says what to do.
+ * Alarms: one function creates them all, each with the heading of the runbook that says what to do.
  *
- * Who is told is the topic's business; a deployment without subscribers still shows them on its dashboard. An alarm
- * costs by the metrics it looks at: none looks at more than two.
+ * The topic decides the recipients; a deployment without subscribers still shows the alarms on its dashboard. An alarm
+ * is billed by its metrics: none reads more than two.
  */
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -16,7 +16,7 @@ export type AlarmSpecification = {
   readonly runbook: string;
   readonly threshold: number;
   readonly periods?: number;
-  /** Silence is the fault itself: no data means breaching. */
+  /** Missing data means breaching: silence itself is the fault. */
   readonly whenSilent?: boolean;
   readonly below?: boolean;
 };

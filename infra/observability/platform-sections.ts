@@ -1,67 +1,67 @@
-/** What the platform does to stay whole, and what AWS says of its parts, as sections of the dashboard. */
+/** Sections of the dashboard about the platform's upkeep, and about AWS's own metrics of its parts. */
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { OwnMetrics, Watched } from './monitored.ts';
+import type { Monitored, PlatformMetrics } from './monitored.ts';
 import { mcpServers } from './queries.ts';
 import { counts, graph, heading, logTable, type Row, times } from './widgets.ts';
 
 const period = Duration.minutes(5);
 
-export const upkeepRows = (watched: Watched, own: OwnMetrics): readonly Row[] => [
-  heading(watched, 'Locks, janitor, schedules, MCP servers', {
-    says: 'Contention is usual: two wake-ups of one session. Lost leases are not. Five sweeps in five minutes are usual, orphans and corrections are not.',
+export const upkeepRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
+  heading(monitored, 'Locks, janitor, schedules, MCP servers', {
+    says: 'Contention is normal: two invocations for one session. Lost leases are not. Five sweeps in five minutes are normal, orphans and corrections are not.',
     anchor: 'janitor-not-running',
   }),
   [
-    counts(own, 'Leases', 'LeasesContended', 'LeasesLost'),
+    counts(metric, 'Leases', 'LeasesContended', 'LeasesLost'),
     graph('Sweeps and what was due', [
-      own('SweepDue', { statistic: Stats.SAMPLE_COUNT, label: 'sweeps' }),
-      own('SweepDue', { label: 'due' }),
+      metric('SweepDue', { statistic: Stats.SAMPLE_COUNT, label: 'sweeps' }),
+      metric('SweepDue', { label: 'due' }),
     ]),
-    counts(own, 'Put right', 'OrphansStopped', 'SlotsCorrected'),
+    counts(metric, 'Corrected', 'OrphansStopped', 'SlotsCorrected'),
   ],
   [
-    counts(own, 'Scheduled runs', 'ScheduleRuns', 'ScheduleRunsFailed'),
-    counts(own, 'MCP servers', 'McpChecksFailed', 'McpServersLost'),
-    counts(own, 'Sockets found gone', 'SocketsGone'),
+    counts(metric, 'Scheduled runs', 'ScheduleRuns', 'ScheduleRunsFailed'),
+    counts(metric, 'MCP servers', 'McpChecksFailed', 'McpServersLost'),
+    counts(metric, 'Sockets found closed', 'SocketsGone'),
   ],
   [
-    times(own, 'Synthetic turn', 'SyntheticTurnMs'),
-    times(own, 'Synthetic turn with a sandbox', 'SyntheticSandboxMs'),
-    counts(own, 'Synthetic checks that failed', 'SyntheticChecksFailed'),
+    times(metric, 'Synthetic turn', 'SyntheticTurnMs'),
+    times(metric, 'Synthetic turn with a sandbox', 'SyntheticSandboxMs'),
+    counts(metric, 'Synthetic checks that failed', 'SyntheticChecksFailed'),
   ],
-  [logTable(watched, mcpServers, 24)],
+  [logTable(monitored, mcpServers, 24)],
 ];
 
-export const awsRows = (watched: Watched): readonly Row[] => [
-  heading(watched, 'Doors, functions, table', {
-    says: 'What AWS counts. Throttled writes of the table come before lost leases; errors of a function have a stack in its log.',
+export const awsRows = (monitored: Monitored): readonly Row[] => [
+  heading(monitored, 'APIs, functions, table', {
+    says: 'Metrics of AWS. Throttled writes of the table precede lost leases; errors of a function have a stack trace in its log.',
     anchor: 'function-errors',
   }),
-  doorRow(watched),
-  functionRow(watched),
-  tableRow(watched),
+  apiRow(monitored),
+  functionRow(monitored),
+  tableRow(monitored),
 ];
 
-const doorRow = ({ sockets, requests, lostTurns, lostEvents }: Watched): Row => [
+const apiRow = ({ socketApi, restApi, deadLetterQueues }: Monitored): Row => [
   graph(
     'WebSocket',
     ['ConnectCount', 'MessageCount', 'ClientError', 'IntegrationError', 'ExecutionError'].map((name) =>
-      sockets.metric(name, { statistic: Stats.SUM, period }),
+      socketApi.metric(name, { statistic: Stats.SUM, period }),
     ),
   ),
   graph('REST and MCP', [
-    requests.metricCount({ period }),
-    requests.metricClientError({ period }),
-    requests.metricServerError({ period }),
+    restApi.metricCount({ period }),
+    restApi.metricClientError({ period }),
+    restApi.metricServerError({ period }),
   ]),
-  graph('Lost', [
-    lostTurns.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM }),
-    lostEvents.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM }),
+  graph('Dead letters', [
+    deadLetterQueues.turns.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM }),
+    deadLetterQueues.events.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM }),
   ]),
 ];
 
-const functionRow = ({ functions }: Watched): Row => [
+const functionRow = ({ functions }: Monitored): Row => [
   graph(
     'Function errors',
     functions.map(({ lambda, name }) => lambda.metricErrors({ period, label: name })),
@@ -76,19 +76,19 @@ const functionRow = ({ functions }: Watched): Row => [
   ),
 ];
 
-const tableRow = (watched: Watched): Row => [
+const tableRow = (monitored: Monitored): Row => [
   graph('Table throttles', [
-    ...throttles(watched, 'ReadThrottleEvents', 'reads'),
-    ...throttles(watched, 'WriteThrottleEvents', 'writes'),
+    ...throttles(monitored, 'ReadThrottleEvents', 'reads'),
+    ...throttles(monitored, 'WriteThrottleEvents', 'writes'),
   ]),
   graph('Table units', [
-    watched.table.metricConsumedReadCapacityUnits({ period, label: 'read' }),
-    watched.table.metricConsumedWriteCapacityUnits({ period, label: 'written' }),
+    monitored.table.metricConsumedReadCapacityUnits({ period, label: 'read' }),
+    monitored.table.metricConsumedWriteCapacityUnits({ period, label: 'written' }),
   ]),
 ];
 
-/** An index throttles by itself, and a write that waits for it counts as the index's. */
-const throttles = ({ table, indexes }: Watched, metricName: string, label: string): readonly IMetric[] => [
+/** An index throttles separately, and a write that waits for it counts as the index's. */
+const throttles = ({ table, indexes }: Monitored, metricName: string, label: string): readonly IMetric[] => [
   table.metric(metricName, { statistic: Stats.SUM, period, label }),
   ...indexes.map(
     (index) =>

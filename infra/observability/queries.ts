@@ -1,13 +1,13 @@
 /**
- * Logs Insights queries over the log lines of the functions: saved ones, and what the dashboard shows as tables.
+ * Logs Insights queries over the log lines of the functions, saved under the deployment's name; the dashboard shows some as tables.
  *
- * They read fields that lines carry (`event`, `code`, `sessionId`, `correlation_id`), never a message's words. A test
- * holds each event and each field against the lines of a run. Syntax:
+ * They read fields of the lines (`event`, `code`, `sessionId`, `correlation_id`), never the text of a message. A test
+ * compares each event and each field with the lines of a run. Syntax:
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
  */
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Watched } from './monitored.ts';
+import type { Monitored } from './monitored.ts';
 
 export type Query = { readonly name: string; readonly lines: readonly string[] };
 
@@ -70,13 +70,13 @@ export const sandboxFailures: Query = {
   ],
 };
 
-/** A call that waits has one kind of line, one that was decided or cancelled two. */
+/** A waiting call has one kind of line, a decided or cancelled one has two. */
 export const approvalsWaiting: Query = {
   name: 'approvals that wait, oldest first',
   lines: [
     'filter event in ["approval_asked", "approval_over"]',
-    '| stats count_distinct(event) as said, min(@timestamp) as askedAt by sessionId, callId',
-    '| filter said = 1',
+    '| stats count_distinct(event) as events, min(@timestamp) as askedAt by sessionId, callId',
+    '| filter events = 1',
     '| sort askedAt asc',
     '| limit 100',
   ],
@@ -114,9 +114,9 @@ export const queries: readonly Query[] = [
   mcpServers,
 ];
 
-/** The queries of an operator, saved in CloudWatch Logs Insights under the deployment's name. They cost nothing until they run. */
+/** Saved queries cost nothing until they run. */
 export class SavedQueries extends Construct {
-  constructor(scope: Construct, id: string, { deployment, functions }: Watched) {
+  constructor(scope: Construct, id: string, { deployment, functions }: Monitored) {
     super(scope, id);
     const logGroupNames = functions.map(({ lambda }) => lambda.logGroup.logGroupName);
     for (const { name, lines } of queries)
@@ -128,7 +128,7 @@ export class SavedQueries extends Construct {
   }
 }
 
-/** A definition goes by what it is called. */
+/** The construct id of a query: its name in camel case. */
 const idOf = (name: Query['name']): string =>
   name
     .split(/[ ,]+/)

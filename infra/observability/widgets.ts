@@ -1,4 +1,4 @@
-/** The widgets of the dashboard: a row is three graphs, or a heading, or tables of log lines. */
+/** Widgets of the dashboard: a row is three graphs, a heading, or tables of log lines. */
 import {
   GraphWidget,
   type IMetric,
@@ -8,7 +8,7 @@ import {
   Stats,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { OwnMetrics, Watched } from './monitored.ts';
+import type { Monitored, PlatformMetrics } from './monitored.ts';
 import type { Query } from './queries.ts';
 
 export type Row = readonly IWidget[];
@@ -19,26 +19,26 @@ const third = columns / 3;
 export const graph = (title: string, left: readonly IMetric[], width: number = third): GraphWidget =>
   new GraphWidget({ title, left: [...left], width, leftYAxis: { min: 0 } });
 
-/** How often it happened. */
-export const counts = (own: OwnMetrics, title: string, ...names: readonly string[]): GraphWidget =>
+/** Sums: how often each happened. */
+export const counts = (metric: PlatformMetrics, title: string, ...names: readonly string[]): GraphWidget =>
   graph(
     title,
-    names.map((name) => own(name)),
+    names.map((name) => metric(name)),
   );
 
-/** What is usual, what is slow and what is slowest, in milliseconds, and how many there were. */
-export const times = (own: OwnMetrics, title: string, name: string): GraphWidget =>
+/** Percentiles in milliseconds, and the number of samples. */
+export const times = (metric: PlatformMetrics, title: string, name: string): GraphWidget =>
   new GraphWidget({
     title,
     width: third,
-    left: ['p50', 'p95', 'p99'].map((statistic) => own(name, { statistic, label: statistic })),
-    right: [own(name, { statistic: Stats.SAMPLE_COUNT, label: 'how many' })],
+    left: ['p50', 'p95', 'p99'].map((statistic) => metric(name, { statistic, label: statistic })),
+    right: [metric(name, { statistic: Stats.SAMPLE_COUNT, label: 'count' })],
     leftYAxis: { min: 0, label: 'ms' },
     rightYAxis: { min: 0 },
   });
 
 export const logTable = (
-  { functions }: Watched,
+  { functions }: Monitored,
   { name, lines }: Query,
   width: number = columns / 2,
 ): LogQueryWidget =>
@@ -54,9 +54,9 @@ export const logTable = (
 export const text = (markdown: string, height: number): TextWidget =>
   new TextWidget({ markdown, width: columns, height });
 
-/** What a section is for, and where the runbook goes on. */
+/** The meaning of a section, with a link to the runbook. */
 export const heading = (
-  { runbookUrl }: Watched,
+  { runbookUrl }: Monitored,
   title: string,
   { says, anchor }: { readonly says: string; readonly anchor: string },
 ): Row => [text(`## ${title}\n${says} [Runbook](${runbookUrl}#${anchor})`, 2)];

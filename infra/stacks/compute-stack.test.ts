@@ -59,7 +59,7 @@ describe('what wakes functions', () => {
         expect.objectContaining({
           Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsjanitor/), 'Arn'] },
           RetryPolicy: { MaximumRetryAttempts: 0 },
-          DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
+          DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^EventDeadLetters/), 'Arn'] } },
         }),
       ]);
   });
@@ -78,7 +78,7 @@ describe('what wakes functions', () => {
         {
           Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsschedules/), 'Arn'] },
           RetryPolicy: { MaximumRetryAttempts: 0 },
-          DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
+          DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^EventDeadLetters/), 'Arn'] } },
         },
       ],
     });
@@ -94,7 +94,7 @@ describe('what wakes functions', () => {
     });
     expect(changes.Targets[0]).toMatchObject({
       Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionstaskevents/), 'Arn'] },
-      DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^LostEvents/), 'Arn'] } },
+      DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^EventDeadLetters/), 'Arn'] } },
       RetryPolicy: { MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 10 },
     });
   });

@@ -82,7 +82,7 @@ describe('REST', () => {
 });
 
 describe('the one origin', () => {
-  const config = named(edge, 'AWS::CloudFront::Distribution', 'Front').Properties.DistributionConfig;
+  const config = named(edge, 'AWS::CloudFront::Distribution', 'Distribution').Properties.DistributionConfig;
   const cachingDisabled = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
   const allButHost = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
   const originOf = (id: string) => config.Origins.find(({ Id }: { readonly Id: string }) => Id === id);
@@ -104,7 +104,11 @@ describe('the one origin', () => {
   test('tells the API under which name the browser came, whatever the browser says of it', () => {
     const { FunctionAssociations: associated } = config.CacheBehaviors[0];
     expect(associated).toMatchObject([{ EventType: 'viewer-request' }]);
-    const { FunctionCode: code } = named(edge, 'AWS::CloudFront::Function', 'FrontViewerHost').Properties;
+    const { FunctionCode: code } = named(
+      edge,
+      'AWS::CloudFront::Function',
+      'DistributionViewerHost',
+    ).Properties;
     const told = new Function('event', `${code}; return handler(event);`)({
       request: {
         headers: { host: { value: 'own.example' }, 'x-forwarded-host': { value: 'evil.example' } },
@@ -134,8 +138,8 @@ describe('the one origin', () => {
     const { edge: own } = synthesise({
       settings: { domain: { name: 'agents.example.com', certificateArn } },
     });
-    const { Aliases, ViewerCertificate } = named(own, 'AWS::CloudFront::Distribution', 'Front').Properties
-      .DistributionConfig;
+    const { Aliases, ViewerCertificate } = named(own, 'AWS::CloudFront::Distribution', 'Distribution')
+      .Properties.DistributionConfig;
     expect(Aliases).toEqual(['agents.example.com']);
     expect(ViewerCertificate).toEqual({
       AcmCertificateArn: certificateArn,
@@ -145,8 +149,11 @@ describe('the one origin', () => {
   });
 
   test('gives the web app headers under which it loads from its own origin alone', () => {
-    const { SecurityHeadersConfig: headers } = named(edge, 'AWS::CloudFront::ResponseHeadersPolicy', 'Front')
-      .Properties.ResponseHeadersPolicyConfig;
+    const { SecurityHeadersConfig: headers } = named(
+      edge,
+      'AWS::CloudFront::ResponseHeadersPolicy',
+      'Distribution',
+    ).Properties.ResponseHeadersPolicyConfig;
     expect(headers.ContentSecurityPolicy.ContentSecurityPolicy).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types vue",
     );
@@ -169,7 +176,7 @@ test('no bucket is public, and the web app is read by CloudFront alone', () => {
       IgnorePublicAcls: true,
       RestrictPublicBuckets: true,
     });
-  const { PolicyDocument } = named(edge, 'AWS::S3::BucketPolicy', 'FrontWeb').Properties;
+  const { PolicyDocument } = named(edge, 'AWS::S3::BucketPolicy', 'DistributionWeb').Properties;
   const allowed = PolicyDocument.Statement.filter(
     ({ Effect }: { readonly Effect: string }) => Effect === 'Allow',
   );

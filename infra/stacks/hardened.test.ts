@@ -165,19 +165,19 @@ describe('the web firewall', () => {
   });
 
   test('stands before CloudFront, found by the name under which its own stack put it', () => {
-    const { WebACLId } = named(hardened.edge, 'AWS::CloudFront::Distribution', 'Front').Properties
+    const { WebACLId } = named(hardened.edge, 'AWS::CloudFront::Distribution', 'Distribution').Properties
       .DistributionConfig;
     expect(WebACLId).toEqual({ 'Fn::GetAtt': [expect.stringMatching(/^Firewall/), 'Parameter.Value'] });
     const parameter = named(hardened.firewall as Template, 'AWS::SSM::Parameter', 'Arn').Properties;
-    expect(parameter.Name).toBe('/sallyport/sallyport-hardened/front-firewall-arn');
+    expect(parameter.Name).toBe('/sallyport/sallyport-hardened/web-firewall-arn');
     const asked = JSON.stringify(ofType(hardened.edge, 'Custom::AWS'));
-    expect(asked).toContain('/sallyport/sallyport-hardened/front-firewall-arn');
+    expect(asked).toContain('/sallyport/sallyport-hardened/web-firewall-arn');
     expect(asked).toContain('us-east-1');
   });
 
   test('is nobody’s who did not ask for it', () => {
     expect(usual.firewall).toBeUndefined();
-    const { WebACLId } = named(usual.edge, 'AWS::CloudFront::Distribution', 'Front').Properties
+    const { WebACLId } = named(usual.edge, 'AWS::CloudFront::Distribution', 'Distribution').Properties
       .DistributionConfig;
     expect(WebACLId).toBeUndefined();
   });

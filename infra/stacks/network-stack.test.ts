@@ -58,7 +58,7 @@ describe('there is no way out', () => {
   test('the link speaks to sandboxes on 8080 and to S3 on 443, and to nothing else', () => {
     expect(group('LinkGroup').SecurityGroupEgress).toEqual([
       {
-        Description: 'the door',
+        Description: 'requests to the sandbox',
         DestinationSecurityGroupId: idOf('SandboxGroup'),
         FromPort: 8080,
         IpProtocol: 'tcp',

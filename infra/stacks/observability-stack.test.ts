@@ -49,7 +49,7 @@ describe('alarms', () => {
   test('one is enough of what is not to happen, and a stop is asked three times', () => {
     const once = { ComparisonOperator: 'GreaterThanOrEqualToThreshold', Threshold: 1, EvaluationPeriods: 1 };
     const never = ['OrphansStopped', 'SlotsCorrected', 'WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete'];
-    for (const name of [...never, 'LostTurns', 'LostEvents'])
+    for (const name of [...never, 'TurnDeadLetters', 'EventDeadLetters'])
       expect(alarm(name)).toMatchObject({ ...once, TreatMissingData: 'notBreaching' });
     expect(alarm('SandboxStopsFailed')).toMatchObject({ ...once, EvaluationPeriods: 3 });
   });

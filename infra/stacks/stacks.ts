@@ -6,21 +6,15 @@
 import { Stack } from 'aws-cdk-lib';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ControlPlane } from '../constructs/control-plane.ts';
-import type { Front } from '../constructs/distribution.ts';
 import { Edge } from '../constructs/edge.ts';
-import { SyntheticCheck, WebhookSweep } from '../constructs/event-rules.ts';
 import { existingVpc } from '../constructs/existing-network.ts';
-import { ApiLogRole, logKeepingOf } from '../constructs/log-group.ts';
+import { ApiLogRole, logOptionsOf } from '../constructs/log-group.ts';
 import { PlatformData } from '../constructs/platform-data.ts';
-import type { HouseFunctions } from '../constructs/platform-functions.ts';
 import { keyOf } from '../constructs/platform-key.ts';
-import type { StreamedApi } from '../constructs/rest-api.ts';
 import { SandboxNetwork } from '../constructs/sandbox-network.ts';
-import type { RealtimeApi } from '../constructs/socket-api.ts';
-import { FrontFirewall } from '../constructs/web-firewall.ts';
+import { WebFirewall } from '../constructs/web-firewall.ts';
 import { Observability } from '../observability/observability.ts';
 import { cloudFrontRegion, type Settings, sharedGuestPathOf } from '../settings.ts';
 
@@ -29,7 +23,7 @@ export class DataStack extends Stack {
   readonly data: PlatformData;
 
   constructor(scope: Construct, id: string, { settings }: { readonly settings: Settings }) {
-    super(scope, id, { description: 'Sallyport: the table and what else is kept' });
+    super(scope, id, { description: 'Sallyport: the table and other data that is retained' });
     this.data = new PlatformData(this, 'Default', {
       encryptionKey: keyOf(this, settings.encryption),
       hasSharedVolumes: sharedGuestPathOf(settings) !== undefined,
@@ -38,9 +32,9 @@ export class DataStack extends Stack {
   }
 }
 
-/** The network of the sandboxes, new or existing. */
 export type NetworkStackProps = { readonly settings: Settings; readonly data: DataStack };
 
+/** The network of the sandboxes, new or existing. */
 export class NetworkStack extends Stack {
   readonly network: SandboxNetwork;
 
@@ -54,10 +48,12 @@ export class NetworkStack extends Stack {
         : { vpc: existingVpc(this, 'Existing', existing), vpcIsIsolated: existing.isIsolated }),
       workspaces: data.workspaces,
       deployment: settings.deployment,
-      logs: logKeepingOf(settings, data.encryptionKey),
+      logs: logOptionsOf(settings, data.encryptionKey),
     });
   }
 }
+
+export type ComputeStackProps = NetworkStackProps & { readonly network: NetworkStack };
 
 /**
  * Functions, sandboxes, the WebSocket and the rules that invoke functions.
@@ -65,55 +61,32 @@ export class NetworkStack extends Stack {
  * The image belongs to the functions: they speak one protocol, and a task definition's new revision could not leave
  * a stack of its own while this one imports the old.
  */
-export type ComputeStackProps = {
-  readonly settings: Settings;
-  readonly data: DataStack;
-  readonly network: NetworkStack;
-};
-
 export class ComputeStack extends Stack {
-  readonly functions: HouseFunctions;
-  readonly socket: RealtimeApi;
-  readonly lostTurns: Queue;
-  readonly lostEvents: Queue;
+  readonly plane: ControlPlane;
 
   constructor(scope: Construct, id: string, { settings, data, network }: ComputeStackProps) {
     super(scope, id, { description: 'Sallyport: functions, sandboxes and the WebSocket' });
     // API Gateway refuses a stage with logs until the account's role exists.
     this.addStackDependency(data);
-    const plane = new ControlPlane(this, 'Default', { settings, data: data.data, network: network.network });
-    this.functions = plane.functions;
-    this.socket = plane.socket;
-    this.lostTurns = plane.lostTurns;
-    this.lostEvents = plane.lostEvents;
+    this.plane = new ControlPlane(this, 'Default', { settings, data: data.data, network: network.network });
   }
 }
 
-/** The public side: one CloudFront origin for the web app, the REST API with MCP, and the WebSocket. */
 export type EdgeStackProps = {
   readonly settings: Settings;
   readonly data: DataStack;
   readonly compute: ComputeStack;
 };
 
+/** The public side: one CloudFront origin for the web app, the REST API with MCP, and the WebSocket. */
 export class EdgeStack extends Stack {
-  readonly door: StreamedApi;
-  readonly front: Front;
+  readonly edge: Edge;
 
   constructor(scope: Construct, id: string, { settings, data, compute }: EdgeStackProps) {
     super(scope, id, { description: 'Sallyport: REST, MCP, web app and the one origin' });
-    const { functions, socket } = compute;
-    const edge = new Edge(this, 'Default', {
-      settings,
-      logs: logKeepingOf(settings, data.data.encryptionKey),
-      api: functions.api,
-      mcp: functions.mcp,
-      socket,
-    });
-    this.door = edge.door;
-    this.front = edge.front;
-    new WebhookSweep(this, 'WebhookSweep', { function: functions.webhooks, url: edge.url });
-    new SyntheticCheck(this, 'SyntheticCheck', { settings, function: functions.synthetic, url: edge.url });
+    const logs = logOptionsOf(settings, data.data.encryptionKey);
+    const { functions, socketApi } = compute.plane;
+    this.edge = new Edge(this, 'Default', { settings, logs, functions, socketApi });
   }
 }
 
@@ -121,36 +94,30 @@ export class EdgeStack extends Stack {
 export class FirewallStack extends Stack {
   constructor(scope: Construct, id: string, { settings }: { readonly settings: Settings }) {
     super(scope, id, {
-      description: 'Sallyport: the web firewall before CloudFront',
+      description: 'Sallyport: the web firewall in front of CloudFront',
       env: { region: cloudFrontRegion },
     });
-    new FrontFirewall(this, 'Default', settings);
+    new WebFirewall(this, 'Default', settings);
   }
 }
 
-/** Alarms and their topic, the dashboard and the saved queries. */
-export type ObservabilityStackProps = {
-  readonly settings: Settings;
-  readonly data: DataStack;
-  readonly compute: ComputeStack;
-  readonly edge: EdgeStack;
-};
+export type ObservabilityStackProps = EdgeStackProps & { readonly edge: EdgeStack };
 
+/** Alarms and their topic, the dashboard and the saved queries. */
 export class ObservabilityStack extends Stack {
   constructor(scope: Construct, id: string, { settings, data, compute, edge }: ObservabilityStackProps) {
     super(scope, id, { description: 'Sallyport: alarms, dashboard and saved queries' });
-    const { functions, socket, lostTurns, lostEvents } = compute;
+    const { functions, socketApi, deadLetterQueues } = compute.plane;
     new Observability(this, 'Default', {
       deployment: settings.deployment,
       runbookUrl: settings.runbookUrl,
       topic: this.topicOf(settings),
-      functions: functions.all,
+      functions: Object.values(functions),
       table: data.data.table,
       indexes: ['due', 'owner'],
-      sockets: socket.api,
-      requests: edge.door.api,
-      lostTurns,
-      lostEvents,
+      socketApi: socketApi.api,
+      restApi: edge.edge.restApi.api,
+      deadLetterQueues,
     });
   }
 
