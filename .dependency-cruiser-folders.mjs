@@ -6,7 +6,7 @@
  */
 import { forbid, options, test } from './.dependency-cruiser.mjs';
 
-const towers = '(infra)';
+const towers = '(infra|operations)';
 
 export default {
   forbidden: [

@@ -30,12 +30,12 @@ export default {
       to: { couldNotResolve: true },
     }),
     forbid('no-test-in-production', 'Test helpers never ship.', {
-      from: { path: '^(infra|functions|shared|sandbox-task|web|local|cli)/', pathNot: test },
+      from: { path: '^(infra|functions|shared|sandbox-task|web|local|cli|operations)/', pathNot: test },
       to: { path: `^tests/|${test}` },
     }),
     forbid('shared-knows-no-caller', 'shared/ is the bottom of the graph.', {
       from: source('shared'),
-      to: { path: '^(infra|functions|sandbox-task|web|local|cli|tests)/' },
+      to: { path: '^(infra|functions|sandbox-task|web|local|cli|operations|tests)/' },
     }),
     forbid('domain-is-pure', 'The core decides; it never does. No node:, no npm, no sibling layer.', {
       from: source('shared/domain'),
@@ -117,8 +117,20 @@ export default {
       {
         from: source('cli'),
         to: {
-          path: `^(infra|functions|sandbox-task|web|local|bench)/|^shared/(application|adapters|ports|config)/|${cloud}`,
+          path: `^(infra|functions|sandbox-task|web|local|operations)/|^shared/(application|adapters|ports|config)/|${cloud}`,
         },
+      },
+    ),
+    forbid('operations-read-templates', 'A deploy and its bill need the templates, never runtime code.', {
+      from: source('operations/(cost|deploy)'),
+      to: { path: '^(functions|sandbox-task|web|local)/|^shared/(?!config/)' },
+    }),
+    forbid(
+      'nothing-needs-operations',
+      'The programs of an operator are on top: the platform runs without them.',
+      {
+        from: { path: '^(infra|functions|sandbox-task|web|local)/' },
+        to: { path: '^operations/' },
       },
     ),
     forbid('local-is-not-deployed', 'The embedded cloud replaces AWS; it does not deploy it.', {

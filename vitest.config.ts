@@ -52,7 +52,7 @@ export default defineConfig({
         { seconds: 30, globalSetup: ['tests/setup.ts'] },
       ),
       { plugins: [vue()], ...project('web', ['web/**/*.test.ts'], { seconds: 30 }) },
-      project('synth', ['infra/**/*.test.ts'], { seconds: 120, isolate: false }),
+      project('synth', ['{infra,operations}/**/*.test.ts'], { seconds: 120, isolate: false }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
       project('conformance', ['tests/conformance/**/*.test.ts'], {
         seconds: 60,

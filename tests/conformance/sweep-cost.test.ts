@@ -1,6 +1,6 @@
 /** What a sweep asks of the table, counted. */
 import { expect, test } from 'vitest';
-import { measureSweep } from '../../bench/sweep-cost.ts';
+import { measureSweep } from '../../operations/bench/sweep-cost.ts';
 
 test('L13: sweeping five due sessions costs the same among three hundred others as among thirty', async () => {
   const [few, many] = [await measureSweep(30, 5), await measureSweep(300, 5)];

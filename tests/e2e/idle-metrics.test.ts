@@ -1,7 +1,7 @@
 /** What is emitted while nobody works is what the bill counts: no metric is paid for unseen. */
 import { expect, test } from 'vitest';
 import { customMetricsMax, metricNames } from '#shared/domain/metrics.ts';
-import { ofChecks, ofSweeps } from '../../infra/cost/work.ts';
+import { checkMetrics, sweepMetrics } from '../../operations/cost/work.ts';
 import { eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 
 type Emitted = {
@@ -27,11 +27,11 @@ test('sweeps and checks emit the metrics that the idle bill counts, and no other
   };
   try {
     await sweepAll();
-    expect([...metricsIn(cloud.printed())].toSorted()).toEqual([...ofSweeps].toSorted());
+    expect([...metricsIn(cloud.printed())].toSorted()).toEqual([...sweepMetrics].toSorted());
     for (const check of ['turn', 'sandbox']) await cloud.synthetic({ check, url: cloud.url });
     await eventually(cloud.runningTasks, (tasks) => tasks.length === 0);
     await sweepAll();
-    const expected = [...ofSweeps, ...ofChecks].toSorted();
+    const expected = [...sweepMetrics, ...checkMetrics].toSorted();
     expect([...metricsIn(cloud.printed())].toSorted()).toEqual(expected);
   } finally {
     await cloud.stop();

@@ -8,8 +8,18 @@ import { runTool } from './run-tool.ts';
 const fixtureFolder = fileURLToPath(new URL('./fixtures/boundaries', import.meta.url));
 const config = '.dependency-cruiser.mjs';
 const folderConfig = '.dependency-cruiser-folders.mjs';
-const towers = ['infra', 'shared'];
-const folders = ['bench', 'cli', 'functions', 'infra', 'local', 'sandbox-task', 'shared', 'tests', 'web'];
+const towers = ['infra', 'operations', 'shared'];
+const folders = [
+  'cli',
+  'functions',
+  'infra',
+  'local',
+  'operations',
+  'sandbox-task',
+  'shared',
+  'tests',
+  'web',
+];
 
 type Report = {
   readonly modules: readonly { readonly source: string }[];
@@ -47,7 +57,9 @@ const expected = [
   'no-cycle: shared/domain/cycle-other.ts',
   'no-test-in-production: functions/api/imports-test.ts',
   'no-unresolved: local/imports-nothing.ts',
+  'nothing-needs-operations: local/imports-operations.ts',
   'one-function-per-folder: functions/turn/imports-function.ts',
+  'operations-read-templates: operations/cost/imports-handler.ts',
   'ports-are-types: shared/ports/imports-value.ts',
   'ports-look-down: shared/ports/looks-up.ts',
   'sandbox-carries-no-control-plane: sandbox-task/imports-application.ts',

@@ -1,0 +1,40 @@
+/**
+ * Entry of `npm run bench`: the cost of the platform's work, in counts and ratios beside the floor of each.
+ *
+ * `npm run bench -- sweep` runs one. The exit code is 1 when a floor is not met. Nothing is measured by time alone, since
+ * the speed of a machine is no promise.
+ */
+import { parseArgs } from 'node:util';
+import { type BenchResult, print } from './report.ts';
+import { sweepCost } from './sweep-cost.ts';
+import { turnCost } from './turn-cost.ts';
+import { webCost } from './web-cost.ts';
+
+const benches: Readonly<Record<string, () => Promise<BenchResult>>> = {
+  turn: turnCost,
+  sweep: sweepCost,
+  web: webCost,
+};
+
+const run = async (): Promise<boolean> => {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  const names = positionals.length === 0 ? Object.keys(benches) : positionals;
+  let allMet = true;
+  for (const name of names) {
+    const bench = benches[name];
+    if (bench === undefined)
+      throw new Error(`there is no bench ${name}: use ${Object.keys(benches).join(', ')}`);
+    const result = await bench();
+    print(result);
+    allMet &&= result.isMet;
+  }
+  return allMet;
+};
+
+run().then(
+  (allMet) => process.exit(allMet ? 0 : 1),
+  (cause: unknown) => {
+    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
+    process.exit(1);
+  },
+);

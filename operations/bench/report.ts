@@ -1,0 +1,22 @@
+/** How a bench says what it found: a table, the floor beside it, and whether it holds. */
+
+export type BenchResult = {
+  readonly title: string;
+  readonly text: string;
+  /** What must hold. */
+  readonly floor: string;
+  readonly isMet: boolean;
+};
+
+type Cell = string | number;
+
+export const table = (head: readonly string[], rows: readonly (readonly Cell[])[]): string => {
+  const texts = [head, ...rows.map((row) => row.map(String))];
+  const widths = head.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  const lines = texts.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('   '));
+  return lines.map((line) => `  ${line}`).join('\n');
+};
+
+export const print = ({ title, text, floor, isMet }: BenchResult): void => {
+  process.stdout.write(`${title}\n${text}\n  floor: ${floor}: ${isMet ? 'met' : 'NOT MET'}\n\n`);
+};

@@ -1,0 +1,126 @@
+/**
+ * The table calls of a turn, from the frame's arrival at the socket function to its `completion`: without tools, with one
+ * approved call, and with an answer of many more tokens.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket } from 'ws';
+import { startCloud } from '../../local/cloud.ts';
+import { start as startDynamoDb } from '../../local/dynamodb/start.ts';
+import { platformTable } from '../../local/dynamodb/table.ts';
+import { start as startEcs } from '../../local/ecs/start.ts';
+import { type CountingProxy, openCountingProxy } from './counting-proxy.ts';
+import { type BenchResult, table } from './report.ts';
+
+/** Each model call asks once for the MCP servers of the project. */
+const withoutTools = 6 + 1;
+/** A decision is counted in the history of the deployment and of its project. */
+const withOneCall = 14 + 2 + 2;
+const waitMsMax = 60_000;
+
+type Frame = { readonly type: string; readonly data: Record<string, unknown> };
+
+export const turnCost = async (): Promise<BenchResult> => {
+  const home = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
+  await using cleaning = new AsyncDisposableStack();
+  cleaning.defer(() => rm(home, { recursive: true, force: true }));
+  const engine = await startDynamoDb({
+    folder: join(home, 'table'),
+    table: platformTable('sallyport'),
+    expiryAttribute: 'ttl',
+  });
+  cleaning.defer(engine.stop);
+  const proxy = await openCountingProxy(engine.url, engine.credentials);
+  cleaning.defer(proxy.close);
+  const token = `sp_${'be'.repeat(32)}`;
+  const cloud = await startCloud({
+    home,
+    port: 0,
+    token,
+    sandboxSecret: 'a secret of at least thirty-two characters',
+    variables: { AWS_ENDPOINT_URL_DYNAMODB: proxy.url },
+    sweepMs: 2_000_000,
+    startSandboxHost: startEcs,
+  });
+  cleaning.defer(cloud.stop);
+  const client = await openClient(`${cloud.url.replace('http', 'ws')}/ws`, token);
+  cleaning.defer(client.close);
+  await client.until('completion', { text: '$ true', approve: true });
+  const rows = [
+    await measure(proxy, client, { name: 'no tools', text: 'hello', callsMax: withoutTools }),
+    await measure(proxy, client, {
+      name: 'no tools, long',
+      text: 'word '.repeat(4000),
+      callsMax: withoutTools,
+    }),
+    await measure(proxy, client, { name: 'one approved call', text: '$ echo hi', callsMax: withOneCall }),
+  ];
+  return {
+    title: 'table calls of a turn',
+    text: table(
+      ['turn', 'calls', 'at most', 'which'],
+      rows.map(({ name, calls, callsMax, which }) => [name, calls, callsMax, which]),
+    ),
+    floor: `at most ${withoutTools} without tools and ${withOneCall} with one approved call, however long the answer`,
+    isMet: rows.every(({ calls, callsMax }) => calls <= callsMax),
+  };
+};
+
+type Client = Awaited<ReturnType<typeof openClient>>;
+type Wanted = { readonly name: string; readonly text: string; readonly callsMax: number };
+
+const measure = async (proxy: CountingProxy, client: Client, { name, text, callsMax }: Wanted) => {
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  proxy.reset();
+  await client.until('completion', { text, approve: true });
+  const counts = proxy.counts();
+  const calls = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const which = Object.entries(counts)
+    .map(([operation, count]) => `${count} ${operation}`)
+    .join(', ');
+  return { name, calls, callsMax, which };
+};
+
+const openClient = async (url: string, token: string) => {
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
+  const frames: Frame[] = [];
+  const listeners = new Set<() => void>();
+  socket.on('message', (data) => {
+    frames.push(JSON.parse(String(data)) as Frame);
+    for (const listener of listeners) listener();
+  });
+  const send = (frame: object): void => socket.send(JSON.stringify(frame));
+  const next = async (from: number, types: readonly string[]): Promise<Frame> => {
+    const deadline = Date.now() + waitMsMax;
+    for (;;) {
+      const found = frames.slice(from).find(({ type }) => types.includes(type));
+      if (found !== undefined) return found;
+      if (Date.now() > deadline) throw new Error(`no ${types.join(' or ')} came`);
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          listeners.delete(done);
+          resolve();
+        };
+        listeners.add(done);
+        setTimeout(done, 1000);
+      });
+    }
+  };
+  await next(0, ['system:ready']);
+  return {
+    until: async (type: string, { text, approve }: { text: string; approve: boolean }): Promise<void> => {
+      const from = frames.length;
+      send({ action: 'message', text });
+      const asked = await next(from, [type, 'tool:approval_required']);
+      if (asked.type === type) return;
+      send({ action: 'tool:approval', callId: asked.data['callId'], approved: approve });
+      await next(from, [type]);
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        socket.once('close', () => resolve());
+        socket.close();
+      }),
+  };
+};

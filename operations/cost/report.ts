@@ -1,0 +1,53 @@
+/** The bill as text: a first line for machines, the items of each stage side by side, then the cost of use. */
+import { type Bill, type FlavorName, itemsOf, sandboxHour, taskSizes, usdOf } from './bill.ts';
+import { memoryIn, resourcesOf, type Templates } from './idle-bill.ts';
+import { hoursOfMonth, prices } from './prices.ts';
+import { storedGb, turn } from './work.ts';
+
+export type StageBill = { readonly stage: string; readonly bill: Bill; readonly templates: Templates };
+
+/** The first stage is the default one. */
+export const reportOf = (stages: readonly [StageBill, ...StageBill[]]): string => {
+  const [{ bill, templates }] = stages;
+  return [
+    `idle: ${dollars(bill.usd)} a month`,
+    '',
+    ...itemised(stages),
+    '',
+    `Free each month, once per account: without the free tier the bill is ${dollars(bill.usd + bill.freeUsd)}.`,
+    '',
+    `1,000 turns: ${dollars(thousandTurns(templates))}, each with one call of a tool and ten seconds of a model, which is paid to its provider`,
+    `a session-hour with a sandbox: ${sandboxHours()}; without one: nothing`,
+    '',
+    `Prices of us-east-1 as of ${datesOf().join(' and ')} (operations/cost/prices.ts), a month of ${hoursOfMonth} hours; stored are ${storedGb.table} GB`,
+    `in the table and ${storedGb.checkpoints} GB of checkpoints. Work by the clock is counted as operations/cost/work.ts says.`,
+  ].join('\n');
+};
+
+export const thousandTurns = (templates: Templates): number =>
+  usdOf(itemsOf('turns', turn, { times: 1000, memory: memoryIn(resourcesOf(templates)) }));
+
+const itemised = (stages: readonly StageBill[]): readonly string[] => {
+  const words = [...new Set(stages.flatMap(({ bill }) => bill.lines.map(({ what }) => what)))];
+  const row = (what: string, textOf: (stage: StageBill) => string): string =>
+    `${what.padEnd(34)}${stages.map((stage) => textOf(stage).padStart(12)).join('')}`;
+  return [
+    row('dollars a month', ({ stage }) => stage),
+    ...words.map((what) =>
+      row(what, ({ bill }) => amount(bill.lines.find((line) => line.what === what)?.usd ?? 0)),
+    ),
+    row('always free', ({ bill }) => amount(-bill.freeUsd)),
+    row('together', ({ bill }) => amount(bill.usd)),
+  ];
+};
+
+const sandboxHours = (): string =>
+  (Object.keys(taskSizes) as FlavorName[])
+    .map((flavor) => `${flavor} $${sandboxHour(flavor).toFixed(4)}`)
+    .join(', ');
+
+const datesOf = (): readonly string[] =>
+  [...new Set(Object.values(prices).map(({ asOf }) => asOf))].toSorted();
+
+const amount = (usd: number): string => usd.toFixed(2);
+const dollars = (usd: number): string => `$${amount(usd)}`;

@@ -1,0 +1,89 @@
+/**
+ * Work of the platform as priced amounts: a sweep, a synthetic check, a turn, and the metrics of an idle hour.
+ *
+ * Calls of the table are those that `npm run bench` counts, in units: a write in a transaction counts twice, and
+ * once more for an index. Times are assumed, and generous; the model provider's price is not included.
+ */
+import type { FunctionName } from '#shared/config/environment.ts';
+import type { PriceName } from './prices.ts';
+
+export type Run = { readonly name: FunctionName; readonly count: number; readonly seconds: number };
+
+export type Work = {
+  readonly runs: readonly Run[];
+  readonly amounts: Readonly<Partial<Record<PriceName, number>>>;
+  readonly logBytes: number;
+};
+
+/** One line of metrics and one of the runtime's own. */
+const logBytesOfRun = 1500;
+
+/** Nothing is due: one query of each shard of an index, of two kinds. */
+export const sweepOf = (name: FunctionName): Work => ({
+  runs: [{ name, count: 1, seconds: 0.2 }],
+  amounts: { tableReadUnit: 4, trace: 1 },
+  logBytes: logBytesOfRun,
+});
+
+/** Through the REST API with its own token: token, session, message, reads of the log, end. */
+export const checkedTurn: Work = {
+  runs: [
+    { name: 'synthetic', count: 1, seconds: 1.5 },
+    { name: 'api', count: 6, seconds: 0.1 },
+    { name: 'turn', count: 1, seconds: 0.5 },
+  ],
+  amounts: { tableReadUnit: 30, tableWriteUnit: 50, restRequest: 6, cdnRequest: 6, trace: 8 },
+  logBytes: 8 * logBytesOfRun,
+};
+
+/** The same with one tool call: a task of the smallest size from its start to its stop. */
+export const checkedSandbox: Work = {
+  runs: [
+    { name: 'synthetic', count: 1, seconds: 60 },
+    { name: 'api', count: 16, seconds: 0.1 },
+    { name: 'turn', count: 1, seconds: 55 },
+    { name: 'sandbox-link', count: 4, seconds: 2 },
+    { name: 'task-events', count: 6, seconds: 0.2 },
+    { name: 'janitor', count: 2, seconds: 5 },
+  ],
+  amounts: {
+    tableReadUnit: 100,
+    tableWriteUnit: 120,
+    restRequest: 16,
+    cdnRequest: 16,
+    objectWrite: 4,
+    trace: 32,
+    fargateVcpuArm: 0.5 * (2 / 60),
+    fargateGbArm: 2 / 60,
+  },
+  logBytes: 32 * logBytesOfRun,
+};
+
+/** One tool call, ten seconds of a model that streams in batches of 50 ms, and one open socket. */
+export const turn: Work = {
+  runs: [
+    { name: 'socket', count: 2, seconds: 0.2 },
+    { name: 'turn', count: 2, seconds: 8 },
+    { name: 'sandbox-link', count: 2, seconds: 3 },
+  ],
+  amounts: { tableReadUnit: 12, tableWriteUnit: 40, socketMessage: 220, objectWrite: 2, trace: 6 },
+  logBytes: 6 * logBytesOfRun,
+};
+
+/** Stored data of a deployment that has been used. */
+export const storedGb = { table: 1, checkpoints: 5, images: 0.5, otherBuckets: 0.1 };
+
+/** Custom metrics with a value in every idle hour, billed by the month. `tests/e2e/idle-metrics.test.ts` compares them. */
+export const sweepMetrics: readonly string[] = ['SandboxesRunning', 'SweepDue'];
+
+/** Metrics of the synthetic check, and of its turns and its sandbox. */
+export const checkMetrics: readonly string[] = [
+  'FirstDeltaMs',
+  'SandboxColdStartMs',
+  'SyntheticSandboxMs',
+  'SyntheticTurnMs',
+  'ToolCallMs',
+  'TurnDurationMs',
+  'TurnsStarted',
+  'WorkspaceSaveMs',
+];

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { deployCommand } from './deploy.ts';
+import { busyAccount, emptyAccount, openMachine } from './fixtures/machine.ts';
+import { openPrograms } from './programs.ts';
+
+const machineWith = (state: object = emptyAccount, installed?: readonly string[]) =>
+  openMachine(state, installed);
+const cdkCalls = (calls: readonly string[]): readonly string[] =>
+  calls.filter((call) => call.startsWith('cdk'));
+
+describe('a first deploy', () => {
+  test('says what it costs, deploys, copies the web app, and prints the token once while AWS gets its hash', async () => {
+    const machine = machineWith();
+    const { code, out, error } = await machine.run(deployCommand, ['--yes']);
+    expect(error).toBe('');
+    expect(code).toBe(0);
+    expect(out).toMatch(/A first deploy\. While idle it costs about \$\d+\.\d\d a month/);
+    const [, token = ''] = /Open https:\/\/d1\.cloudfront\.net\/#token=(sp_[0-9a-f]{64})\n/.exec(out) ?? [];
+    expect(out.split(token)).toHaveLength(2);
+    const hash = createHash('sha256').update(token).digest('hex');
+    expect(cdkCalls(machine.calls)).toEqual([
+      `cdk deploy --all --require-approval never --context stage=production --parameters sallyport-compute:AdminTokenSha256=${hash}`,
+    ]);
+    expect(machine.calls.join('\n')).not.toContain(token);
+    expect(machine.calls.filter((call) => call.startsWith('aws s3 sync'))).toEqual([
+      expect.stringMatching(
+        /web\/dist\/assets s3:\/\/sallyport-edge-web1\/assets .*--cache-control .*immutable$/,
+      ),
+      expect.stringMatching(
+        /web\/dist s3:\/\/sallyport-edge-web1\/ --region eu-central-1 .*--cache-control no-store$/,
+      ),
+    ]);
+    expect(machine.state.invalidated).toBe(true);
+  });
+
+  test('that broke makes another token the next time, since nobody was told the first', async () => {
+    const machine = machineWith({ ...emptyAccount, cdkFails: true });
+    const { code, out, error } = await machine.run(deployCommand, ['--yes']);
+    expect([code, error]).toEqual([
+      1,
+      expect.stringMatching(/^cdk deploy ended with 1\n {2}.*continues where it stopped/),
+    ]);
+    expect(out).not.toContain('sp_');
+    Object.assign(machine.state, { cdkFails: false });
+    expect((await machine.run(deployCommand, ['--yes'])).out).toContain('#token=sp_');
+  });
+
+  test('asks, and takes nothing but yes', async () => {
+    const machine = machineWith();
+    for (const answer of ['no', 'y', '']) {
+      const ran = await machine.run(deployCommand, [], answer);
+      expect([ran.code, ran.error]).toEqual([1, 'nothing was deployed\n']);
+    }
+    expect(cdkCalls(machine.calls)).toEqual([]);
+    expect((await machine.run(deployCommand, [], 'yes')).code).toBe(0);
+  });
+
+  test('is refused where nobody can be asked', async () => {
+    const { code, error } = await machineWith().run(deployCommand, []);
+    expect([code, error]).toEqual([1, expect.stringContaining('add --yes')]);
+  });
+});
+
+describe('an upgrade', () => {
+  test('keeps the token that there is', async () => {
+    const machine = machineWith(busyAccount);
+    const { code, out } = await machine.run(deployCommand, ['--yes']);
+    expect(code).toBe(0);
+    expect(out).toContain('An upgrade.');
+    expect(out).not.toContain('sp_');
+    expect(cdkCalls(machine.calls)[0]).not.toContain('--parameters');
+  });
+
+  test('makes another one when it is told to', async () => {
+    const { out } = await machineWith(busyAccount).run(deployCommand, ['--yes', '--new-token']);
+    expect(out).toContain('#token=sp_');
+  });
+});
+
+describe('what is missing is said with what to do about it', () => {
+  const cases: readonly [string, object, RegExp][] = [
+    [
+      'credentials',
+      { refuses: { 'sts get-caller-identity': 'Unable to locate credentials' } },
+      /aws configure sso/,
+    ],
+    [
+      'valid credentials',
+      { refuses: { 'sts get-caller-identity': 'ExpiredToken' } },
+      /ExpiredToken.*\n.*aws configure sso/,
+    ],
+    [
+      'the right to look',
+      { refuses: { 'ssm get-parameter': 'AccessDeniedException' } },
+      /Ask the administrator of the account/,
+    ],
+    [
+      'the bootstrap',
+      { bootstrap: {} },
+      /not bootstrapped.*\n.*npx cdk bootstrap aws:\/\/111122223333\/eu-central-1/,
+    ],
+    ['a newer bootstrap', { bootstrap: { 'eu-central-1': '5' } }, /version 5.*\n.*npx cdk bootstrap/],
+    ['Docker', { docker: { runs: false } }, /Docker does not answer\n.*Start Docker/],
+    [
+      'arm64',
+      { docker: { runs: true, arch: 'amd64', platforms: 'linux/amd64' } },
+      /does not build for arm64.*\n.*binfmt --install arm64/,
+    ],
+  ];
+
+  test.each(cases)('%s', async (_, more, says) => {
+    const machine = machineWith({ ...emptyAccount, ...more });
+    const { code, error } = await machine.run(deployCommand, ['--yes']);
+    expect([code, error]).toEqual([1, expect.stringMatching(says)]);
+    expect(cdkCalls(machine.calls)).toEqual([]);
+  });
+
+  test('all of it at once', async () => {
+    const machine = machineWith({ ...emptyAccount, bootstrap: {}, docker: { runs: false } });
+    const { error } = await machine.run(deployCommand, ['--yes']);
+    expect(error.split('\n')[0]).toBe(
+      'Docker does not answer; aws://111122223333/eu-central-1 is not bootstrapped for the CDK',
+    );
+  });
+
+  test('a firewall needs the bootstrap of us-east-1, too', async () => {
+    const { error } = await machineWith().run(deployCommand, ['--yes', '--stage', 'hardened']);
+    expect(error).toContain('npx cdk bootstrap aws://111122223333/us-east-1');
+  });
+
+  test('a stage that there is', async () => {
+    const { error } = await machineWith().run(deployCommand, ['--stage', 'mine']);
+    expect(error).toMatch(
+      /there is no stage "mine": one of production, staging, hardened\n {2}Stages are in/,
+    );
+  });
+
+  test('a flag that there is', async () => {
+    const { code, error } = await machineWith().run(deployCommand, ['--force']);
+    expect([code, error]).toEqual([1, expect.stringContaining('usage: npm run deploy')]);
+  });
+});
+
+test('help is all that is said', async () => {
+  const machine = machineWith();
+  const { code, out } = await machine.run(deployCommand, ['--help']);
+  expect([code, out]).toEqual([0, `${deployCommand.usage}\n`]);
+  expect(machine.calls).toEqual([]);
+});
+
+describe('programs on the PATH', () => {
+  const withProgram = async <T>(script: string, use: (folder: string) => Promise<T>): Promise<T> => {
+    const folder = mkdtempSync(join(tmpdir(), 'sallyport-programs-'));
+    writeFileSync(join(folder, 'aws'), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, 'aws'), 0o755);
+    try {
+      return await use(folder);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+
+  test('are given their arguments and variables as they are, and are heard to the end', async () => {
+    const outcome = await withProgram('echo "$AWS_REGION:$2"; echo no >&2; exit 3', (folder) =>
+      openPrograms({ PATH: folder, AWS_REGION: 'eu-central-1' }).quiet('aws', ['a', 'b; c "d']),
+    );
+    expect(outcome).toEqual({ code: 3, out: 'eu-central-1:b; c "d\n', error: 'no\n' });
+  });
+
+  test('that are shown give their exit code', async () => {
+    const code = await withProgram('exit 4', (PATH) => openPrograms({ PATH }).shown('aws', []));
+    expect(code).toBe(4);
+  });
+
+  test('that are missing are named, with where to get them', async () => {
+    const failure = await openPrograms({ PATH: '/nowhere' })
+      .quiet('aws', [])
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      name: 'Failure',
+      message: expect.stringContaining('aws does not start'),
+      next: [expect.stringContaining('getting-started-install')],
+    });
+  });
+});

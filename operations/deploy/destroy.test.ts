@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { destroyCommand } from './destroy.ts';
+import { busyAccount, emptyAccount, openMachine, projectSecret } from './fixtures/machine.ts';
+
+const machineWith = (state: object = busyAccount) => openMachine(state);
+const otherSecret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:other-abcdef';
+const sandboxSecret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:SandboxSecret1-abcdef';
+
+test('everything of the deployment goes, and nothing of anybody else', async () => {
+  const machine = machineWith();
+  const { code, out, error } = await machine.run(destroyCommand, ['--yes']);
+  expect(error).toBe('');
+  expect(code).toBe(0);
+  expect(machine.state).toMatchObject({
+    stacks: {},
+    tasks: [],
+    buckets: { 'of-somebody-else': 1 },
+    tables: { 'of-somebody-else': { protected: false } },
+    secrets: [otherSecret],
+    logGroups: ['/aws/lambda/other'],
+  });
+  expect(out.split('Retained:\n')[1]?.trim().split('\n')).toEqual([
+    'the role by which API Gateway writes logs: it belongs to the account, and other APIs may use it',
+    '  the bootstrap of the CDK in 111122223333, eu-central-1, with the images and bundles that were deployed',
+  ]);
+});
+
+test('functions are closed before sandboxes are stopped, and those before the stacks from the top down', async () => {
+  const machine = machineWith();
+  await machine.run(destroyCommand, ['--yes']);
+  const steps = machine.calls.flatMap(
+    (call) => /put-function-concurrency|stop-task|delete-stack --stack-name \S+/.exec(call) ?? [],
+  );
+  expect(steps).toEqual([
+    'put-function-concurrency',
+    'stop-task',
+    'stop-task',
+    ...['observability', 'edge', 'compute', 'network', 'data'].map(
+      (name) => `delete-stack --stack-name sallyport-${name}`,
+    ),
+  ]);
+  expect(machine.state.closed).toEqual(['sallyport-turn']);
+});
+
+test('with --keep-data table, checkpoints and secrets stay, and are named', async () => {
+  const machine = machineWith();
+  const { code, out } = await machine.run(destroyCommand, ['--yes', '--keep-data']);
+  expect(code).toBe(0);
+  expect(machine.state).toMatchObject({
+    stacks: {},
+    buckets: { 'sallyport-data-workspaces1': 2500, 'of-somebody-else': 1 },
+    tables: { 'sallyport-data-Table-1': { protected: true } },
+    secrets: [sandboxSecret, projectSecret, otherSecret],
+    logGroups: ['/aws/lambda/other'],
+  });
+  const [, left = ''] = out.split('Retained:\n');
+  for (const kept of ['sallyport-data-Table-1', 'sallyport-data-workspaces1', sandboxSecret, projectSecret])
+    expect(left).toContain(kept);
+});
+
+test('data that an earlier one kept is found by its tags and deleted', async () => {
+  const machine = machineWith({
+    ...busyAccount,
+    stacks: {},
+    tasks: [],
+    tagged: [
+      'arn:aws:dynamodb:eu-central-1:111122223333:table/sallyport-data-Table-1',
+      'arn:aws:s3:::sallyport-data-workspaces1',
+      sandboxSecret,
+    ],
+  });
+  const { code } = await machine.run(destroyCommand, ['--yes']);
+  expect(code).toBe(0);
+  expect(machine.state).toMatchObject({
+    buckets: { 'sallyport-edge-web1': 3, 'of-somebody-else': 1 },
+    tables: { 'of-somebody-else': {} },
+    secrets: [otherSecret],
+  });
+  const asked = machine.calls.find((call) => call.includes('get-resources'));
+  expect(asked).toContain(
+    'Key=deployment,Values=sallyport Key=aws:cloudformation:stack-name,Values=sallyport-data,sallyport-network',
+  );
+});
+
+describe('nothing is destroyed', () => {
+  test('unless the name of the deployment is typed', async () => {
+    const machine = machineWith();
+    for (const answer of ['yes', 'sallyport-staging', '']) {
+      const { code, error } = await machine.run(destroyCommand, [], answer);
+      expect([code, error]).toEqual([1, 'nothing was destroyed\n']);
+    }
+    expect(Object.keys(machine.state.stacks)).toHaveLength(5);
+    expect(machine.state.closed).toEqual([]);
+    expect((await machine.run(destroyCommand, [], 'sallyport')).code).toBe(0);
+  });
+
+  test('where there is nothing', async () => {
+    const { code, error } = await machineWith(emptyAccount).run(destroyCommand, ['--yes']);
+    expect([code, error]).toEqual([
+      1,
+      'there is no deployment sallyport in account 111122223333, eu-central-1\n  Choose another: --stage <name> and --region <region>.\n',
+    ]);
+  });
+});
+
+test('a stack that does not go says where to look, and the next run goes on', async () => {
+  const machine = machineWith({
+    ...busyAccount,
+    refuses: { 'cloudformation wait': 'Waiter StackDeleteComplete failed' },
+  });
+  const { code, error } = await machine.run(destroyCommand, ['--yes']);
+  expect([code, error]).toEqual([
+    1,
+    expect.stringMatching(/^stack sallyport-observability was not deleted\n.*describe-stack-events/),
+  ]);
+  Object.assign(machine.state, { refuses: {} });
+  expect((await machine.run(destroyCommand, ['--yes'])).code).toBe(0);
+  expect(machine.state.stacks).toEqual({});
+});

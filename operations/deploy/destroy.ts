@@ -1,0 +1,137 @@
+/**
+ * A destroy of a deployment: its sandboxes, its stacks from the top down, then the data that stacks retain. After a
+ * failure it continues with the rest when it is run again; it lists everything that it keeps, with the reason.
+ */
+import type { Command, Target, Terminal } from './command.ts';
+import {
+  type Found,
+  findRetained,
+  type Inventory,
+  isData,
+  type Retained,
+  takeInventory,
+} from './inventory.ts';
+import { Failure, type Programs } from './programs.ts';
+import {
+  deleteBucket,
+  deleteKey,
+  deleteLogs,
+  deleteSecret,
+  deleteTable,
+  projectSecrets,
+} from './retained-data.ts';
+import { closeFunctions, stopSandboxes } from './sandboxes.ts';
+
+export type DestroyRequest = {
+  readonly target: Target;
+  readonly programs: Programs;
+  readonly terminal: Terminal;
+  readonly yes: boolean;
+  /** The table, the checkpoints, the secrets and the key stay. */
+  readonly keepData: boolean;
+};
+
+const taskPollMs = 3000;
+
+export const destroy = async (request: DestroyRequest): Promise<void> => {
+  const { target, terminal, keepData } = request;
+  const { settings, account, region, aws } = target;
+  const { deployment } = settings;
+  const inventory = await takeInventory(target);
+  const retained = await withProjects(target, await findRetained(aws, deployment, inventory));
+  const isThere = inventory.stacks.length + Object.values(retained).flat().length > 0;
+  if (!isThere)
+    throw new Failure(`there is no deployment ${deployment} in account ${account}, ${region}`, [
+      'Choose another: --stage <name> and --region <region>.',
+    ]);
+  terminal.say(`Account ${account}, ${region}: ${inventory.stacks.map(({ name }) => name).join(', ')}`);
+  terminal.say(
+    keepData
+      ? 'The data is kept.'
+      : `Everything is deleted: ${retained.tables.length} table, ${retained.buckets.length} buckets, ${retained.secrets.length} secrets, all logs.`,
+  );
+  if (
+    !request.yes &&
+    !(await terminal.agrees(`This cannot be undone. Type ${deployment} to destroy it: `, deployment))
+  )
+    throw new Failure('nothing was destroyed');
+  const stopping = { aws, say: terminal.say, pollMs: taskPollMs };
+  await closeFunctions(stopping, inventory);
+  await stopSandboxes(stopping, inventory);
+  for (const stack of inventory.stacks) await deleteStack(terminal, stack);
+  await deleteRest(request, inventory, retained);
+  listRetained(request, inventory, retained);
+};
+
+/** Secrets of projects belong to no stack: their names begin with the deployment's. */
+const withProjects = async ({ aws, settings }: Target, retained: Retained): Promise<Retained> => {
+  const secrets = await projectSecrets(aws, settings.deployment);
+  return { ...retained, secrets: [...new Set([...retained.secrets, ...secrets])] };
+};
+
+const deleteStack = async (terminal: Terminal, { name, aws }: Found): Promise<void> => {
+  terminal.say(
+    `Deleting stack ${name}${name.endsWith('-compute') ? ': Lambda takes up to half an hour to leave the network' : ''}`,
+  );
+  await aws.ask('cloudformation', 'delete-stack', '--stack-name', name);
+  try {
+    await aws.ask('cloudformation', 'wait', 'stack-delete-complete', '--stack-name', name);
+  } catch (cause) {
+    throw new Failure(
+      `stack ${name} was not deleted`,
+      [
+        `Its events have the reason: aws cloudformation describe-stack-events --stack-name ${name} --region ${aws.region}`,
+        'Then run it again: it continues where it stopped.',
+      ],
+      cause,
+    );
+  }
+};
+
+const deleteRest = async (
+  { target, terminal, keepData }: DestroyRequest,
+  inventory: Inventory,
+  { tables, buckets, secrets, keys }: Retained,
+): Promise<void> => {
+  const { aws, settings } = target;
+  const deleting = { aws, say: terminal.say };
+  for (const bucket of buckets) if (!(keepData && isData(bucket))) await deleteBucket(deleting, bucket);
+  await deleteLogs(deleting, settings.deployment, inventory);
+  if (keepData) return;
+  for (const table of tables) await deleteTable(deleting, table);
+  for (const secret of secrets) await deleteSecret(deleting, secret);
+  for (const key of keys) await deleteKey(deleting, key);
+};
+
+const listRetained = (
+  { terminal, keepData, target }: DestroyRequest,
+  { ofType }: Inventory,
+  retained: Retained,
+): void => {
+  const { account, region } = target;
+  const data = [
+    ...retained.tables,
+    ...retained.buckets.filter(isData),
+    ...retained.secrets,
+    ...retained.keys,
+  ];
+  const role = ofType('AWS::ApiGateway::Account').map(
+    () => 'the role by which API Gateway writes logs: it belongs to the account, and other APIs may use it',
+  );
+  const bootstrap = `the bootstrap of the CDK in ${account}, ${region}, with the images and bundles that were deployed`;
+  terminal.say('\nDestroyed. Retained:');
+  for (const thing of [...(keepData ? data : []), ...role, bootstrap]) terminal.say(`  ${thing}`);
+};
+
+export const destroyCommand: Command<'keep-data'> = {
+  usage: [
+    'usage: npm run destroy [-- --stage <name>] [--region <region>] [--yes] [--keep-data]',
+    '',
+    'Stops the sandboxes of a deployment and deletes its stacks, data, logs and secrets.',
+    '',
+    '  --yes        does not ask for confirmation',
+    '  --keep-data  keeps the table, the checkpoints, the secrets and their key',
+  ].join('\n'),
+  flags: ['keep-data'],
+  run: ({ 'keep-data': keepData, ...request }) => destroy({ ...request, keepData }),
+};

@@ -1,0 +1,19 @@
+/** Entry of `npm run deploy` and `npm run destroy`: the first argument names the command. */
+import { runCommand } from './command.ts';
+import { deployCommand } from './deploy.ts';
+import { destroyCommand } from './destroy.ts';
+import { openPrograms } from './programs.ts';
+
+const [name, ...args] = process.argv.slice(2);
+const machine = {
+  args,
+  // biome-ignore lint/style/noProcessEnv: the one read of this program's environment.
+  variables: process.env,
+  input: process.stdin,
+  output: process.stdout,
+  errors: process.stderr,
+  open: openPrograms,
+};
+process.exitCode = await (name === 'destroy'
+  ? runCommand(destroyCommand, machine)
+  : runCommand(deployCommand, machine));

@@ -1,0 +1,119 @@
+/**
+ * Deletion of the data that stacks retain: the table, the buckets with all versions of their objects, secrets, the key,
+ * and log groups that services created themselves.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Aws } from './aws.ts';
+import type { Inventory } from './inventory.ts';
+
+type Deleting = { readonly aws: Aws; readonly say: (line: string) => void };
+
+/** S3's limit per request: each page is deleted before the next is read. */
+const objectsMax = 1000;
+const daysOfKeyMin = 7;
+
+type Version = { readonly Key: string; readonly VersionId: string };
+
+export const deleteBucket = async ({ aws, say }: Deleting, bucket: string): Promise<void> => {
+  let count = 0;
+  for (;;) {
+    const args = ['--bucket', bucket, '--max-items', String(objectsMax)] as const;
+    const page = await aws.find<{
+      readonly Versions?: readonly Version[];
+      readonly DeleteMarkers?: readonly Version[];
+    }>(['NoSuchBucket'], 's3api', 'list-object-versions', ...args);
+    const objects = [...(page?.Versions ?? []), ...(page?.DeleteMarkers ?? [])];
+    if (objects.length === 0) break;
+    const Objects = objects.slice(0, objectsMax).map(({ Key, VersionId }) => ({ Key, VersionId }));
+    await deleteObjects(aws, bucket, JSON.stringify({ Objects, Quiet: true }));
+    count += Objects.length;
+  }
+  await aws.find(['NoSuchBucket'], 's3api', 'delete-bucket', '--bucket', bucket);
+  say(`Deleted bucket ${bucket} and ${count} objects in it`);
+};
+
+/** In a file: a thousand long names exceed the length of an argument. */
+const deleteObjects = async (aws: Aws, bucket: string, text: string): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-destroy-'));
+  try {
+    const path = join(folder, 'objects.json');
+    await writeFile(path, text);
+    await aws.ask('s3api', 'delete-objects', '--bucket', bucket, '--delete', `file://${path}`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+export const deleteTable = async ({ aws, say }: Deleting, table: string): Promise<void> => {
+  const missing = ['ResourceNotFoundException'];
+  const named = ['--table-name', table] as const;
+  const found = await aws.find(
+    missing,
+    'dynamodb',
+    'update-table',
+    ...named,
+    '--no-deletion-protection-enabled',
+  );
+  if (found !== undefined) await aws.ask('dynamodb', 'wait', 'table-exists', ...named);
+  await aws.find(missing, 'dynamodb', 'delete-table', ...named);
+  say(`Deleted table ${table}`);
+};
+
+/** At once: otherwise Secrets Manager retains the secret and its name for a month. */
+export const deleteSecret = async ({ aws, say }: Deleting, secret: string): Promise<void> => {
+  const args = ['--secret-id', secret, '--force-delete-without-recovery'] as const;
+  await aws.find(['ResourceNotFoundException'], 'secretsmanager', 'delete-secret', ...args);
+  say(`Deleted secret ${secret}`);
+};
+
+export const projectSecrets = async (aws: Aws, deployment: string): Promise<readonly string[]> => {
+  const filter = `Key=name,Values=sallyport/${deployment}/`;
+  const { SecretList } = await aws.ask<{ readonly SecretList: readonly { readonly ARN: string }[] }>(
+    'secretsmanager',
+    'list-secrets',
+    '--filters',
+    filter,
+  );
+  return SecretList.map(({ ARN }) => ARN);
+};
+
+export const deleteKey = async ({ aws, say }: Deleting, key: string): Promise<void> => {
+  const args = ['--key-id', key, '--pending-window-in-days', String(daysOfKeyMin)] as const;
+  await aws.find(['NotFoundException', 'KMSInvalidStateException'], 'kms', 'schedule-key-deletion', ...args);
+  say(`Key ${key} will be deleted in ${daysOfKeyMin} days, the minimum of AWS`);
+};
+
+/** Log groups of the CDK's functions and of API Gateway: they belong to no stack. */
+export const deleteLogs = async (
+  { aws, say }: Deleting,
+  deployment: string,
+  { ofType }: Inventory,
+): Promise<void> => {
+  const apis = ofType('AWS::ApiGateway::RestApi', 'AWS::ApiGatewayV2::Api').map(
+    ({ physicalId }) => physicalId,
+  );
+  const prefixes = [
+    `/aws/lambda/${deployment}-`,
+    ...apis.flatMap((id) => [`API-Gateway-Execution-Logs_${id}/`, `/aws/apigateway/${id}/`]),
+  ];
+  for (const prefix of prefixes) {
+    const { logGroups } = await aws.ask<{ readonly logGroups: readonly { readonly logGroupName: string }[] }>(
+      'logs',
+      'describe-log-groups',
+      '--log-group-name-prefix',
+      prefix,
+    );
+    for (const { logGroupName } of logGroups) {
+      await aws.find(
+        ['ResourceNotFoundException'],
+        'logs',
+        'delete-log-group',
+        '--log-group-name',
+        logGroupName,
+      );
+      say(`Deleted log group ${logGroupName}`);
+    }
+  }
+};

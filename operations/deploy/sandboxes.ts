@@ -1,0 +1,80 @@
+/**
+ * The end of the sandboxes: functions are closed first, so that none starts another sandbox, then every task is stopped
+ * and awaited. A cluster with a task cannot be deleted, and a running task is billed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Aws } from './aws.ts';
+import type { Inventory } from './inventory.ts';
+import { Failure } from './programs.ts';
+
+const waitMsMax = 5 * 60_000;
+
+/** `pollMs`: the pause between two reads of the running tasks. */
+export type Stopping = { readonly aws: Aws; readonly say: (line: string) => void; readonly pollMs: number };
+
+const notFound = ['ResourceNotFoundException', 'ClusterNotFoundException'];
+
+/** A reserved concurrency of 0 stops all invocations of a function (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html). */
+export const closeFunctions = async ({ aws, say }: Stopping, { ofType }: Inventory): Promise<void> => {
+  const functions = ofType('AWS::Lambda::Function').filter(({ id }) =>
+    /Functions\w+Function[0-9A-F]{8}$/.test(id),
+  );
+  say(`Closing ${functions.length} functions`);
+  for (const { physicalId } of functions)
+    await aws.find(
+      notFound,
+      'lambda',
+      'put-function-concurrency',
+      '--function-name',
+      physicalId,
+      '--reserved-concurrent-executions',
+      '0',
+    );
+};
+
+export const stopSandboxes = async (stopping: Stopping, { ofType }: Inventory): Promise<void> => {
+  for (const { physicalId: cluster } of ofType('AWS::ECS::Cluster')) await emptyCluster(stopping, cluster);
+};
+
+const emptyCluster = async ({ aws, say, pollMs }: Stopping, cluster: string): Promise<void> => {
+  const until = Date.now() + waitMsMax;
+  const asked = new Set<string>();
+  for (;;) {
+    const before = asked.size;
+    const tasks = await tasksOf(aws, cluster);
+    if (tasks.length === 0) break;
+    for (const task of tasks.filter((one) => !asked.has(one))) {
+      await aws.find(
+        ['InvalidParameterException'],
+        'ecs',
+        'stop-task',
+        '--cluster',
+        cluster,
+        '--task',
+        task,
+        '--reason',
+        'the deployment is destroyed',
+      );
+      asked.add(task);
+    }
+    if (Date.now() > until)
+      throw new Failure(`${tasks.length} sandboxes do not stop`, [
+        'Run it again: it continues where it stopped.',
+      ]);
+    // Tasks that were just stopped may have ended already.
+    if (asked.size === before) await sleep(pollMs);
+  }
+  say(`Stopped ${asked.size} sandboxes`);
+};
+
+/** Running and stopping tasks: both block the deletion of the cluster. */
+const tasksOf = async (aws: Aws, cluster: string): Promise<readonly string[]> => {
+  const listed = await aws.find<{ readonly taskArns: readonly string[] }>(
+    notFound,
+    'ecs',
+    'list-tasks',
+    '--cluster',
+    cluster,
+  );
+  return listed?.taskArns ?? [];
+};
