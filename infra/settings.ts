@@ -85,7 +85,7 @@ export type Settings = {
   readonly firewall: boolean;
   /** The retention of every log group, in days: one of the values that CloudWatch Logs accepts. */
   readonly logDays: number;
-  /** Whether this deployment sets the account's role for API Gateway logs: one deployment per region does. */
+  /** This deployment sets the account's role for API Gateway logs: one deployment per region does. */
   readonly ownsApiLogRole: boolean;
   readonly alarmEmails: readonly string[];
   /** The address of docs/runbook.md: alarms and dashboard link to its headings. Absent: its path in the repository. */

@@ -1,17 +1,17 @@
 /**
- * One check: a session of the demo provider is made, told something, listened to until it has answered, and ended with
- * its sandbox, all of it as a client would. What a check that died has left is ended by the next one.
+ * One check: a session of the demo provider is made, sent a message, read until it has answered, and ended with
+ * its sandbox, all of it as a client would. The next check ends the rest of one that died.
  */
 import * as z from 'zod';
 import type { MetricName } from '#shared/domain/metrics.ts';
 import type { World } from '#shared/ports/world.ts';
-import type { Door } from './door.ts';
+import type { ApiClient } from './api-client.ts';
 import { ownProject } from './own-token.ts';
 import type { SyntheticTask } from './task.ts';
 
 type Kind = {
   readonly text: string;
-  /** What an answer must contain. */
+  /** The text that an answer must contain. */
   readonly expects: string;
   readonly metric: MetricName;
   readonly waitMsMax: number;
@@ -50,13 +50,13 @@ const page = z.object({
   events: z.array(z.object({ type: z.string(), at: z.iso.datetime(), data: z.unknown() })),
 });
 
-type CheckPorts = { readonly door: Door; readonly world: World };
+type CheckPorts = { readonly client: ApiClient; readonly world: World };
 
 /** Milliseconds from the message to its whole answer, by the time in the log: how often it is looked at is paid for, and tells nothing. */
 export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> => {
-  const { door, world } = ports;
+  const { client, world } = ports;
   await endLeft(ports);
-  const session = await door.ask(
+  const session = await client.ask(
     {
       method: 'POST',
       path: '/sessions',
@@ -66,33 +66,34 @@ export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> =
   );
   try {
     const from = world.now();
-    await door.ask(
+    await client.ask(
       { method: 'POST', path: `/sessions/${session.id}/messages`, body: { text: kind.text } },
       z.unknown(),
     );
     return (await answeredAt(ports, session.id, kind)) - from;
   } finally {
-    await end(door, session.id);
+    await end(client, session.id);
   }
 };
 
-const end = (door: Door, id: string) => door.ask({ method: 'DELETE', path: `/sessions/${id}` }, z.unknown());
+const end = (client: ApiClient, id: string) =>
+  client.ask({ method: 'DELETE', path: `/sessions/${id}` }, z.unknown());
 
-const endLeft = async ({ door, world }: CheckPorts): Promise<void> => {
+const endLeft = async ({ client, world }: CheckPorts): Promise<void> => {
   const path = `/sessions?project=${ownProject}&status=active`;
-  const { sessions } = await door.ask({ method: 'GET', path }, listed);
+  const { sessions } = await client.ask({ method: 'GET', path }, listed);
   const before = world.now() - leftAfterMs;
   const left = sessions.filter(({ createdAt }) => Date.parse(createdAt) < before).slice(0, leftMax);
-  for (const { id } of left) await end(door, id);
+  for (const { id } of left) await end(client, id);
 };
 
-const answeredAt = async ({ door, world }: CheckPorts, id: string, kind: Kind): Promise<number> => {
+const answeredAt = async ({ client, world }: CheckPorts, id: string, kind: Kind): Promise<number> => {
   const until = world.now() + kind.waitMsMax;
   let since = -1;
   while (world.now() < until) {
     await world.sleep(kind.pollMs);
     const path = `/sessions/${id}/events?since_index=${since}`;
-    const { events, lastIndex } = await door.ask({ method: 'GET', path }, page);
+    const { events, lastIndex } = await client.ask({ method: 'GET', path }, page);
     const end = events.find(({ type }) => type === 'completion');
     if (end !== undefined) {
       refuseBadAnswer(completion.parse(end.data), kind);

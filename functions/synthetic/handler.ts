@@ -1,8 +1,8 @@
 /**
- * The synthetic check: uses the platform as a client does, through the door that clients use, and says how long it took.
+ * The synthetic check: uses the platform as a client does, through the public API, and measures its duration.
  *
  * It does nothing where `SYNTHETIC_CHECK` does not say so. A check that fails is counted and fails its invocation, which
- * nobody makes again: the next one is due soon.
+ * is not retried: the next one is due soon.
  */
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
@@ -11,8 +11,8 @@ import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
+import { openClient } from './api-client.ts';
 import { kinds, runCheck } from './check.ts';
-import { openDoor } from './door.ts';
 import { withOwnToken } from './own-token.ts';
 import { syntheticTask } from './task.ts';
 
@@ -30,7 +30,7 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   if (!environment.SYNTHETIC_CHECK) return { check, isOff: true };
   try {
     const durationMs = await withOwnToken(ports, (token) =>
-      runCheck({ door: openDoor(url, token), world: systemWorld }, kinds[check]),
+      runCheck({ client: openClient(url, token), world: systemWorld }, kinds[check]),
     );
     runtime.telemetry.duration(kinds[check].metric, durationMs);
     return { check, durationMs };

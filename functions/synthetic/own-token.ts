@@ -1,8 +1,8 @@
 /**
  * The check's own credential: a token of its own project that is made for one check, holds for minutes and is revoked
- * at its end. So no token lies anywhere that would have to be kept, turned over, or handed out at a deploy.
+ * at its end. So no token has to be stored, rotated, or given at a deploy.
  *
- * It is put into the table without an audit row: nobody asked for it, and it opens nothing of anybody.
+ * It is stored without an audit row: no caller requested it, and it opens no user's data.
  */
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';

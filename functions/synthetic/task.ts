@@ -1,4 +1,4 @@
-/** What the check is invoked with, by the rules of EventBridge: which one, and the address where users meet the platform. */
+/** The input of the check from the rules of EventBridge: its kind, and the public address of the platform. */
 import * as z from 'zod';
 
 export const syntheticTask = z.object({

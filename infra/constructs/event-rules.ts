@@ -25,7 +25,7 @@ export type SystemRulesProps = {
 type Sweep = {
   readonly sweep: string;
   readonly minutes: number;
-  /** How long it waits for work that becomes due: less than until the next sweep. */
+  /** The time for which it waits for due work: less than until the next sweep. */
   readonly forSeconds?: number;
 };
 

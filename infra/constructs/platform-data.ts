@@ -34,7 +34,7 @@ export type PlatformDataProps = {
 const secretCharacters = 64;
 /** S3's minimum. */
 const checkpointVersionDays = 1;
-/** How long an overwritten or deleted file of a shared volume can be restored by hand. */
+/** The time in which an overwritten or deleted file of a shared volume can be restored by hand. */
 const sharedVersionDays = 30;
 
 const expireVersions = (prefix: string, days: number): readonly LifecycleRule[] => [

@@ -82,7 +82,7 @@ const actionsOf = (name: FunctionName, service: string, template = compute): rea
   ].sort();
 
 describe('every function', () => {
-  // What one machine may not be able to do is said by its own start; on Fargate the default is the truth.
+  // Limits of one machine are reported by its own start; on Fargate the default is the truth.
   const ofOneMachine = ['SANDBOX_LIMITS'];
 
   test.each(names)('%s has exactly the variables of its contract', (name) => {

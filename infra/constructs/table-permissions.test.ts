@@ -30,9 +30,9 @@ const work = [
   'CONNECTION',
   'DEPLOYMENT',
   'HISTORY',
-  'PLACES',
   'PROJECT',
   'SESSION',
+  'SLOTS',
   'WAITING',
   'WORKSPACE',
 ];

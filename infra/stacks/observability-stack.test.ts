@@ -132,7 +132,7 @@ const typeOf = (stacks: Synthesised, reference: string): string | undefined => {
   return undefined;
 };
 
-/** Whose they are: what AWS counts of a resource that is not there stays empty for ever. */
+/** Their owner: AWS counts for a resource that is not there stays empty for ever. */
 const owners: Readonly<Record<string, readonly string[]>> = {
   'AWS/Lambda FunctionName': ['AWS::Lambda::Function'],
   'AWS/SQS QueueName': ['AWS::SQS::Queue'],

@@ -115,7 +115,7 @@ describe('a bundle', () => {
         schema.safeParse(undefined).success ? [] : [[key, valid[key] ?? 'name']],
       ),
     );
-  /** What the Lambda runtime defines before it loads a handler. */
+  /** The variables that the Lambda runtime defines before it loads a handler. */
   const runtime =
     'globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: {} };';
 

@@ -1,8 +1,8 @@
 /**
- * The platform: five stacks by how often they change, so that a new handler touches neither data nor network.
+ * The default app: stacks parted by how often they change, so that a new handler touches neither data nor network.
  *
- * Every stack passes the AwsSolutions rules; a rule that is not followed is acknowledged where it is broken,
- * with the reason. A bad setting stops the synth with the line the program itself would say.
+ * Every stack passes the AwsSolutions rules; an exception is acknowledged at its place, with the reason. A bad setting
+ * stops the synth with the same line as a start of the program.
  */
 import { type App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -22,7 +22,7 @@ export type Sallyport = {
   readonly compute: ComputeStack;
   readonly edge: EdgeStack;
   readonly observability: ObservabilityStack;
-  /** In us-east-1, where the settings want one. */
+  /** In us-east-1, if the settings enable it. */
   readonly firewall?: FirewallStack;
 };
 

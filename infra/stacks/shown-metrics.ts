@@ -1,7 +1,7 @@
 /**
- * What a template's dashboard and alarms show, read back for tests: metrics with their dimensions, queries, links.
+ * Metrics, queries and links of a template's dashboard and alarms, read back for tests.
  *
- * References to resources stand as `<name>`: an import by the name it is exported under, a reference by its logical id.
+ * References to resources are written as `<name>`: an import by the name it is exported under, a reference by its logical id.
  */
 import { ofType, type Template } from './synthesise.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The templates of a stage, made in this process for tests: with the context of `cdk.json`, without bundling.
+ * The templates of a stage, synthesised in this process with the context of `cdk.json` and without bundling.
  *
- * The rules of CloudFormation's own schema take most of a synth; only who tests them asks for them.
+ * The rules of CloudFormation's own schema take most of a synth, and are off unless a test of them needs them.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ export type Template = {
 
 export type StackName = 'data' | 'network' | 'compute' | 'edge' | 'observability';
 
-/** With the firewall's where the settings want one. */
+/** With the firewall's if the settings enable it. */
 export type Synthesised = Readonly<Record<StackName, Template>> & { readonly firewall?: Template };
 
 export type SynthesisOptions = {

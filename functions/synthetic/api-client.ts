@@ -1,11 +1,11 @@
 /** The REST API as a client meets it: every request is bounded, and an answer that refuses is an error that says why. */
 import * as z from 'zod';
 
-export type Door = {
-  readonly ask: <S extends z.ZodType>(request: DoorRequest, answer: S) => Promise<z.output<S>>;
+export type ApiClient = {
+  readonly ask: <S extends z.ZodType>(request: ApiRequest, answer: S) => Promise<z.output<S>>;
 };
 
-export type DoorRequest = {
+export type ApiRequest = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export type DoorRequest = {
 const requestMsMax = 15_000;
 const refusal = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
-export const openDoor = (url: string, token: string): Door => ({
+export const openClient = (url: string, token: string): ApiClient => ({
   ask: async ({ method, path, body }, answer) => {
     const response = await fetch(new URL(`/api${path}`, url), {
       method,
