@@ -30,12 +30,12 @@ export default {
       to: { couldNotResolve: true },
     }),
     forbid('no-test-in-production', 'Test helpers never ship.', {
-      from: { path: '^(infra|functions|shared|sandbox-task|web|local|cli|operations)/', pathNot: test },
+      from: { path: '^(infra|functions|shared|sdk|sandbox-task|web|local|cli|operations)/', pathNot: test },
       to: { path: `^tests/|${test}` },
     }),
     forbid('shared-knows-no-caller', 'shared/ is the bottom of the graph.', {
       from: source('shared'),
-      to: { path: '^(infra|functions|sandbox-task|web|local|cli|operations|tests)/' },
+      to: { path: '^(infra|functions|sdk|sandbox-task|web|local|cli|operations|tests)/' },
     }),
     forbid('domain-is-pure', 'The core decides; it never does. No node:, no npm, no sibling layer.', {
       from: source('shared/domain'),
@@ -129,8 +129,24 @@ export default {
       'nothing-needs-operations',
       'The programs of an operator are on top: the platform runs without them.',
       {
-        from: { path: '^(infra|functions|sandbox-task|web|local)/' },
+        from: { path: '^(infra|functions|sdk|sandbox-task|web|local)/' },
         to: { path: '^operations/' },
+      },
+    ),
+    forbid(
+      'sdk-sees-contracts',
+      'It runs wherever its users do: no node:, no package but zod, and nothing behind the wire.',
+      {
+        from: source('sdk'),
+        to: { pathNot: ['^sdk/', '^shared/(contracts/|domain/|errors[.]ts)', zod] },
+      },
+    ),
+    forbid(
+      'platform-is-no-client',
+      'The client is for callers outside; inside, only the synthetic check is one.',
+      {
+        from: { path: '^(infra|functions|sandbox-task|local)/', pathNot: [test, '^functions/synthetic/'] },
+        to: { path: '^sdk/' },
       },
     ),
     forbid('local-is-not-deployed', 'The embedded cloud replaces AWS; it does not deploy it.', {

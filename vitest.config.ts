@@ -48,6 +48,7 @@ export default defineConfig({
           'sandbox-task/**/*.test.ts',
           'local/**/*.test.ts',
           'cli/**/*.test.ts',
+          'sdk/**/*.test.ts',
         ],
         { seconds: 30, globalSetup: ['tests/setup.ts'] },
       ),

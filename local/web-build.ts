@@ -13,7 +13,7 @@ export type WebBuildOptions = {
   readonly progress: (line: string) => void;
 };
 
-const sourcesOutside = ['shared/contracts', 'shared/domain', 'package-lock.json'];
+const sourcesOutside = ['sdk', 'shared/contracts', 'shared/domain', 'package-lock.json'];
 const ignoredFolders = new Set(['dist', 'node_modules']);
 const page = 'index.html';
 

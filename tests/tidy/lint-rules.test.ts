@@ -46,6 +46,7 @@ const expected = [
   'no-re-export-all.ts: lint/performance/noReExportAll',
   'no-skipped-tests.test.ts: lint/suspicious/noSkippedTests',
   'organize-imports.ts: assist/source/organizeImports',
+  'sdk/denied-location.ts: lint/style/noRestrictedGlobals',
   'shared/domain/denied-crypto.ts: lint/style/noRestrictedGlobals',
   'shared/domain/denied-date.ts: lint/style/noRestrictedGlobals',
   'shared/domain/denied-fetch.ts: lint/style/noRestrictedGlobals',

@@ -6,9 +6,10 @@
  */
 import { computed, type ShallowRef, shallowRef } from 'vue';
 import type * as z from 'zod';
+import { SallyportError } from '#sdk/errors.ts';
+import { api } from '#sdk/routes.ts';
 import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
-import { RequestError, request, useCredentials } from '../api/request.ts';
-import { api } from '../api/routes.ts';
+import { clientOf, request, useCredentials } from '../api/request.ts';
 import {
   forgetUnsent,
   rememberedToken,
@@ -86,7 +87,7 @@ export const takeLink = (given: string): void => {
 
 /** The access of a token, asked for without using it for anything else. */
 export const scopeOfToken = async (which: string): Promise<string> =>
-  (await request(api.access, {}, { token: which })).scope;
+  (await clientOf(which).request(api.access)).scope;
 
 export const settleOffer = (isSwitch: boolean): void => {
   const offered = offer.value;
@@ -106,7 +107,7 @@ const check = async (which: string): Promise<void> => {
     if (which === token) state.value = { kind: 'signed-in', access };
   } catch (error) {
     if (which !== token) return;
-    const problem = error instanceof RequestError ? error.message : String(error);
+    const problem = error instanceof SallyportError ? error.message : String(error);
     state.value = { kind: 'checking', problem };
     setTimeout(() => which === token && void check(which), checkAgainMs);
   }

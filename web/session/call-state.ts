@@ -3,9 +3,10 @@
  *
  * Pure; the part of view-state.ts that is about calls. A call that this page never saw changes nothing.
  */
+
+import type { Frame } from '#sdk/frames.ts';
+import type { Decision } from '#sdk/routes.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { Decision } from '../api/routes.ts';
-import type { Frame } from '../connection/protocol.ts';
 import type { CallItem, Decided, Items } from './items.ts';
 import { addOutput, emptyOutput } from './text-stream.ts';
 
@@ -93,7 +94,7 @@ export const closeCalls = (items: Items): Items => {
 
 /** Of a session under this one only what waits for a person is here. */
 export const reduceChildCalls = (items: Items, frame: Frame): Items => {
-  if (frame.sessionId === undefined) return items;
+  if (frame.sessionId === null) return items;
   if (frame.type === 'tool:approval_required') return addChildCall(items, frame.sessionId, frame.data);
   if (frame.type !== 'system' || frame.data.kind !== 'child_settled') return items;
   const { callId } = frame.data;

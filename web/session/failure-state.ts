@@ -3,7 +3,8 @@
  *
  * Pure; the part of view-state.ts that is about failures.
  */
-import type { Frame, RefusalFacts } from '../connection/protocol.ts';
+import type { ErrorFacts } from '#sdk/errors.ts';
+import type { Frame } from '#sdk/frames.ts';
 import { failCall } from './call-state.ts';
 import type { Items } from './items.ts';
 
@@ -18,7 +19,7 @@ export const addFailure = (items: Items, id: string, { code, message, callId }: 
 export const addRefusal = (
   items: Items,
   at: string,
-  { code, message, suggestions = [] }: RefusalFacts,
+  { code, message, suggestions = [] }: ErrorFacts,
 ): Items => {
   const id = `refusal-${at}-${items.length}`;
   return [...refuseQuestion(items, code), { kind: 'failure', id, code, message, suggestions }];

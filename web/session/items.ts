@@ -1,8 +1,9 @@
 /** What a conversation shows, one after the other: the vocabulary of the reducer and of the pages. */
+
+import type { Decision } from '#sdk/routes.ts';
 import type { StopReason, ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Decider } from '#shared/domain/principal.ts';
-import type { Decision } from '../api/routes.ts';
 import type { LiveOutput, TextStream } from './text-stream.ts';
 
 /** `ended`: its turn is over, and it was neither answered nor decided. */

@@ -4,16 +4,19 @@
  * Frames are reduced as they come and shown at the pace of the drawing (pace.ts), so that a flood costs few drawings.
  */
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
+import { isSettled } from '#sdk/approvals.ts';
+import type { Connection } from '#sdk/connection.ts';
+import type { ClientAction, Frame } from '#sdk/frames.ts';
+import type { Decision } from '#sdk/routes.ts';
+import { connectToSession } from '#sdk/session-connection.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { signIn } from '../access/access.ts';
 import { rememberSession } from '../access/remembered.ts';
-import { RequestError } from '../api/request.ts';
-import type { Decision } from '../api/routes.ts';
-import { isAlreadyDecided, sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
-import { type Connection, openConnection } from '../connection/connection.ts';
-import type { ClientAction, Frame } from '../connection/protocol.ts';
+import { clientOf } from '../api/request.ts';
+import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { notify } from '../parts/notices.ts';
 import type { CallItem, Item } from './items.ts';
+import { linkOf } from './link.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
 import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
@@ -68,15 +71,17 @@ export const openSession = (sessionId: string): void => {
   goneId.value = null;
   outbox = openOutbox(sessionId);
   rememberSession(sessionId);
-  connection = openConnection({
+  connection = connectToSession(clientOf(), {
     sessionId,
+    since: -1,
     onFrame: receive,
-    onLink: (link) => dispatch({ type: 'link-changed', link }),
-    onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
-    onSessionGone: () => {
+    onState: (state) => {
+      if (state.kind !== 'ended' || state.error.status !== 404)
+        return dispatch({ type: 'link-changed', link: linkOf(state, navigator.onLine) });
       closeSession();
       goneId.value = sessionId;
     },
+    onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
   });
 };
 
@@ -142,7 +147,7 @@ export const decide = async (item: CallItem, decision: Decision): Promise<void> 
   try {
     await sendDecision(call, decision);
   } catch (error) {
-    if (!(error instanceof RequestError) || !isAlreadyDecided(error)) {
+    if (!isSettled(error)) {
       dispatch({ type: 'call-undecided', itemId: item.id });
       return notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
     }

@@ -3,7 +3,7 @@
  *
  * Pure; the part of view-state.ts that is about messages. A piece of an answer that is already whole changes nothing.
  */
-import type { Frame } from '../connection/protocol.ts';
+import type { Frame } from '#sdk/frames.ts';
 import type { AnswerItem, Item, Items } from './items.ts';
 import { addPiece, emptyStream, type Piece } from './text-stream.ts';
 

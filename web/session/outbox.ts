@@ -3,8 +3,9 @@
  *
  * The server knows a message by its id and takes it once, so that whatever may not have arrived is sent again.
  */
+
+import type { Frame } from '#sdk/frames.ts';
 import { rememberedUnsent, rememberUnsent, type Unsent } from '../access/remembered.ts';
-import type { Frame } from '../connection/protocol.ts';
 import type { Item, Items, QuestionItem } from './items.ts';
 
 export type Outbox = {

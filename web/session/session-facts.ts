@@ -1,5 +1,5 @@
 /** What a session says of itself: in its greeting, and in its log when its status changes. Pure. */
-import type { Frame, Greeting } from '../connection/protocol.ts';
+import type { Frame, Greeting } from '#sdk/frames.ts';
 
 export type SessionFacts = Pick<Greeting, 'provider' | 'model' | 'sessionId' | 'status'> & {
   readonly tools: readonly string[];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Frame } from '../connection/protocol.ts';
+import type { Frame } from '#sdk/frames.ts';
 import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
 
 const at = '2026-11-21T00:00:00.000Z';

@@ -4,11 +4,11 @@
  * Pure and total. Frames of the log come in order and once (event-order.ts); deltas and progress come as they like,
  * and are replaced by what the log says. A frame of a kind this app does not know changes nothing.
  */
+
+import type { Frame } from '#sdk/frames.ts';
+import type { Decision } from '#sdk/routes.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { Decision } from '../api/routes.ts';
-import type { Link } from '../connection/link.ts';
-import type { Frame } from '../connection/protocol.ts';
 import {
   askAgain,
   closeCalls,
@@ -21,6 +21,7 @@ import {
 } from './call-state.ts';
 import { addFailure, addRefusal } from './failure-state.ts';
 import type { Item, Items } from './items.ts';
+import type { Link } from './link.ts';
 import { acceptQuestion, addAnswer, addDelta, withoutHalves } from './message-state.ts';
 import { factsAfter, factsOf, type SessionFacts } from './session-facts.ts';
 import { noteOf, type SandboxState, sandboxAfter } from './system-events.ts';
@@ -119,7 +120,7 @@ const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
 };
 
 const isOfChild = ({ session }: ViewState, { sessionId, seq }: Frame): boolean =>
-  seq === null && session !== null && sessionId !== undefined && sessionId !== session.sessionId;
+  seq === null && session !== null && sessionId !== null && sessionId !== session.sessionId;
 
 type SystemData = Extract<Frame, { readonly type: 'system' }>['data'];
 

@@ -3,8 +3,8 @@
  * tool and the session, never the arguments: a lock screen shows them to any passer-by.
  */
 import { type ShallowRef, shallowRef, watch } from 'vue';
+import { api, type WaitingRow } from '#sdk/routes.ts';
 import { request } from '../api/request.ts';
-import { api, type WaitingRow } from '../api/routes.ts';
 import { waitingNews } from './waiting-count.ts';
 
 export type NotificationState = NotificationPermission | 'unsupported';

@@ -3,15 +3,11 @@
  * their number changes. A call that was just decided here is left out at once, and comes back if the decision failed.
  */
 import { type ComputedRef, computed, type ShallowRef, shallowRef, watch } from 'vue';
+import { isSettled } from '#sdk/approvals.ts';
+import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
 import { type Pages, usePages } from '../../api/load.ts';
-import { RequestError, request } from '../../api/request.ts';
-import { api, type Decision, type WaitingRow } from '../../api/routes.ts';
-import {
-  isAlreadyDecided,
-  sendDecision,
-  type WaitingCall,
-  whyUndecided,
-} from '../../approval/waiting-call.ts';
+import { request } from '../../api/request.ts';
+import { sendDecision, type WaitingCall, whyUndecided } from '../../approval/waiting-call.ts';
 import { notify } from '../../parts/notices.ts';
 import { waitingNews } from '../../waiting/waiting-count.ts';
 
@@ -67,8 +63,7 @@ export const useWaitingList = (isFirst: (row: WaitingRow) => boolean): WaitingLi
       await sendDecision(callOf(row), decision);
       notify(`${decision.approved ? 'Approved' : 'Rejected'}: ${row.name}`);
     } catch (error) {
-      if (error instanceof RequestError && isAlreadyDecided(error))
-        return notify('It was decided already.', 'info');
+      if (isSettled(error)) return notify('It was decided already.', 'info');
       decided.value = new Set([...decided.value].filter((key) => key !== keyOf(row)));
       notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
     } finally {

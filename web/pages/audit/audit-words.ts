@@ -1,6 +1,7 @@
 /** A row of the audit log in words. Pure; an unknown action is shown as it was written. */
+
+import type { AuditRow } from '#sdk/routes.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import type { AuditRow } from '../../api/routes.ts';
 
 const idCharacters = 8;
 const uuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;

@@ -3,8 +3,9 @@
  *
  * A provider without a key, or one that does not answer, is a fact to show and no failure of the page.
  */
-import { RequestError, request } from '../../api/request.ts';
-import { api, type ModelList, type ProviderName } from '../../api/routes.ts';
+import { SallyportError } from '#sdk/errors.ts';
+import { api, type ModelList, type ProviderName } from '#sdk/routes.ts';
+import { request } from '../../api/request.ts';
 
 export type ProviderFacts = {
   readonly provider: ProviderName;
@@ -47,7 +48,8 @@ export const askProvider = async (provider: ProviderName, signal: AbortSignal): 
     ]);
     return { provider, state: 'available', models, defaults };
   } catch (error) {
-    if (!(error instanceof RequestError) || error.code === 'unreachable' || error.status === 401) throw error;
+    if (!(error instanceof SallyportError) || error.code === 'unreachable' || error.status === 401)
+      throw error;
     return { provider, state: 'failing', problem: error.message, models: [], defaults: {} };
   }
 };

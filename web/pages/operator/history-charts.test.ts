@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StatsHistory } from '../../api/routes.ts';
+import type { StatsHistory } from '#sdk/routes.ts';
 import { historyCharts, rowsOf } from './history-charts.ts';
 
 const none = { count: 0, p50Ms: null, p95Ms: null };

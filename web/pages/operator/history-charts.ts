@@ -2,7 +2,7 @@
  * The charts of the operator's view: what of the history each shows, in numbers for the eye and in a sentence for
  * whoever does not see them. Pure.
  */
-import type { StatsHistory } from '../../api/routes.ts';
+import type { StatsHistory } from '#sdk/routes.ts';
 import { count, duration } from '../../parts/durations.ts';
 
 export type ChartTone = 'accent' | 'brass' | 'info' | 'bad';

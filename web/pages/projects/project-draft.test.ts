@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Project } from '../../api/routes.ts';
+import type { Project } from '#sdk/routes.ts';
 import { bodyOf, draftOf, problemsOf } from './project-draft.ts';
 
 const project: Project = {

@@ -3,8 +3,9 @@
  *
  * A form holds texts; an empty one means that the operator's word counts, and takes away what was there.
  */
+
+import type { Project } from '#sdk/routes.ts';
 import type { flavors } from '#shared/domain/flavor.ts';
-import type { Project } from '../../api/routes.ts';
 
 type Flavor = keyof typeof flavors;
 export const flavorNames = ['micro', 'small', 'medium', 'large'] as const satisfies readonly Flavor[];

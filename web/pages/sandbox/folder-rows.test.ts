@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FileEntry } from '../../api/routes.ts';
+import type { FileEntry } from '#sdk/routes.ts';
 import { joined, parentOf, rowsOf } from './folder-rows.ts';
 
 const entry = (name: string, type: FileEntry['type'] = 'file'): FileEntry => ({

@@ -1,5 +1,5 @@
 /** The open folders of a workspace as rows, one under the other, folders first. Pure. */
-import type { FileEntry } from '../../api/routes.ts';
+import type { FileEntry } from '#sdk/routes.ts';
 
 export type Folders = ReadonlyMap<string, readonly FileEntry[]>;
 

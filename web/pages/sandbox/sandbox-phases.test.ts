@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Session } from '../../api/routes.ts';
+import type { Session } from '#sdk/routes.ts';
 import { stepsOf } from './sandbox-phases.ts';
 
 type Sandbox = NonNullable<Session['sandbox']>;

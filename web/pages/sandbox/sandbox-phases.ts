@@ -3,7 +3,7 @@
  *
  * Only what the server says: a step whose moment nobody noted has none.
  */
-import type { Session } from '../../api/routes.ts';
+import type { Session } from '#sdk/routes.ts';
 import { duration } from '../../parts/durations.ts';
 
 export type StepState = 'done' | 'current' | 'ahead' | 'failed';

@@ -4,8 +4,9 @@
  * The API has no versions: before a write that must not lose another's, the file is looked at again, and one that is
  * not as it was read is not overwritten.
  */
-import { RequestError, send } from '../../api/request.ts';
-import type { FileEntry } from '../../api/routes.ts';
+import { SallyportError } from '#sdk/errors.ts';
+import type { FileEntry } from '#sdk/routes.ts';
+import { send } from '../../api/request.ts';
 
 /** A cold start comes before the first answer. */
 const firstAnswerMs = 150_000;
@@ -54,7 +55,7 @@ export const versionOf = async (sessionId: string, path: string): Promise<Versio
     const entries = await listFolder(sessionId, path.slice(0, Math.max(cut, 0)));
     return entries.find(({ name }) => name === path.slice(cut + 1));
   } catch (error) {
-    if (error instanceof RequestError && error.code === 'file_not_found') return undefined;
+    if (error instanceof SallyportError && error.code === 'file_not_found') return undefined;
     throw error;
   }
 };

@@ -1,6 +1,6 @@
 /** The folders of a workspace as far as they were opened: read when they are, read again when something may have changed. */
 import { type Ref, type ShallowRef, shallowRef } from 'vue';
-import type { FileEntry } from '../../api/routes.ts';
+import type { FileEntry } from '#sdk/routes.ts';
 import { type Folders, parentOf } from './folder-rows.ts';
 import { listFolder } from './workspace-files.ts';
 

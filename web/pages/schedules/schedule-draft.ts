@@ -1,5 +1,5 @@
 /** The form of a schedule and what it asks the server for. Pure. */
-import type { Schedule } from '../../api/routes.ts';
+import type { Schedule } from '#sdk/routes.ts';
 import { readCron } from './cron-words.ts';
 
 export type TargetDraft = { projectId: string; workspaceId: string };

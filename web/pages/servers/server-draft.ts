@@ -4,7 +4,7 @@
  * Values of headers and variables that the API shows masked are never sent back; a field that holds one can only be
  * changed with the value given anew. What may be registered the API decides, and `fieldOf` finds where its words belong.
  */
-import type { McpServer, ServerConfig } from '../../api/routes.ts';
+import type { McpServer, ServerConfig } from '#sdk/routes.ts';
 
 export type Entry = { readonly name: string; readonly value: string };
 export type Transport = ServerConfig['transport'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { McpServer } from '../../api/routes.ts';
+import type { McpServer } from '#sdk/routes.ts';
 import { adviceFor, byUrgency, plainError, statusWord, summaryOf } from './server-health.ts';
 
 const server = (name: string, status: McpServer['status'], more: Partial<McpServer> = {}): McpServer => ({

@@ -1,5 +1,5 @@
 /** How the MCP servers of a project are, in numbers and in words that say what to do. Pure. */
-import type { McpServer } from '../../api/routes.ts';
+import type { McpServer } from '#sdk/routes.ts';
 
 export type HealthSummary = {
   readonly total: number;

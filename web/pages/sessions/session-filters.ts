@@ -1,5 +1,5 @@
 /** What of all sessions is shown: by words, by state, by kind, by project. Pure. */
-import type { Session } from '../../api/routes.ts';
+import type { Session } from '#sdk/routes.ts';
 import { hasEnded } from './session-tree.ts';
 
 export type Filters = {

@@ -1,8 +1,8 @@
 /** The sessions that may be seen, read again while somebody looks; older ones page by page, when they are asked for. */
 import { computed, shallowRef } from 'vue';
+import { api, type Session } from '#sdk/routes.ts';
 import { useLoad } from '../../api/load.ts';
 import { request } from '../../api/request.ts';
-import { api, type Session } from '../../api/routes.ts';
 
 const refreshMs = 4000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Session } from '../../api/routes.ts';
+import type { Session } from '#sdk/routes.ts';
 import { activeBelow, rowsOf, type Shown, treeCost, treeOf } from './session-tree.ts';
 
 const session = (id: string, facts: Partial<Session> = {}): Session => ({

@@ -4,7 +4,7 @@
  * Trees in which something waits for a person come first, then the ones that were active last. A search keeps what is
  * above a match, since a child without its parent says little.
  */
-import type { Session } from '../../api/routes.ts';
+import type { Session } from '#sdk/routes.ts';
 
 export type SessionNode = {
   readonly session: Session;

@@ -1,5 +1,5 @@
 /** The events of a webhook and the states of its deliveries, in words. Pure. */
-import type { Webhook, WebhookDelivery } from '../../api/routes.ts';
+import type { Webhook, WebhookDelivery } from '#sdk/routes.ts';
 import type { Tone } from '../../parts/status-tones.ts';
 
 type WebhookEvent = Webhook['events'][number];

@@ -1,17 +1,11 @@
 /**
- * The frames of the WebSocket as this app reads them, and the actions it sends: types only.
+ * The frames of the WebSocket as a client reads them, and the actions that it sends: types only.
  *
- * What is in the log has the shapes of shared/domain; frames outside of it are written down here.
+ * Logged frames have the shapes of shared/domain; frames outside of the log are written down here.
  */
-import type { SocketAction } from '#shared/contracts/socket-actions.ts';
-import type { LogEntry } from '#shared/domain/event-log.ts';
-
-export type RefusalFacts = {
-  readonly code: string;
-  readonly message: string;
-  readonly suggestions?: readonly string[];
-  readonly oldestIndex?: number;
-};
+import type { SocketAction } from '../shared/contracts/socket-actions.ts';
+import type { LogEntry } from '../shared/domain/event-log.ts';
+import type { ErrorFacts } from './errors.ts';
 
 export type Greeting = {
   readonly provider: string;
@@ -23,7 +17,7 @@ export type Greeting = {
   readonly mcpServers?: readonly { readonly name: string; readonly status: string }[];
 };
 
-export type UnloggedEntry =
+type UnloggedEntry =
   | { readonly type: 'system:ready'; readonly data: Greeting }
   | {
       readonly type: 'delta';
@@ -39,18 +33,19 @@ export type UnloggedEntry =
       };
     }
   | { readonly type: 'approvals'; readonly data: { readonly waiting: number } }
-  | { readonly type: 'error'; readonly data: { readonly error: RefusalFacts } }
+  | { readonly type: 'error'; readonly data: { readonly error: ErrorFacts } }
   | { readonly type: 'pong'; readonly data: object };
 
-/** A frame that names another session than the one that is open comes from a session under it, and has no number. */
-export type FrameHead = { readonly sessionId?: string; readonly seq: number | null; readonly at: string };
+type FrameHead = {
+  /** Null on a connection that belongs to no session; a frame of a session under the open one has no number. */
+  readonly sessionId: string | null;
+  readonly seq: number | null;
+  readonly at: string;
+};
 export type Frame = (LogEntry | UnloggedEntry) & FrameHead;
+export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type: Type }>;
 
 export type ClientAction = Extract<
   SocketAction,
   { readonly action: 'message' | 'tool:approval' | 'turn:cancel' | 'session:stop' | 'history:reset' | 'ping' }
 >;
-
-/** The subprotocol, and what is in front of a ticket when it travels as one. */
-export const subprotocol = 'sallyport.v1';
-export const ticketPrefix = 'ticket.';

@@ -1,31 +1,30 @@
 /**
- * Every route of the REST API that this app uses, with the types of its contract.
+ * Routes of the REST API, with the types of their contracts.
  *
- * Types only are taken from the contracts: the schemas stay on the server, which checks what it gets and gives
- * what it says.
+ * Types only are taken from the contracts: the schemas stay on the server, which checks its input and its answers.
  */
 
 import type * as z from 'zod';
-import type * as mcp from '#shared/contracts/mcp-server.ts';
-import type { putSecretBody, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
-import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
-import type * as approvals from '#shared/contracts/rest/approval-view.ts';
-import type * as audit from '#shared/contracts/rest/audit-view.ts';
-import type * as rest from '#shared/contracts/rest/bodies.ts';
-import type * as conversation from '#shared/contracts/rest/conversation-view.ts';
-import type * as deployment from '#shared/contracts/rest/deployment-view.ts';
-import type * as projects from '#shared/contracts/rest/project-view.ts';
-import type * as sandbox from '#shared/contracts/rest/sandbox-view.ts';
-import type * as bodies from '#shared/contracts/rest/schedule-bodies.ts';
-import type * as schedules from '#shared/contracts/rest/schedule-view.ts';
-import type * as sessions from '#shared/contracts/rest/session-view.ts';
-import type * as tokens from '#shared/contracts/rest/token-view.ts';
-import type * as history from '#shared/contracts/rest/usage-metrics-view.ts';
-import type * as hookBodies from '#shared/contracts/rest/webhook-bodies.ts';
-import type * as hooks from '#shared/contracts/rest/webhook-view.ts';
-import type * as workspaces from '#shared/contracts/rest/workspace-view.ts';
-import type { approval, userMessage } from '#shared/contracts/socket-actions.ts';
-import type { Route } from './request.ts';
+import type * as mcp from '../shared/contracts/mcp-server.ts';
+import type { putSecretBody, secretsView, secretView } from '../shared/contracts/project-secrets.ts';
+import type { accessAnswer } from '../shared/contracts/rest/access-view.ts';
+import type * as approvals from '../shared/contracts/rest/approval-view.ts';
+import type * as audit from '../shared/contracts/rest/audit-view.ts';
+import type * as rest from '../shared/contracts/rest/bodies.ts';
+import type * as conversation from '../shared/contracts/rest/conversation-view.ts';
+import type * as deployment from '../shared/contracts/rest/deployment-view.ts';
+import type * as projects from '../shared/contracts/rest/project-view.ts';
+import type * as sandbox from '../shared/contracts/rest/sandbox-view.ts';
+import type * as bodies from '../shared/contracts/rest/schedule-bodies.ts';
+import type * as schedules from '../shared/contracts/rest/schedule-view.ts';
+import type * as sessions from '../shared/contracts/rest/session-view.ts';
+import type * as tokens from '../shared/contracts/rest/token-view.ts';
+import type * as history from '../shared/contracts/rest/usage-metrics-view.ts';
+import type * as hookBodies from '../shared/contracts/rest/webhook-bodies.ts';
+import type * as hooks from '../shared/contracts/rest/webhook-view.ts';
+import type * as workspaces from '../shared/contracts/rest/workspace-view.ts';
+import type { approval, userMessage } from '../shared/contracts/socket-actions.ts';
+import type { Route } from './sallyport.ts';
 
 type Out<Schema extends z.ZodType> = z.output<Schema>;
 type In<Schema extends z.ZodType> = z.input<Schema>;
@@ -44,6 +43,7 @@ export type ServerConfig = In<typeof mcp.addServerBody>['config'];
 export type ProviderName = Session['provider'];
 /** A decision about a waiting call; the call's digest and turn go with it. */
 export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId'>;
+export type Approval = Out<typeof approvals.approvalAnswer>;
 export type WaitingRow = Out<typeof approvals.approvalsAnswer>['approvals'][number];
 export type SessionGrant = Out<typeof approvals.grantAnswer>;
 export type AuditRow = Out<typeof audit.auditAnswer>['rows'][number];
@@ -83,6 +83,7 @@ export const api = {
     'POST',
     '/api/sessions/{id}/messages',
   ),
+  readMessages: route<Of<typeof conversation.messagesAnswer>>()('GET', '/api/sessions/{id}/messages'),
   readEvents: route<{ query: In<typeof rest.eventsQuery> } & Of<typeof conversation.eventsAnswer>>()(
     'GET',
     '/api/sessions/{id}/events',
@@ -96,7 +97,7 @@ export const api = {
     '/api/sessions/{id}/approvals/{callId}',
   ),
   listGrants: route<Of<typeof approvals.grantsAnswer>>()('GET', '/api/sessions/{id}/grants'),
-  withdrawGrant: route<{ answer: unknown }>()('DELETE', '/api/sessions/{id}/grants/{grantId}'),
+  withdrawGrant: route<Of<typeof approvals.grantAnswer>>()('DELETE', '/api/sessions/{id}/grants/{grantId}'),
   listAudit: route<{ query: In<typeof audit.auditQuery> } & Of<typeof audit.auditAnswer>>()(
     'GET',
     '/api/audit',
@@ -131,6 +132,10 @@ export const api = {
   makeWorkspace: route<With<typeof rest.createWorkspaceBody> & Of<typeof workspaces.workspaceAnswer>>()(
     'POST',
     '/api/projects/{id}/workspaces',
+  ),
+  showWorkspace: route<Of<typeof workspaces.workspaceAnswer>>()(
+    'GET',
+    '/api/projects/{id}/workspaces/{workspace}',
   ),
   deleteWorkspace: route<Of<typeof projects.deletedAnswer>>()(
     'DELETE',

@@ -2,11 +2,13 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type EventPage, openEventFeed } from './event-feed.ts';
 import type { LoggedFrame } from './event-order.ts';
 
-const frame = (seq: number) => ({ seq, type: 'system', at: '', data: { kind: 'x' } }) satisfies LoggedFrame;
+const frame = (seq: number) =>
+  ({ seq, type: 'system', sessionId: 's', at: '', data: { kind: 'x' } }) satisfies LoggedFrame;
 
 const openFeed = (pages: Readonly<Record<number, EventPage>>) => {
   const seen: (number | string)[] = [];
   const feed = openEventFeed({
+    since: -1,
     fetchAfter: (seq) => {
       seen.push(`fetch after ${seq}`);
       return Promise.resolve(pages[seq] ?? { isAnswered: false, frames: [], oldestSeq: null });

@@ -2,9 +2,9 @@
  * The order of a session's events: frames come in any order and more than once, and leave by number, once.
  *
  * Pure. An order knows the last number it gave out, the highest it has heard of, and the frames that came early;
- * while it has a gap, somebody must fetch what is missing.
+ * while it has a gap, the missing frames must be fetched.
  */
-import type { Frame } from './protocol.ts';
+import type { Frame } from './frames.ts';
 
 export type LoggedFrame = Frame & { readonly seq: number };
 
@@ -14,7 +14,8 @@ export type EventOrder = {
   readonly early: ReadonlyMap<number, LoggedFrame>;
 };
 
-export const emptyOrder: EventOrder = { lastSeq: -1, knownSeq: -1, early: new Map() };
+/** Of events after this number. */
+export const orderAfter = (seq: number): EventOrder => ({ lastSeq: seq, knownSeq: seq, early: new Map() });
 
 /** Takes frames in and gives out those whose turn it is. */
 export const acceptFrames = (

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { acceptFrames, emptyOrder, expectUpTo, hasGap, type LoggedFrame, skipTo } from './event-order.ts';
+import { acceptFrames, expectUpTo, hasGap, type LoggedFrame, orderAfter, skipTo } from './event-order.ts';
 
-const frame = (seq: number) => ({ seq, type: 'system', at: '', data: { kind: 'x' } }) satisfies LoggedFrame;
+const frame = (seq: number) =>
+  ({ seq, type: 'system', sessionId: 's', at: '', data: { kind: 'x' } }) satisfies LoggedFrame;
 
 /** The numbers that leave when these come in, one after the other. */
 const leaving = (...numbers: readonly number[]) => {
-  let order = emptyOrder;
+  let order = orderAfter(-1);
   const left = numbers.map((seq) => {
     const accepted = acceptFrames(order, [frame(seq)]);
     order = accepted.order;
@@ -40,12 +41,12 @@ test('what comes early waits for what is missing', () => {
 });
 
 test('an order that was told of more is waiting for it', () => {
-  expect(hasGap(expectUpTo(emptyOrder, 4))).toBe(true);
-  expect(hasGap(expectUpTo(emptyOrder, -1))).toBe(false);
+  expect(hasGap(expectUpTo(orderAfter(-1), 4))).toBe(true);
+  expect(hasGap(expectUpTo(orderAfter(-1), -1))).toBe(false);
 });
 
-test('what is gone for good is skipped, and the rest follows', () => {
-  const { order } = acceptFrames(emptyOrder, [frame(7), frame(8)]);
+test('what was deleted is skipped, and the rest follows', () => {
+  const { order } = acceptFrames(orderAfter(-1), [frame(7), frame(8)]);
   const accepted = acceptFrames(skipTo(order, 7), []);
   expect(accepted.ready.map(({ seq }) => seq)).toEqual([7, 8]);
   expect(hasGap(accepted.order)).toBe(false);

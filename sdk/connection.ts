@@ -1,0 +1,211 @@
+/**
+ * A connection to the WebSocket of a deployment, which comes back by itself until trying again cannot help.
+ *
+ * Each try takes a new ticket. It says in what state it is and hands on frames; what they mean is decided elsewhere.
+ */
+import { SallyportError } from './errors.ts';
+import type { ClientAction, Frame } from './frames.ts';
+import { api } from './routes.ts';
+import type { Sallyport, SocketLike } from './sallyport.ts';
+
+export type ConnectionState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'connected' }
+  /** So many tries in a row have failed; the next one is at this time, in epoch milliseconds. */
+  | { readonly kind: 'lost'; readonly failures: number; readonly nextAt: number }
+  | { readonly kind: 'ended'; readonly error: SallyportError };
+
+export type ConnectionOptions = {
+  /** Of the next try. */
+  readonly query: () => Readonly<Record<string, string>>;
+  /** The frame with which the server says that the connection stands. */
+  readonly greeting: Frame['type'];
+  /** Refuses for the same reasons as the connection, and says why: of a refused socket nothing is told. */
+  readonly probe: () => Promise<unknown>;
+  readonly onFrame: (frame: Frame) => void;
+  readonly onState: (state: ConnectionState) => void;
+  /** How many tries in a row may fail before it ends; absent: any number. */
+  readonly failuresMax?: number;
+  /** A gateway closes a connection that was silent for 10 minutes. */
+  readonly pingMs?: number;
+};
+
+export type Connection = {
+  readonly isReady: () => boolean;
+  /** False when there is no connection to send it over. */
+  readonly send: (action: ClientAction) => boolean;
+  /** For one that waits for its next try, and to see at once whether one that stands still does. */
+  readonly tryNow: () => void;
+  readonly close: () => void;
+};
+
+/** Another try of these would end as this one did. */
+const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
+/** The pauses between tries; the last one is repeated. */
+const pausesMs = [300, 1000, 2000, 4000, 8000, 15_000] as const;
+const pingMsDefault = 4 * 60_000;
+const pongMsMax = 10_000;
+
+export const openConnection = (sallyport: Sallyport, options: ConnectionOptions): Connection => {
+  const { greeting, onFrame, onState } = options;
+  let socket: ListenedSocket | undefined;
+  let isReady = false;
+  let isClosed = false;
+  let failures = 0;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
+
+  const connect = async (): Promise<void> => {
+    retryTimer = undefined;
+    try {
+      const [{ ticket }] = await Promise.all([sallyport.request(api.makeTicket), options.probe()]);
+      if (isClosed) return;
+      const opened = sallyport.openSocket(ticket, options.query());
+      socket = listen(opened, { onFrame: receive, onClosed: () => lose(connectionLost()) });
+    } catch (error) {
+      const failure = error instanceof SallyportError ? error : connectionLost(error);
+      if (finalStatuses.has(failure.status)) end(failure);
+      else lose(failure);
+    }
+  };
+
+  const receive = (frame: Frame): void => {
+    heartbeat.heard();
+    if (frame.type === 'error' && !isReady) {
+      end(new SallyportError(0, frame.data.error));
+      return;
+    }
+    if (frame.type === greeting && !isReady) {
+      isReady = true;
+      failures = 0;
+      onState({ kind: 'connected' });
+    }
+    onFrame(frame);
+  };
+
+  const lose = (error: SallyportError): void => {
+    leave();
+    if (isClosed) return;
+    failures += 1;
+    if (failures > (options.failuresMax ?? Number.POSITIVE_INFINITY)) end(error);
+    else waitForNextTry();
+  };
+
+  const waitForNextTry = (): void => {
+    const pauseMs = pausesMs[Math.min(failures, pausesMs.length) - 1] ?? 0;
+    // Chance keeps all clients of a restarted server from coming back at the same moment.
+    const waitMs = pauseMs * (0.8 + 0.4 * Math.random());
+    retryTimer = setTimeout(() => void connect(), waitMs);
+    onState({ kind: 'lost', failures, nextAt: Date.now() + waitMs });
+  };
+
+  const leave = (): void => {
+    isReady = false;
+    heartbeat.heard();
+    socket?.leave();
+    socket = undefined;
+  };
+
+  const close = (): void => {
+    isClosed = true;
+    clearTimeout(retryTimer);
+    heartbeat.stop();
+    leave();
+  };
+
+  const end = (error: SallyportError): void => {
+    if (isClosed) return;
+    close();
+    onState({ kind: 'ended', error });
+  };
+
+  const send = (action: ClientAction): boolean => isReady && socket?.send(action) === true;
+
+  const heartbeat = startHeartbeat({
+    everyMs: options.pingMs ?? pingMsDefault,
+    ping: () => send({ action: 'ping' }),
+    onSilence: () => lose(connectionLost()),
+  });
+
+  onState({ kind: 'connecting' });
+  void connect();
+  return {
+    isReady: () => isReady,
+    send,
+    tryNow: () => {
+      if (retryTimer === undefined) heartbeat.beat();
+      else {
+        clearTimeout(retryTimer);
+        void connect();
+      }
+    },
+    close,
+  };
+};
+
+type ListenedSocket = {
+  readonly send: (action: ClientAction) => boolean;
+  /** It says nothing more, whatever is still delivered. */
+  readonly leave: () => void;
+};
+
+/** As every WebSocket numbers its states. */
+const [connecting, open] = [0, 1];
+
+const listen = (
+  socket: SocketLike,
+  on: { readonly onFrame: (frame: Frame) => void; readonly onClosed: () => void },
+): ListenedSocket => {
+  let isLeft = false;
+  socket.addEventListener('message', ({ data }) => {
+    if (!isLeft) on.onFrame(JSON.parse(String(data)));
+  });
+  socket.addEventListener('close', () => {
+    if (!isLeft) on.onClosed();
+  });
+  // The event `close` follows; without a listener an error of the package `ws` would end the program.
+  socket.addEventListener('error', () => undefined);
+  return {
+    send: (action) => {
+      if (socket.readyState !== open) return false;
+      socket.send(JSON.stringify(action));
+      return true;
+    },
+    leave: () => {
+      isLeft = true;
+      // In a browser, one that is still connecting cannot be closed without an error in the console.
+      if (socket.readyState === connecting) socket.addEventListener('open', () => socket.close());
+      else socket.close();
+    },
+  };
+};
+
+/** A socket that died silently stays open for minutes; any frame counts as an answer. */
+const startHeartbeat = ({
+  everyMs,
+  ping,
+  onSilence,
+}: {
+  readonly everyMs: number;
+  /** False when there is nothing to ask. */
+  readonly ping: () => boolean;
+  readonly onSilence: () => void;
+}) => {
+  let deadline: ReturnType<typeof setTimeout> | undefined;
+  const heard = (): void => clearTimeout(deadline);
+  const beat = (): void => {
+    heard();
+    if (ping()) deadline = setTimeout(onSilence, pongMsMax);
+  };
+  const timer = setInterval(beat, everyMs);
+  return {
+    beat,
+    heard,
+    stop: () => {
+      heard();
+      clearInterval(timer);
+    },
+  };
+};
+
+const connectionLost = (cause?: unknown): SallyportError =>
+  new SallyportError(0, { code: 'connection_lost', message: 'the connection was lost' }, { cause });

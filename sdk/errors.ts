@@ -1,0 +1,95 @@
+/**
+ * Refusals and failures of a request, in the words of the server's error table (docs/runbook.md).
+ *
+ * `unreachable`: there was no answer. `unexpected_answer`: it was not one of a Sallyport.
+ */
+import type { output } from 'zod';
+import type { errorAnswer } from '../shared/contracts/rest/error-view.ts';
+
+/** The error body of the contract, with whatever else a server added to it. */
+export type ErrorFacts = Omit<output<typeof errorAnswer>['error'], 'requestId'> & {
+  readonly requestId?: string;
+};
+
+export class SallyportError extends Error {
+  override readonly name = 'SallyportError';
+  /** Of the HTTP answer; 0: there was none. */
+  readonly status: number;
+  readonly code: string;
+  readonly suggestions: readonly string[];
+  readonly requestId: string | undefined;
+  readonly facts: ErrorFacts;
+
+  constructor(status: number, facts: GivenFacts, options?: ErrorOptions) {
+    super(facts.message, options);
+    this.status = status;
+    this.facts = { suggestions: [], recoveryActions: [], ...facts };
+    this.code = facts.code;
+    this.suggestions = this.facts.suggestions;
+    this.requestId = facts.requestId;
+  }
+}
+
+type GivenFacts = Pick<ErrorFacts, 'code' | 'message'> & Partial<ErrorFacts>;
+
+export const unexpectedAnswer = (
+  url: string,
+  why: string,
+  { status = 0, cause }: { readonly status?: number; readonly cause?: unknown } = {},
+): SallyportError => {
+  const message = `${url} does not answer as a Sallyport does: ${why}`;
+  const suggestions = ['Check the URL.'];
+  return new SallyportError(status, { code: 'unexpected_answer', message, suggestions }, { cause });
+};
+
+export const unreachable = (url: string, cause: unknown): SallyportError => {
+  const message = `${url} cannot be reached: ${reasonOf(cause)}`;
+  const suggestions = ['Check the URL, your connection, and that the server runs.'];
+  return new SallyportError(0, { code: 'unreachable', message, suggestions }, { cause });
+};
+
+/** As Node names them; a browser does not tell. */
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name cannot be resolved',
+  ETIMEDOUT: 'no answer',
+};
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const inner = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const { code = '' } = (inner ?? {}) as { readonly code?: string };
+  return reasons[code] ?? (inner instanceof Error ? inner.message || code : String(inner));
+};
+
+/** The refusal in an answer that is no success. */
+export const refusalOf = async (url: string, response: Response): Promise<SallyportError> => {
+  const { status, headers } = response;
+  const facts = readFacts(parsed(await response.text()));
+  if (facts !== undefined) return new SallyportError(status, facts);
+  const target = headers.get('location');
+  const why =
+    target === null ? `HTTP ${status}` : `it redirects to ${URL.parse(target, url)?.origin ?? target}`;
+  return unexpectedAnswer(url, why, { status });
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isText) : []);
+
+/** Undefined for an answer that is no error body. */
+const readFacts = (answer: unknown): ErrorFacts | undefined => {
+  const error = (answer as { error?: unknown } | null | undefined)?.error;
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, message, suggestions, recoveryActions, ...rest } = error as Record<string, unknown>;
+  if (!isText(code) || !isText(message)) return undefined;
+  return { code, message, suggestions: texts(suggestions), recoveryActions: texts(recoveryActions), ...rest };
+};

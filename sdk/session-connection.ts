@@ -1,0 +1,91 @@
+/**
+ * The connection to one session: it resumes after the last event that was delivered, and tells each event once, in order.
+ *
+ * A message that is too long for a frame goes by REST; a refusal of it comes back as the frame that the socket would
+ * have brought.
+ */
+import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
+import { SallyportError } from './errors.ts';
+import { fetchEvents, openEventFeed } from './event-feed.ts';
+import type { LoggedFrame } from './event-order.ts';
+import type { ClientAction, Frame } from './frames.ts';
+import { api } from './routes.ts';
+import type { Sallyport } from './sallyport.ts';
+
+/** API Gateway cuts a connection for a frame over 32 KB. */
+const frameBytesMax = 30 * 1024;
+
+export type SessionConnectionOptions = Omit<ConnectionOptions, 'query' | 'greeting' | 'probe'> & {
+  readonly sessionId: string;
+  /** The last event that is known, -1 for none; absent: only events from now on are told. */
+  readonly since?: number;
+  /** Events before this number are no longer kept, and some of them were not told. */
+  readonly onEventsLost?: (oldestSeq: number) => void;
+};
+
+export const connectToSession = (
+  sallyport: Sallyport,
+  { sessionId, since, onEventsLost = () => undefined, ...options }: SessionConnectionOptions,
+): Connection => {
+  const { onFrame } = options;
+  const feed = openEventFeed({
+    since,
+    fetchAfter: (seq) => fetchEvents(sallyport, sessionId, seq),
+    onFrame,
+    onEventsLost,
+  });
+  const connection = openConnection(sallyport, {
+    ...options,
+    greeting: 'system:ready',
+    query: () => {
+      const last = feed.lastSeq();
+      return { sessionId, ...(last === undefined ? {} : { since: String(last) }) };
+    },
+    probe: () => sallyport.request(api.showSession, { params: { id: sessionId } }),
+    onFrame: (frame) => {
+      if (frame.type === 'system:ready') feed.expect(frame.data.lastSeq);
+      // A frame of a session under this one has no number, and is no part of this log.
+      if (isLogged(frame)) feed.take(frame);
+      else onFrame(frame);
+    },
+    onState: (state) => {
+      if (state.kind === 'ended') feed.stop();
+      options.onState(state);
+    },
+  });
+  const send = (action: ClientAction): boolean => {
+    if (action.action !== 'message' || fitsFrame(action)) return connection.send(action);
+    if (connection.isReady()) void sendByRest(action);
+    return connection.isReady();
+  };
+  const sendByRest = async ({ action: _, ...body }: MessageAction): Promise<void> => {
+    try {
+      await sallyport.request(api.sendMessage, { params: { id: sessionId }, body });
+    } catch (error) {
+      // Without an answer it is sent again after the reconnection.
+      if (error instanceof SallyportError && error.status !== 0)
+        onFrame({
+          type: 'error',
+          sessionId,
+          seq: null,
+          at: new Date().toISOString(),
+          data: { error: error.facts },
+        });
+    }
+  };
+  return {
+    ...connection,
+    send,
+    close: () => {
+      feed.stop();
+      connection.close();
+    },
+  };
+};
+
+type MessageAction = Extract<ClientAction, { readonly action: 'message' }>;
+
+const isLogged = (frame: Frame): frame is LoggedFrame => frame.seq !== null;
+
+const fitsFrame = (action: ClientAction): boolean =>
+  new TextEncoder().encode(JSON.stringify(action)).length <= frameBytesMax;
