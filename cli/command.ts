@@ -1,8 +1,8 @@
 /** A command of the program: how it is written, and what it does. Arguments are parsed by `node:util`. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { type CliFailure, wrongUsage } from './failure.ts';
 import type { Host } from './host.ts';
-import type { HttpClient } from './http-client.ts';
 import { nearest } from './nearest.ts';
 import type { Output } from './output.ts';
 
@@ -14,7 +14,7 @@ export type Call = {
   readonly host: Host;
   readonly output: Output;
   /** The deployment of the settings or of the environment; refuses when there is no token. */
-  readonly client: () => Promise<HttpClient>;
+  readonly client: () => Promise<Sallyport>;
 };
 
 export type Command = {
@@ -106,6 +106,6 @@ export const pairs = (texts: readonly string[], option: string): Readonly<Record
     }),
   );
 
-/** An object without what was not given. */
-export const given = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+/** An object without what was not given. Its fields are those of the contract; the server judges their values. */
+export const given = <T>(fields: { readonly [Field in keyof NoInfer<T>]?: unknown }): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;

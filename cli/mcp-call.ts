@@ -5,9 +5,9 @@
  * cancelled by its id, which nobody else has.
  */
 import { randomUUID } from 'node:crypto';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { readEventStream } from './event-stream.ts';
 import { CliFailure, failure } from './failure.ts';
-import type { HttpClient } from './http-client.ts';
 
 export type ToolOutput = {
   readonly stream: 'stdout' | 'stderr';
@@ -42,7 +42,7 @@ const headers = {
   'mcp-protocol-version': protocolVersion,
 };
 
-export const callTool = async <T>(client: HttpClient, call: ToolCall): Promise<T> => {
+export const callTool = async <T>(client: Sallyport, call: ToolCall): Promise<T> => {
   const id = randomUUID();
   const params = { name: call.name, arguments: call.args, _meta: { progressToken: id } };
   try {
@@ -88,8 +88,8 @@ const resultOf = <T>({ result, error }: Message): T => {
 type ToolError = {
   readonly type: string;
   readonly message: string;
-  readonly suggestions: readonly string[];
-  readonly recovery_actions: readonly string[];
+  readonly suggestions: string[];
+  readonly recovery_actions: string[];
 };
 
 const refusalOf = (text: string): CliFailure => {
@@ -104,7 +104,7 @@ const refusalOf = (text: string): CliFailure => {
   }
 };
 
-const cancel = async (client: HttpClient, requestId: string): Promise<void> => {
+const cancel = async (client: Sallyport, requestId: string): Promise<void> => {
   const body = JSON.stringify({
     jsonrpc: '2.0',
     method: 'notifications/cancelled',

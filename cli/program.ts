@@ -1,12 +1,12 @@
 /** Finds the command of an argument list, runs it, and turns whatever happens into an exit code. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeClient } from './client.ts';
 import { type Call, type Command, parseCommand, usageLine } from './command.ts';
 import { commands } from './command-list.ts';
 import { requireDeployment } from './deployment.ts';
 import { toFailure, wrongUsage } from './failure.ts';
 import type { Host } from './host.ts';
-import { makeHttpClient } from './http-client.ts';
 import { nearest } from './nearest.ts';
 import { makeOutput, type Output } from './output.ts';
 import { usageLines } from './usage-lines.ts';
@@ -42,7 +42,7 @@ const dispatch = async (args: readonly string[], host: Host, output: Output): Pr
     ...parsed,
     host,
     output,
-    client: async () => makeHttpClient(await requireDeployment(host)),
+    client: async () => makeClient(await requireDeployment(host)),
   };
   return (await command.run(call)) ?? 0;
 };

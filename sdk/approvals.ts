@@ -9,7 +9,7 @@ import type { JsonObject } from '../shared/domain/json.ts';
 import { digestText } from '../shared/domain/turn/call-digest.ts';
 import { SallyportError } from './errors.ts';
 import { type Approval, api, type Decision } from './routes.ts';
-import type { Sallyport } from './sallyport.ts';
+import type { BodyOf, Sallyport } from './sallyport.ts';
 
 type NamedCall = {
   readonly turnId: string;
@@ -55,7 +55,7 @@ export const decideCall = (
       ...decision,
       ...(turnId === undefined ? {} : { turnId }),
       ...(digest === undefined ? {} : { digest }),
-    },
+    } as BodyOf<typeof api.decideCall>,
   });
 
 /** Another decision came first, or the turn of the call is over. */

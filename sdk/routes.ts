@@ -24,6 +24,7 @@ import type * as hookBodies from '../shared/contracts/rest/webhook-bodies.ts';
 import type * as hooks from '../shared/contracts/rest/webhook-view.ts';
 import type * as workspaces from '../shared/contracts/rest/workspace-view.ts';
 import type { approval, userMessage } from '../shared/contracts/socket-actions.ts';
+import type { JsonObject } from '../shared/domain/json.ts';
 import type { Route } from './sallyport.ts';
 
 type Out<Schema extends z.ZodType> = z.output<Schema>;
@@ -42,7 +43,9 @@ export type ModelList = Out<typeof deployment.modelsAnswer>;
 export type ServerConfig = In<typeof mcp.addServerBody>['config'];
 export type ProviderName = Session['provider'];
 /** A decision about a waiting call; the call's digest and turn go with it. */
-export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId'>;
+export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId' | 'args'> & {
+  readonly args?: JsonObject;
+};
 export type Approval = Out<typeof approvals.approvalAnswer>;
 export type WaitingRow = Out<typeof approvals.approvalsAnswer>['approvals'][number];
 export type SessionGrant = Out<typeof approvals.grantAnswer>;

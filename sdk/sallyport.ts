@@ -29,6 +29,10 @@ type Parts<Path extends string, S extends Shapes> = ([NamesIn<Path>] extends [ne
   ('query' extends keyof S ? { readonly query?: S['query'] } : object) &
   ('body' extends keyof S ? { readonly body: S['body'] } : object);
 
+export type AnswerOf<R> = R extends Route<string, infer S extends Shapes> ? S['answer'] : never;
+export type BodyOf<R> = R extends Route<string, { readonly body: infer Body }> ? Body : never;
+export type QueryOf<R> = R extends Route<string, { readonly query: infer Query }> ? Query : never;
+
 type RequestOptions = { readonly signal?: AbortSignal };
 export type RequestArguments<Path extends string, S extends Shapes> =
   object extends Parts<Path, S>
@@ -52,7 +56,7 @@ export type SocketLike = {
 };
 
 export type SallyportOptions = {
-  /** The origin of the deployment. */
+  /** Of the deployment: its origin counts. */
   readonly url: string;
   readonly token?: string | undefined;
   readonly fetch?: typeof globalThis.fetch;
@@ -75,7 +79,7 @@ export class Sallyport {
 
   constructor(options: SallyportOptions) {
     this.#options = options;
-    this.url = options.url;
+    this.url = new URL(options.url).origin;
     this.token = options.token;
   }
 
@@ -153,8 +157,10 @@ const pathOf = (path: string, params: WireParts['params'] = {}): string =>
 
 const queryOf = (query: WireParts['query'] = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return text === '' ? '' : `?${text}`;
+  const text = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  return text === '' ? '' : `?${text.replaceAll('+', '%20')}`;
 };
 
 const canRetry = ({ code }: SallyportError, { method = 'GET' }: FetchOptions): boolean =>

@@ -1,22 +1,18 @@
 /** The list of calls that wait for a person, over all sessions that the token may decide in. */
+import { api, type WaitingRow } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
+import { listAll } from '../client.ts';
 import type { Call } from '../command.ts';
-import { type HttpClient, listAll, withQuery } from '../http-client.ts';
 import { tableLines } from '../table.ts';
 import { callInShort } from './call-view.ts';
-import type { WaitingCall } from './waiting-call.ts';
 
-export type ListedCall = WaitingCall & {
-  readonly title: string;
-  readonly project: string;
-  readonly askedAt: string;
-  readonly digest: string;
-  readonly argsTruncated?: true;
-};
+export const readApprovals = (client: Sallyport, call: Call): Promise<readonly WaitingRow[]> =>
+  listAll(
+    (after) => client.request(api.listApprovals, { query: { project: call.text('project'), after } }),
+    (page) => page.approvals,
+  );
 
-export const readApprovals = (client: HttpClient, call: Call): Promise<readonly ListedCall[]> =>
-  listAll<ListedCall>(client, withQuery('/api/approvals', { project: call.text('project') }), 'approvals');
-
-export const approvalLines = (approvals: readonly ListedCall[], now: number): readonly string[] =>
+export const approvalLines = (approvals: readonly WaitingRow[], now: number): readonly string[] =>
   tableLines(
     ['WAITS', 'SESSION', 'CALL', 'WANTS', 'TITLE'],
     approvals.map((one) => [waited(one, now), one.sessionId, one.callId, callInShort(one), one.title]),
@@ -29,7 +25,7 @@ const units = [
 ] as const;
 
 /** In whole units, as the clock of this machine sees it. */
-export const waited = ({ askedAt }: Pick<ListedCall, 'askedAt'>, now: number): string => {
+export const waited = ({ askedAt }: Pick<WaitingRow, 'askedAt'>, now: number): string => {
   const seconds = Math.max(0, Math.floor((now - Date.parse(askedAt)) / 1000));
   const [name, size] = units.find(([, unit]) => seconds >= unit) ?? ['s', 1];
   return `${Math.floor(seconds / size)} ${name}`;

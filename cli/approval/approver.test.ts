@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { digestOf } from '../fixtures/call-digest.ts';
 import { type Routes, refusal, type Talk } from '../fixtures/fake-deployment.ts';
 import { logIn } from '../fixtures/logged-in.ts';
-import { digestOf } from './waiting-call.ts';
 
 const call = (command: string, callId = 'c1') => ({
   turnId: 't1',

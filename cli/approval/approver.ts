@@ -4,29 +4,32 @@
  * Without a terminal they are approved under --yes and rejected otherwise, with a note. A question whose call was
  * decided elsewhere is withdrawn.
  */
+import { digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
+import type { Frame, FrameOf } from '#sdk/frames.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import type { Call } from '../command.ts';
-import type { Frame } from '../conversation/event-order.ts';
 import type { Questions } from '../conversation/questions.ts';
 import { exitCodes, failure } from '../failure.ts';
-import type { HttpClient } from '../http-client.ts';
+import { ifWaiting, tryDecision } from './decide.ts';
 import { askAboutCall, makeAsker, type Verdict } from './question.ts';
-import { callOf, decisionOf, ifWaiting, readCall, tryDecision, type WaitingCall } from './waiting-call.ts';
+
+type ApprovalFrame = FrameOf<'tool:approval_required'>;
 
 export type Approver = {
   /** Settles when the call is decided, here or elsewhere; rejects when that is impossible. */
-  readonly decide: (frame: Frame) => Promise<void>;
+  readonly decide: (frame: ApprovalFrame) => Promise<void>;
   /** Takes a frame that says of a call, or of all calls of a session, that they wait no more. */
   readonly settle: (frame: Frame) => void;
 };
 
 type ApproverOptions = {
   readonly call: Call;
-  readonly client: HttpClient;
+  readonly client: Sallyport;
   readonly questions: Questions | undefined;
 };
 
-type Request = { readonly sessionId: string; readonly callId: unknown; isSettled: boolean };
+type Request = { readonly sessionId: string | null; readonly callId: string; isSettled: boolean };
 
 export const makeApprover = (options: ApproverOptions): Approver => {
   const taken = new Set<string>();
@@ -34,7 +37,7 @@ export const makeApprover = (options: ApproverOptions): Approver => {
   let asking: Request | undefined;
   let queue = Promise.resolve();
 
-  const decideNow = async (request: Request, frame: Frame): Promise<void> => {
+  const decideNow = async (request: Request, frame: ApprovalFrame): Promise<void> => {
     let waiting = await ifWaiting(callOf(options.client, frame));
     while (waiting !== undefined && !request.isSettled) {
       asking = request;
@@ -48,10 +51,10 @@ export const makeApprover = (options: ApproverOptions): Approver => {
   return {
     decide: (frame) => {
       const { sessionId, data } = frame;
-      const key = [sessionId, data['turnId'], data['callId']].join(' ');
+      const key = [sessionId, data.turnId, data.callId].join(' ');
       if (taken.has(key)) return Promise.resolve();
       taken.add(key);
-      const request = { sessionId, callId: data['callId'], isSettled: false };
+      const request = { sessionId, callId: data.callId, isSettled: false };
       open.add(request);
       const decided = queue.then(() => decideNow(request, frame)).finally(() => open.delete(request));
       queue = decided.catch(() => undefined);
@@ -60,7 +63,7 @@ export const makeApprover = (options: ApproverOptions): Approver => {
     settle: ({ sessionId, data }) => {
       for (const request of open) {
         if (request.sessionId !== sessionId) continue;
-        if (data['callId'] !== undefined && data['callId'] !== request.callId) continue;
+        if ('callId' in data && data.callId !== request.callId) continue;
         request.isSettled = true;
         if (asking === request) options.questions?.withdraw();
       }
@@ -70,14 +73,20 @@ export const makeApprover = (options: ApproverOptions): Approver => {
 
 const verdictOn = async ({ call, questions }: ApproverOptions, waiting: WaitingCall): Promise<Verdict> => {
   const { isSet, output } = call;
-  if (isSet('yes')) return decisionOf(waiting, { approved: true });
+  if (isSet('yes')) return { approved: true };
   if (questions === undefined) {
     output.note(
       `Rejected ${visibleLine(waiting.name)}: nobody is here to be asked; use --yes or --approvals auto.`,
     );
-    return decisionOf(waiting, { approved: false });
+    return { approved: false };
   }
   return askAboutCall(makeAsker(call, questions), waiting);
+};
+
+/** The call of a frame: a frame that does not hold the whole of it, by its own digest, is not looked at further. */
+const callOf = async (client: Sallyport, { sessionId, data }: ApprovalFrame): Promise<WaitingCall> => {
+  const call = { ...data, sessionId: sessionId ?? '' };
+  return (await digestOf(call)) === data.digest ? call : readCall(client, call);
 };
 
 /** The call that still waits, if the person has to see it again. */
@@ -86,7 +95,7 @@ const carryOut = async (
   waiting: WaitingCall,
   verdict: Verdict,
 ): Promise<WaitingCall | undefined> => {
-  const { sessionId, callId } = waiting;
+  const { callId } = waiting;
   if (verdict === undefined && questions?.isClosed() !== true) return undefined;
   if (verdict === undefined || verdict === 'later') {
     call.output.note(`\nCall ${callId} still waits; \`sallyport approvals\` shows it.`);
@@ -96,5 +105,5 @@ const carryOut = async (
   if (typeof outcome === 'string') return undefined;
   call.output.note(`Not decided: ${outcome.conflict}.`);
   // Without a person the other call cannot be shown.
-  return questions === undefined ? undefined : ifWaiting(readCall(client, sessionId, callId));
+  return questions === undefined ? undefined : ifWaiting(readCall(client, waiting));
 };

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '#shared/domain/json.ts';
+import { digestOf } from '../fixtures/call-digest.ts';
 import { callInShort, callLines } from './call-view.ts';
 
 const named = { sessionId: 's-1', turnId: 't-1', callId: 'c-1', name: 'execute_command' };
-const shown = (args: JsonObject, columns?: number) => callLines({ ...named, args }, columns);
+const shown = (args: JsonObject, columns?: number) =>
+  callLines({ ...named, args, digest: digestOf({ ...named, args }) }, columns);
 
 /** SHA-256 of {"args":{"command":"a\nb","timeout":5},"callId":"c-1","name":"execute_command","turnId":"t-1"} */
 const digest = '896f2e0a0fe99c84ee880eb7a63ef14f2ede4ba643e9f9d5ba5b2ec6c8916415';
@@ -31,7 +33,7 @@ test('what a model writes cannot pass for a line of ours', () => {
     'command (text: 0 bytes, 1 line)',
     '│ ',
   ]);
-  expect(callLines({ ...named, name: 'a\nb\u200b', args: {} })[0]).toBe(
+  expect(callLines({ ...named, name: 'a\nb\u200b', args: {}, digest })[0]).toBe(
     'a⟦U+000A⟧b⟦U+200B⟧, call c-1, session s-1',
   );
 });

@@ -6,10 +6,10 @@
  * arguments can be told back.
  */
 
+import type { WaitingCall } from '#sdk/approvals.ts';
 import type { Json } from '#shared/domain/json.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { visibleLine, visibleText } from '#shared/domain/visible-text.ts';
-import { digestOf, type NamedCall } from './waiting-call.ts';
 
 const bar = '│ ';
 /** The rest of a line that was too long for the terminal. */
@@ -18,14 +18,16 @@ const columnsMin = 20;
 /** Of a terminal that does not say its width. */
 const columnsDefault = 80;
 
+type ShownCall = Pick<WaitingCall, 'sessionId' | 'callId' | 'name' | 'args' | 'digest'>;
+
 /** `columns` undefined: not for a terminal, no line is broken. */
-export const callLines = (call: NamedCall, columns?: number): readonly string[] => {
+export const callLines = (call: ShownCall, columns?: number): readonly string[] => {
   const fields = Object.entries(call.args);
   const lines = [
     `${visibleLine(call.name)}, call ${visibleLine(call.callId)}, session ${visibleLine(call.sessionId)}`,
     ...(fields.length === 0 ? ['without arguments'] : []),
     ...fields.flatMap(([name, value]) => fieldLines(name, value)),
-    `digest ${digestOf(call)}`,
+    `digest ${call.digest}`,
   ];
   return columns === undefined ? lines : lines.flatMap((line) => broken(line, columns));
 };
@@ -71,8 +73,10 @@ const broken = (line: string, columns: number): readonly string[] => {
 
 const shortCharactersMax = 60;
 
+type NamedArgs = { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
+
 /** A call in a list, for finding it: a long one is cut, and nothing is decided from it. */
-export const callInShort = ({ name, args }: Pick<NamedCall, 'name' | 'args'>): string => {
+export const callInShort = ({ name, args }: NamedArgs): string => {
   const [first, ...others] = Object.values(args);
   const words = typeof first === 'string' && others.length === 0 ? first : JSON.stringify(args);
   const line = visibleLine(`${name} ${words.slice(0, shortCharactersMax + 1)}`);

@@ -3,6 +3,8 @@
  *
  * Nothing is decided by the end of the input, by a withdrawn question or by any other line than one of the words.
  */
+import { digestOf, type WaitingCall } from '#sdk/approvals.ts';
+import type { Decision } from '#sdk/routes.ts';
 import { toolIdentity } from '#shared/domain/asked-call.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { grantFor, hasWords } from '#shared/domain/turn/grant.ts';
@@ -12,7 +14,6 @@ import type { Questions } from '../conversation/questions.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { callLines } from './call-view.ts';
 import { editArgs } from './edit-args.ts';
-import { type Decision, decisionOf, type WaitingCall } from './waiting-call.ts';
 
 export type Asker = {
   readonly questions: Questions;
@@ -56,7 +57,8 @@ export const askAboutCall = async (asker: Asker, call: WaitingCall): Promise<Ver
       if (typeof changed === 'string') asker.note(changed);
       else {
         subject = { call, edited: changed };
-        shown = changedText({ ...call, args: changed }, asker.columns);
+        const digest = await digestOf({ ...call, args: changed });
+        shown = changedText({ ...call, args: changed, digest }, asker.columns);
       }
     } else {
       const verdict = await verdictOf(answer, subject, asker);
@@ -83,18 +85,18 @@ const verdictOf = async (
   const approval = { approved: true, ...(edited === undefined ? {} : { args: edited }) };
   switch (answer) {
     case 'approve':
-      return decisionOf(call, approval);
+      return approval;
     case 'always':
-      return decisionOf(call, { ...approval, remember: 'session' });
+      return { ...approval, remember: 'session' };
     case 'later':
       return 'later';
     case 'prefix': {
       const prefix = await askPrefix(asker, edited === undefined ? call : { ...call, args: edited });
-      return prefix === undefined ? undefined : decisionOf(call, { ...approval, remember: { prefix } });
+      return prefix === undefined ? undefined : { ...approval, remember: { prefix } };
     }
     case 'reject': {
       const reason = (await asker.questions.askDetail('Reason, for the agent (may be empty): '))?.trim();
-      return decisionOf(call, { approved: false, ...(reason ? { reason } : {}) });
+      return { approved: false, ...(reason ? { reason } : {}) };
     }
   }
 };

@@ -3,19 +3,22 @@
  *
  * The socket tells only how many wait; the list says which. Ctrl-C leaves, and an undecided call goes on waiting.
  */
+import { readCall } from '#sdk/approvals.ts';
+import { openConnection } from '#sdk/connection.ts';
+import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
+import { patience, stateListener } from '../client.ts';
 import type { Call } from '../command.ts';
 import { toJson } from '../control-characters.ts';
-import { openGatewayLink } from '../conversation/gateway-link.ts';
 import { openQuestions, type Questions } from '../conversation/questions.ts';
 import { exitCodes, failure, toFailure } from '../failure.ts';
-import type { HttpClient } from '../http-client.ts';
-import { type ListedCall, readApprovals } from './approvals-list.ts';
+import { readApprovals } from './approvals-list.ts';
 import { callInShort } from './call-view.ts';
+import { ifWaiting, tryDecision } from './decide.ts';
 import { askAboutCall, makeAsker } from './question.ts';
-import { type Decision, ifWaiting, readCall, tryDecision } from './waiting-call.ts';
 
-export const watchApprovals = async (call: Call, client: HttpClient): Promise<number> => {
+export const watchApprovals = async (call: Call, client: Sallyport): Promise<number> => {
   const { host, output } = call;
   const left = Promise.withResolvers<never>();
   const interrupt = (): void =>
@@ -28,14 +31,16 @@ export const watchApprovals = async (call: Call, client: HttpClient): Promise<nu
     reading = reading.then(async () => take(await readApprovals(client, call), read)).catch(left.reject);
   };
   const release = host.onInterrupt(interrupt);
-  const link = openGatewayLink({
-    client,
-    query: () => 'approvals=1',
+  const connection = openConnection(client, {
+    query: () => ({ approvals: '1' }),
     greeting: 'approvals',
-    probe: '/api/approvals',
+    probe: () => client.request(api.listApprovals),
     onFrame: ({ type }) => type === 'approvals' && read(),
-    onLost: () => output.note('Connection lost, trying again…'),
-    onEnd: left.reject,
+    onState: stateListener({
+      onLost: () => output.note('Connection lost, trying again…'),
+      onEnd: left.reject,
+    }),
+    ...patience,
   });
   try {
     return await left.promise;
@@ -44,26 +49,26 @@ export const watchApprovals = async (call: Call, client: HttpClient): Promise<nu
     throw error;
   } finally {
     release();
-    link.close();
+    connection.close();
     questions?.close();
   }
 };
 
 /** The calls that wait now; `again` has them read once more. */
-type Taker = (waiting: readonly ListedCall[], again: () => void) => void;
+type Taker = (waiting: readonly WaitingRow[], again: () => void) => void;
 
-const keyOf = ({ sessionId, turnId, callId }: ListedCall): string => [sessionId, turnId, callId].join(' ');
+const keyOf = ({ sessionId, turnId, callId }: WaitingRow): string => [sessionId, turnId, callId].join(' ');
 
 /** Those that were not there before; a call that waits no more is forgotten. */
 const makeNews = () => {
   const seen = new Set<string>();
   return {
-    of: (waiting: readonly ListedCall[]): readonly ListedCall[] => {
+    of: (waiting: readonly WaitingRow[]): readonly WaitingRow[] => {
       const keys = new Set(waiting.map(keyOf));
       for (const key of seen) if (!keys.has(key)) seen.delete(key);
       return waiting.filter((one) => !seen.has(keyOf(one)));
     },
-    add: (one: ListedCall): void => void seen.add(keyOf(one)),
+    add: (one: WaitingRow): void => void seen.add(keyOf(one)),
   };
 };
 
@@ -81,7 +86,7 @@ const printNew = ({ output }: Call): Taker => {
 
 type Watch = {
   readonly call: Call;
-  readonly client: HttpClient;
+  readonly client: Sallyport;
   readonly questions: Questions;
   readonly interrupt: (why?: unknown) => void;
 };
@@ -111,10 +116,10 @@ const askNew = (watch: Watch): Taker => {
 
 const decideOne = async (
   { call, client, questions, interrupt }: Watch,
-  { sessionId, callId, title }: ListedCall,
+  { sessionId, callId, title }: WaitingRow,
 ): Promise<void> => {
   const { note } = call.output;
-  const read = () => ifWaiting(readCall(client, sessionId, callId));
+  const read = () => ifWaiting(readCall(client, { sessionId, callId }));
   for (let waiting = await read(); waiting !== undefined; waiting = await read()) {
     note(`\n${visibleLine(title)}`);
     const verdict = await askAboutCall(makeAsker(call, questions), waiting);

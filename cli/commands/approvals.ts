@@ -1,21 +1,15 @@
 /** `approvals`: the calls that wait for a person, shown whole and decided. A decision is about what was seen. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { decideCall, digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
+import type { api, Decision } from '#sdk/routes.ts';
+import type { AnswerOf } from '#sdk/sallyport.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import { readAnswer } from '../approval/answer.ts';
 import { approvalLines, readApprovals } from '../approval/approvals-list.ts';
 import { callLines } from '../approval/call-view.ts';
 import { readArgs } from '../approval/edit-args.ts';
-import {
-  type Decided,
-  type Decision,
-  decisionOf,
-  digestOf,
-  readCall,
-  sendDecision,
-  type WaitingCall,
-} from '../approval/waiting-call.ts';
 import { watchApprovals } from '../approval/watch.ts';
 import { type Call, type Command, given } from '../command.ts';
 import { openQuestions } from '../conversation/questions.ts';
@@ -38,14 +32,12 @@ const list = async (call: Call): Promise<number | undefined> => {
   return undefined;
 };
 
-const addressed = ({ positionals: [session = '', callId = ''] }: Call) => [session, callId] as const;
+const addressed = ({ positionals: [sessionId = '', callId = ''] }: Call) => ({ sessionId, callId });
 
 const show = async (call: Call): Promise<undefined> => {
-  const waiting = await readCall(await call.client(), ...addressed(call));
+  const waiting = await readCall(await call.client(), addressed(call));
   const { stdout } = call.host;
-  call.output.result({ ...waiting, digest: digestOf(waiting) }, () =>
-    callLines(waiting, stdout.isTTY === true ? stdout.columns : undefined),
-  );
+  call.output.result(waiting, () => callLines(waiting, stdout.isTTY === true ? stdout.columns : undefined));
 };
 
 const argsBytesMax = 1_048_576;
@@ -71,9 +63,13 @@ const wantedGrant = (call: Call): 'session' | { readonly prefix: string } | unde
 
 const decide = (approved: boolean) => async (call: Call) => {
   const { output, host } = call;
-  const choice: Choice = {
+  const choice: Decision = {
     approved,
-    ...given({ remember: wantedGrant(call), reason: call.text('reason'), args: await readChanges(call) }),
+    ...given<Omit<Decision, 'approved'>>({
+      remember: wantedGrant(call),
+      reason: call.text('reason'),
+      args: await readChanges(call),
+    }),
   };
   const digest = call.text('digest');
   const isBlind = digest === undefined && host.stdin.isTTY !== true;
@@ -82,26 +78,28 @@ const decide = (approved: boolean) => async (call: Call) => {
       '`sallyport approvals show <session> <call>` prints the call and its digest.',
     ]);
   const client = await call.client();
-  const [sessionId, callId] = addressed(call);
+  const address = addressed(call);
   const answer =
     digest === undefined && !isBlind
-      ? await decideSeen(call, await readCall(client, sessionId, callId), choice)
-      : await sendDecision(client, { sessionId, callId }, { ...choice, ...given({ digest }) });
-  output.result(answer, () => [`${approved ? 'Approved' : 'Rejected'} ${visibleLine(callId)}.`]);
+      ? await decideSeen(call, await readCall(client, address), choice)
+      : await decideCall(client, { ...address, ...(digest === undefined ? {} : { digest }) }, choice);
+  output.result(answer, () => [`${approved ? 'Approved' : 'Rejected'} ${visibleLine(address.callId)}.`]);
   return undefined;
 };
 
-type Choice = Omit<Decision, 'digest' | 'turnId'>;
+type Decided = AnswerOf<typeof api.decideCall>;
 
 /** Shows the whole call, and takes a line that was begun after that. */
-const decideSeen = async (call: Call, waiting: WaitingCall, choice: Choice): Promise<Decided> => {
+const decideSeen = async (call: Call, waiting: WaitingCall, choice: Decision): Promise<Decided> => {
   const { host } = call;
   const { columns } = host.stderr;
   const { approved, args } = choice;
   const word = approved ? 'approve' : 'reject';
+  const changed = args === undefined ? undefined : { ...waiting, args: args as JsonObject };
+  const digest = changed === undefined ? '' : await digestOf(changed);
   const shown = [
     ...callLines(waiting, columns),
-    ...(args === undefined ? [] : ['', 'Changed to:', ...callLines({ ...waiting, args }, columns)]),
+    ...(changed === undefined ? [] : ['', 'Changed to:', ...callLines({ ...changed, digest }, columns)]),
     ...grantLines(choice, waiting),
   ];
   const interrupted = Promise.withResolvers<undefined>();
@@ -110,14 +108,14 @@ const decideSeen = async (call: Call, waiting: WaitingCall, choice: Choice): Pro
     const question = `${shown.join('\n')}\nType ${word} and Enter: `;
     const line = await Promise.race([questions.askDecision(question), interrupted.promise]);
     if (line !== undefined && readAnswer(line) === word)
-      return await sendDecision(await call.client(), waiting, decisionOf(waiting, choice));
+      return await decideCall(await call.client(), waiting, choice);
     throw failure('interrupted', 'nothing was decided', { exitCode: exitCodes.interrupted });
   } finally {
     questions.close();
   }
 };
 
-const grantLines = ({ remember }: Choice, { name }: WaitingCall): readonly string[] => {
+const grantLines = ({ remember }: Decision, { name }: WaitingCall): readonly string[] => {
   if (remember === undefined) return [];
   return [
     remember === 'session'

@@ -1,18 +1,8 @@
 /** `audit`: the rows of the audit log, the newest first. */
+import { type AuditRow, api } from '#sdk/routes.ts';
+import type { AnswerOf } from '#sdk/sallyport.ts';
 import { type Call, type Command, wholeNumber } from '../command.ts';
-import { withQuery } from '../http-client.ts';
 import { tableLines } from '../table.ts';
-
-type Row = {
-  readonly at: string;
-  readonly actor: string;
-  readonly actorKind?: string;
-  readonly actorName?: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-};
-type Page = { readonly rows: readonly Row[]; readonly next?: string };
 
 const rowsDefault = 50;
 
@@ -34,17 +24,19 @@ const run = async (call: Call): Promise<undefined> => {
 const readRows = async (call: Call, rowsMax: number) => {
   const client = await call.client();
   const project = call.text('project');
-  const rows: Row[] = [];
+  const rows: AuditRow[] = [];
   let after: string | undefined;
   do {
-    const page: Page = await client.get(withQuery('/api/audit', { project, after }));
+    const page: AnswerOf<typeof api.listAudit> = await client.request(api.listAudit, {
+      query: { project, after },
+    });
     rows.push(...page.rows);
     after = page.next;
   } while (after !== undefined && rows.length < rowsMax);
   return { rows: rows.slice(0, rowsMax), hasMore: after !== undefined || rows.length > rowsMax };
 };
 
-const detailOf = ({ detail }: Row): string => {
+const detailOf = ({ detail }: AuditRow): string => {
   const { approved, name, ...rest } = detail;
   if (typeof approved === 'boolean') return `${approved ? 'approved' : 'rejected'} ${String(name ?? '')}`;
   return Object.entries({ ...(name === undefined ? {} : { name }), ...rest })

@@ -1,10 +1,11 @@
 /** `chat`: talks to an agent. With a message, or with one in a pipe, it prints the answer and exits. */
+import type { FrameOf } from '#sdk/frames.ts';
+import { api } from '#sdk/routes.ts';
+import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
 import { type Call, type Command, given } from '../command.ts';
 import { type Chat, openChat } from '../conversation/chat.ts';
 import type { Completion } from '../conversation/conversation.ts';
-import type { Frame } from '../conversation/event-order.ts';
 import { exitCodes, wrongUsage } from '../failure.ts';
-import { type HttpClient, segment } from '../http-client.ts';
 import { readPiped } from '../prompt.ts';
 
 const messageBytesMax = 1_048_576;
@@ -24,7 +25,7 @@ const run = async (call: Call): Promise<number> => {
     chat.talk.close();
     sayUnsent(chat);
     chat.questions?.close();
-    if (call.isSet('stop')) await client.send('DELETE', `/api/sessions/${segment(sessionId)}`);
+    if (call.isSet('stop')) await client.request(api.endSession, { params: { id: sessionId } });
   }
 };
 
@@ -43,19 +44,20 @@ const readMessage = async ({ positionals, host, output }: Call, isTerminal: bool
   return piped;
 };
 
-const findSession = async (call: Call, client: HttpClient): Promise<string> => {
+const findSession = async (call: Call, client: Sallyport): Promise<string> => {
   const session = call.text('session');
-  const wish = given(
+  const wish = given<BodyOf<typeof api.makeSession>>(
     Object.fromEntries(['provider', 'approvals', 'flavor', 'project'].map((name) => [name, call.text(name)])),
   );
   if (session === undefined) {
-    const body = { ...wish, ...given({ model: call.text('model') }) };
-    return (await client.send<{ id: string }>('POST', '/api/sessions', body)).id;
+    const model = call.text('model');
+    const body = { ...wish, ...(model === undefined ? {} : { model }) };
+    return (await client.request(api.makeSession, { body })).id;
   }
   const [unfit] = Object.keys(wish);
   if (unfit !== undefined) throw wrongUsage(`--${unfit} is for a new session, not for --session`);
   // A refused handshake does not say why: the same question by REST does.
-  await client.get(`/api/sessions/${segment(session)}`);
+  await client.request(api.showSession, { params: { id: session } });
   return session;
 };
 
@@ -78,9 +80,9 @@ const exitCodeOf = ({ stopReason }: Completion): number => {
 const modelFor = ({ text }: Call): string | undefined =>
   text('session') === undefined ? undefined : text('model');
 
-const greet = ({ call, sessionId }: Chat, { model, provider }: Frame['data']): void => {
+const greet = ({ call, sessionId }: Chat, { model, provider }: FrameOf<'system:ready'>['data']): void => {
   const demo = provider === 'demo' ? ', which is no language model: write `$ uname -a`' : '';
-  call.output.note(`Session ${sessionId}, model ${String(model)} (${String(provider)})${demo}.`);
+  call.output.note(`Session ${sessionId}, model ${model} (${provider})${demo}.`);
   call.output.note('Ctrl-C cancels a turn, twice leaves; Ctrl-D leaves.');
 };
 

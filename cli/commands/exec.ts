@@ -4,12 +4,12 @@
  * One argument after `--` is a shell line; several are a program with its arguments, and no shell is involved.
  * Into a pipe or a file its output goes byte for byte, on a terminal without control sequences.
  */
+import { api } from '#sdk/routes.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
 import { makeStripper } from '../control-characters.ts';
 import { wrongUsage } from '../failure.ts';
 import { hear, nothingHeard, unheard } from '../heard-output.ts';
-import type { HttpClient } from '../http-client.ts';
 import { callTool, type ToolOutput } from '../mcp-call.ts';
 import { readPiped } from '../prompt.ts';
 
@@ -20,7 +20,7 @@ const codeBytesMax = 128 * 1024;
 
 const run = async (call: Call): Promise<number> => {
   const { name, args } = await programOf(call);
-  const options = given({
+  const options = given<Record<string, unknown>>({
     session_id: call.text('session'),
     template: call.text('template'),
     flavor: call.text('flavor'),
@@ -39,7 +39,7 @@ const run = async (call: Call): Promise<number> => {
       onOutput: printer.hear,
     });
     await printer.finish(result);
-    if (call.isSet('stop')) await stop(client, result.session_id);
+    if (call.isSet('stop')) await client.request(api.endSession, { params: { id: result.session_id } });
     explain(call, result);
     return result.exit_code & 0xff || (result.exit_code === 0 ? 0 : 1);
   } finally {
@@ -81,10 +81,6 @@ const makePrinter = ({ host, output }: Call) => {
 
 const cleanerOf = (isTerminal: boolean | undefined) =>
   isTerminal === true ? makeStripper() : (text: string) => text;
-
-const stop = async (client: HttpClient, sessionId: string): Promise<void> => {
-  await client.send('DELETE', `/api/sessions/${encodeURIComponent(sessionId)}`);
-};
 
 /** What a program cannot say about itself: why it was killed, what was lost, and where its files are. */
 const explain = ({ output, isSet, text, host }: Call, result: ExecutionResult): void => {

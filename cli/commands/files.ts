@@ -9,22 +9,17 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { api } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import type { Call, Command } from '../command.ts';
 import { makeStripper } from '../control-characters.ts';
 import { failure } from '../failure.ts';
-import { type HttpClient, segment } from '../http-client.ts';
 import { tableLines } from '../table.ts';
 
 /** The longest body of a request. */
 const partBytes = 4 * 1_048_576;
 const pipedBytesMax = 64 * 1_048_576;
 
-type Entry = {
-  readonly name: string;
-  readonly type: string;
-  readonly size: number;
-  readonly modifiedAt: string;
-};
 type Source = {
   readonly bytes: number;
   readonly read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
@@ -35,14 +30,13 @@ const filePath = ([session = '', path = '']: readonly string[]): string => {
   // A URL has no such part: what it would lead to is another address.
   if (parts.includes('..'))
     throw failure('path_outside_workspace', `${path} leads up: name it from /workspace`);
-  return `/api/sessions/${segment(session)}/files/${parts.map(segment).join('/')}`;
+  return `/api/sessions/${encodeURIComponent(session)}/files/${parts.map(encodeURIComponent).join('/')}`;
 };
 
 const ls = async (call: Call): Promise<undefined> => {
-  const [session = '', path = '.'] = call.positionals;
-  const { files } = await (await call.client()).get<{ files: readonly Entry[] }>(
-    `/api/sessions/${segment(session)}/files?path=${segment(path)}`,
-  );
+  const [id = '', path = '.'] = call.positionals;
+  const client = await call.client();
+  const { files } = await client.request(api.listFiles, { params: { id }, query: { path } });
   call.output.result({ files }, () =>
     files.length === 0
       ? []
@@ -141,7 +135,7 @@ const pipedSource = async (stdin: AsyncIterable<Uint8Array>): Promise<Source> =>
 };
 
 const upload = async (
-  client: HttpClient,
+  client: Sallyport,
   target: string,
   { source, call }: { readonly source: Source; readonly call: Call },
 ): Promise<number> => {

@@ -1,25 +1,17 @@
 /** `grants`: the grants of a session, listed and withdrawn. */
 
-import { type Decider, deciderName } from '../approval/decider.ts';
+import { api, type SessionGrant } from '#sdk/routes.ts';
+import { deciderName } from '../approval/decider.ts';
 import type { Call, Command } from '../command.ts';
-import { segment } from '../http-client.ts';
 import { tableLines } from '../table.ts';
 
-type Grant = {
-  readonly id: string;
-  readonly tool: string;
-  readonly prefix?: string;
-  readonly by: Decider;
-  readonly at: string;
-};
+const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
 
-const pathOf = ({ positionals }: Call): string => `/api/sessions/${segment(positionals[0] ?? '')}/grants`;
-
-const covered = ({ tool, prefix }: Grant): string =>
+const covered = ({ tool, prefix }: SessionGrant): string =>
   prefix === undefined ? `every call of ${tool}` : `${tool} that begins with: ${prefix}`;
 
 const list = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).get<{ grants: readonly Grant[] }>(pathOf(call));
+  const answer = await (await call.client()).request(api.listGrants, { params: { id: idOf(call) } });
   call.output.result(answer, () =>
     answer.grants.length === 0
       ? ['Nothing is allowed without being asked for.']
@@ -31,9 +23,9 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const withdraw = async (call: Call): Promise<undefined> => {
-  const id = call.positionals[1] ?? '';
+  const grantId = call.positionals[1] ?? '';
   const client = await call.client();
-  const grant = await client.send<Grant>('DELETE', `${pathOf(call)}/${segment(id)}`);
+  const grant = await client.request(api.withdrawGrant, { params: { id: idOf(call), grantId } });
   call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. Later calls are asked about again.`]);
 };
 

@@ -1,8 +1,9 @@
 /** `login`: asks for a token without showing it, checks it with the deployment, and keeps it for its owner. */
+import { api } from '#sdk/routes.ts';
+import { makeClient } from '../client.ts';
 import type { Call, Command } from '../command.ts';
 import { findDeployment, maskToken, readUrl, storeDeployment } from '../deployment.ts';
 import { wrongUsage } from '../failure.ts';
-import { makeHttpClient } from '../http-client.ts';
 import { askLine, askSecret } from '../prompt.ts';
 
 const run = async (call: Call): Promise<undefined> => {
@@ -16,7 +17,7 @@ const run = async (call: Call): Promise<undefined> => {
   if (!/^[\x21-\x7e]+$/.test(token)) throw wrongUsage('a token is one word of printable characters');
   if (url.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(url))
     output.note(`Beware: over ${url} the token travels unencrypted.`);
-  await makeHttpClient({ url, token }).get('/api/sessions');
+  await makeClient({ url, token }).request(api.listSessions);
   const path = await storeDeployment(host, { url, token });
   output.result({ url, token: maskToken(token), path }, () => [
     `Logged in to ${url}; the token is in ${path}.`,

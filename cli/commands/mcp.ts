@@ -1,12 +1,15 @@
 /** `mcp`: the MCP servers whose tools the agents get. */
+import { api } from '#sdk/routes.ts';
 import type { Call, Command } from '../command.ts';
 import { add } from './mcp/add.ts';
-import { nameOf, pathOf } from './mcp/address.ts';
+import { addressOf, nameOf } from './mcp/address.ts';
 import { health, tested } from './mcp/health.ts';
 import { info, list } from './mcp/show.ts';
 
-const change = (method: 'POST' | 'DELETE', suffix: string, done: string) => async (call: Call) => {
-  const answer = await (await call.client()).send<object>(method, pathOf(call, suffix));
+type ChangeRoute = typeof api.enableServer | typeof api.disableServer | typeof api.deleteServer;
+
+const change = (route: ChangeRoute, done: string) => async (call: Call) => {
+  const answer = await (await call.client()).request(route, addressOf(call));
   call.output.result(answer, () => [`${done} ${nameOf(call)}.`]);
   return undefined;
 };
@@ -57,15 +60,15 @@ export const mcpCommands: readonly Command[] = [
     name: 'mcp enable',
     ...named,
     summary: 'Offer its tools again',
-    run: change('POST', '/enable', 'Enabled'),
+    run: change(api.enableServer, 'Enabled'),
   },
   {
     name: 'mcp disable',
     ...named,
     summary: 'Offer its tools no more',
-    run: change('POST', '/disable', 'Disabled'),
+    run: change(api.disableServer, 'Disabled'),
   },
-  { name: 'mcp remove', ...named, summary: 'Remove an MCP server', run: change('DELETE', '', 'Removed') },
+  { name: 'mcp remove', ...named, summary: 'Remove an MCP server', run: change(api.deleteServer, 'Removed') },
   {
     name: 'mcp health',
     usage: ofProject,

@@ -1,23 +1,12 @@
 /** `models`: which models the provider has, and whether the wanted ones are among them. */
+import { api } from '#sdk/routes.ts';
 import type { Call, Command } from '../command.ts';
 import { tableLines } from '../table.ts';
 
-type Listed = {
-  readonly provider: string;
-  readonly models: readonly { readonly id: string; readonly name?: string }[];
-};
-type Checked = { readonly provider: string; readonly models: Readonly<Record<string, string>> };
-
-const queryOf = (call: Call): string => {
-  const search = new URLSearchParams();
-  const provider = call.text('provider');
-  if (provider !== undefined) search.set('provider', provider);
-  if (call.positionals.length > 0) search.set('models', call.positionals.join(','));
-  return search.size === 0 ? '' : `?${search}`;
-};
-
 const list = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).get<Listed>(`/api/models/available${queryOf(call)}`);
+  const answer = await (await call.client()).request(api.listModels, {
+    query: { provider: call.text('provider') },
+  });
   call.output.result(answer, () => [
     `Models of ${answer.provider}:`,
     ...tableLines(
@@ -28,7 +17,10 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const check = async (call: Call): Promise<number> => {
-  const answer = await (await call.client()).get<Checked>(`/api/models/check${queryOf(call)}`);
+  const wanted = call.positionals.length === 0 ? undefined : call.positionals.join(',');
+  const answer = await (await call.client()).request(api.checkModels, {
+    query: { provider: call.text('provider'), models: wanted },
+  });
   const models = Object.entries(answer.models);
   call.output.result(answer, () => tableLines(['MODEL', `AT ${answer.provider.toUpperCase()}`], models));
   return models.every(([, state]) => state === 'available') ? 0 : 1;

@@ -1,15 +1,10 @@
 /** `projects`: listed, made, changed, shown, deleted. */
+import { api, type Project } from '#sdk/routes.ts';
+import type { BodyOf } from '#sdk/sallyport.ts';
+import { listAll } from '../client.ts';
 import { type Call, type Command, given } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { listAll, segment } from '../http-client.ts';
 import { type Cell, factLines, tableLines } from '../table.ts';
-
-type Project = {
-  readonly id: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly createdAt: string;
-} & Readonly<Record<string, unknown>>;
 
 const cellOf = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
@@ -17,7 +12,11 @@ const facts = (project: Project): readonly string[] =>
   factLines(Object.entries(project).map(([name, value]) => [name, cellOf(value)] as const));
 
 const list = async (call: Call): Promise<undefined> => {
-  const projects = await listAll<Project>(await call.client(), '/api/projects', 'projects');
+  const client = await call.client();
+  const projects = await listAll(
+    (after) => client.request(api.listProjects, { query: { after } }),
+    (page) => page.projects,
+  );
   call.output.result({ projects }, () =>
     tableLines(
       ['ID', 'NAME', 'CREATED', 'DESCRIPTION'],
@@ -28,31 +27,35 @@ const list = async (call: Call): Promise<undefined> => {
 
 const fields = ['description', 'model', 'flavor', 'template', 'approvals'];
 const optionsOf = (call: Call) => Object.fromEntries(fields.map((field) => [field, call.text(field)]));
-const pathOf = ({ positionals }: Call): string => `/api/projects/${segment(positionals[0] ?? '')}`;
+const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
 
 const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
   if (name === undefined) throw wrongUsage('a project needs a name');
-  const body = given({ name, ...optionsOf(call) });
-  const made = await (await call.client()).send<Project>('POST', '/api/projects', body);
+  const client = await call.client();
+  const made = await client.request(api.makeProject, { body: given({ name, ...optionsOf(call) }) });
   call.output.result(made, () => facts(made));
 };
 
 const get = async (call: Call): Promise<undefined> => {
-  const project = await (await call.client()).get<Project>(pathOf(call));
+  const project = await (await call.client()).request(api.showProject, { params: paramsOf(call) });
   call.output.result(project, () => facts(project));
 };
 
 /** A default that is taken away is the operator's again. */
 const update = async (call: Call): Promise<undefined> => {
   const cleared = Object.fromEntries(call.list('clear').map((field) => [field, null]));
-  const body = { ...given({ name: call.text('name'), ...optionsOf(call) }), ...cleared };
-  const changed = await (await call.client()).send<Project>('PATCH', pathOf(call), body);
+  const body = given<BodyOf<typeof api.changeProject>>({
+    name: call.text('name'),
+    ...optionsOf(call),
+    ...cleared,
+  });
+  const changed = await (await call.client()).request(api.changeProject, { params: paramsOf(call), body });
   call.output.result(changed, () => facts(changed));
 };
 
 const remove = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).send<object>('DELETE', pathOf(call));
+  const answer = await (await call.client()).request(api.deleteProject, { params: paramsOf(call) });
   call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
 };
 

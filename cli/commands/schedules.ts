@@ -1,39 +1,14 @@
 /** `schedules`: prompts that are said to agents by the clock: made, changed, run by hand, and what came of it. */
+import { api, type Schedule, type ScheduleRun } from '#sdk/routes.ts';
+import type { BodyOf } from '#sdk/sallyport.ts';
+import { listAll } from '../client.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
-import { listAll, segment } from '../http-client.ts';
 import { type Cell, factLines, tableLines } from '../table.ts';
 
-type Target = {
-  readonly projectId: string;
-  readonly workspaceId?: string;
-  readonly pinnedSessionId?: string;
-};
-type Schedule = {
-  readonly id: string;
-  readonly name: string;
-  readonly cronExpr: string;
-  readonly prompt: string;
-  readonly targets: readonly Target[];
-  readonly enabled: boolean;
-  readonly overlapBehavior: string;
-  readonly sessionBehavior: string;
-  readonly disabledReason?: string;
-  readonly nextRunAt: string | null;
-  readonly lastRunAt: string | null;
-};
-type Run = {
-  readonly runAt: string;
-  readonly status: string;
-  readonly trigger: string;
-  readonly sessionId?: string;
-  readonly output?: string;
-  readonly error?: string;
-  readonly durationMs?: number;
-  readonly late?: boolean;
-};
-
 const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
-const pathOf = (call: Call, suffix = ''): string => `/api/schedules/${segment(idOf(call))}${suffix}`;
+const paramsOf = (call: Call) => ({ id: idOf(call) });
+
+type Target = Schedule['targets'][number];
 
 const targetText = ({ projectId, workspaceId }: Target): string =>
   workspaceId === undefined ? projectId : `${projectId}/${workspaceId}`;
@@ -55,8 +30,11 @@ const facts = (schedule: Schedule): readonly string[] =>
 
 const list = async (call: Call): Promise<undefined> => {
   const project = call.text('project');
-  const path = `/api/schedules${project === undefined ? '' : `?project=${segment(project)}`}`;
-  const schedules = await listAll<Schedule>(await call.client(), path, 'schedules');
+  const client = await call.client();
+  const schedules = await listAll(
+    (after) => client.request(api.listSchedules, { query: { project, after } }),
+    (page) => page.schedules,
+  );
   call.output.result({ schedules }, () =>
     schedules.length === 0
       ? ['No schedules; make one with `sallyport schedules create`.']
@@ -68,7 +46,7 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const get = async (call: Call): Promise<undefined> => {
-  const schedule = await (await call.client()).get<Schedule>(pathOf(call));
+  const schedule = await (await call.client()).request(api.showSchedule, { params: paramsOf(call) });
   call.output.result(schedule, () => facts(schedule));
 };
 
@@ -81,7 +59,9 @@ const targetsOf = (call: Call): readonly Target[] | undefined => {
   return targets.length === 0 ? undefined : targets;
 };
 
-const optionsOf = (call: Call): Record<string, unknown> =>
+type ScheduleChange = BodyOf<typeof api.changeSchedule>;
+
+const optionsOf = (call: Call): ScheduleChange =>
   given({
     cronExpr: call.text('cron'),
     prompt: call.text('prompt'),
@@ -91,28 +71,25 @@ const optionsOf = (call: Call): Record<string, unknown> =>
   });
 
 const create = async (call: Call): Promise<undefined> => {
-  const body = {
-    name: idOf(call),
-    ...optionsOf(call),
-    ...(call.isSet('disabled') ? { enabled: false } : {}),
-  };
-  const made = await (await call.client()).send<Schedule>('POST', '/api/schedules', body);
+  const enabled = call.isSet('disabled') ? false : undefined;
+  const body = given<BodyOf<typeof api.makeSchedule>>({ ...optionsOf(call), name: idOf(call), enabled });
+  const made = await (await call.client()).request(api.makeSchedule, { body });
   call.output.result(made, () => facts(made));
 };
 
-const change = async (call: Call, wish: object): Promise<undefined> => {
-  const changed = await (await call.client()).send<Schedule>('PATCH', pathOf(call), wish);
+const change = async (call: Call, body: ScheduleChange): Promise<undefined> => {
+  const changed = await (await call.client()).request(api.changeSchedule, { params: paramsOf(call), body });
   call.output.result(changed, () => facts(changed));
 };
 const update = (call: Call) => change(call, given({ name: call.text('name'), ...optionsOf(call) }));
 const enabling = (enabled: boolean) => (call: Call) => change(call, { enabled });
 
 const remove = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).send<object>('DELETE', pathOf(call));
+  const answer = await (await call.client()).request(api.deleteSchedule, { params: paramsOf(call) });
   call.output.result(answer, () => [`Deleted ${idOf(call)}.`]);
 };
 
-const runRow = (run: Run): readonly Cell[] => [
+const runRow = (run: ScheduleRun): readonly Cell[] => [
   run.runAt,
   run.late === true ? `${run.status} (late)` : run.status,
   run.trigger,
@@ -120,18 +97,18 @@ const runRow = (run: Run): readonly Cell[] => [
   run.sessionId,
   run.error ?? run.output,
 ];
-const runLines = (runs: readonly Run[]): readonly string[] =>
+const runLines = (runs: readonly ScheduleRun[]): readonly string[] =>
   tableLines(['MOMENT', 'STATUS', 'BY', 'MS', 'SESSION', 'OUTPUT'], runs.map(runRow));
 
 const trigger = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).send<{ runs: readonly Run[] }>('POST', pathOf(call, '/trigger'));
+  const answer = await (await call.client()).request(api.triggerSchedule, { params: paramsOf(call) });
   call.output.result(answer, () => runLines(answer.runs));
 };
 
 const history = async (call: Call): Promise<undefined> => {
   const limit = wholeNumber(call.text('limit'), 'limit');
-  const path = pathOf(call, `/history${limit === undefined ? '' : `?limit=${limit}`}`);
-  const page = await (await call.client()).get<{ history: readonly Run[] }>(path);
+  const client = await call.client();
+  const page = await client.request(api.scheduleHistory, { params: paramsOf(call), query: { limit } });
   call.output.result(page, () => (page.history.length === 0 ? ['It has not run.'] : runLines(page.history)));
 };
 

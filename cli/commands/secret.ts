@@ -2,20 +2,15 @@
  * `secret`: the secrets of a project by name. A value is typed unseen or comes through a pipe, and is refused as an
  * argument: a command line is visible to other users and kept in the shell's history.
  */
+import { api } from '#sdk/routes.ts';
 import type { Call, Command } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { type HttpClient, segment } from '../http-client.ts';
-import { projectPath } from '../own-project.ts';
+import { projectOf } from '../own-project.ts';
 import { askSecret, readPiped } from '../prompt.ts';
 import { tableLines } from '../table.ts';
 
-type Listed = { readonly secrets: readonly { readonly name: string }[] };
-
 /** The longest value, and the line end that a pipe adds. */
 const pipedBytesMax = 8194;
-
-const pathOf = async (call: Call, client: HttpClient): Promise<string> =>
-  `${await projectPath(call, client)}/secrets`;
 
 const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
 
@@ -28,9 +23,8 @@ const set = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const value = await readValue(call, name);
   if (value === '') throw wrongUsage('a secret has at least one character');
-  const answer = await client.send<object>('PUT', `${await pathOf(call, client)}/${segment(name)}`, {
-    value,
-  });
+  const params = { id: await projectOf(call, client), name };
+  const answer = await client.request(api.putSecret, { params, body: { value } });
   call.output.result(answer, () => [`Set ${name}.`]);
 };
 
@@ -42,7 +36,9 @@ const readValue = async ({ host }: Call, name: string): Promise<string> =>
 
 const list = async (call: Call): Promise<undefined> => {
   const client = await call.client();
-  const { secrets } = await client.get<Listed>(await pathOf(call, client));
+  const { secrets } = await client.request(api.listSecrets, {
+    params: { id: await projectOf(call, client) },
+  });
   call.output.result({ secrets }, () =>
     secrets.length === 0
       ? ['No secrets; set one with `sallyport secret set <name>`.']
@@ -56,7 +52,8 @@ const list = async (call: Call): Promise<undefined> => {
 const remove = async (call: Call): Promise<undefined> => {
   const name = nameOf(call);
   const client = await call.client();
-  const answer = await client.send<object>('DELETE', `${await pathOf(call, client)}/${segment(name)}`);
+  const params = { id: await projectOf(call, client), name };
+  const answer = await client.request(api.deleteSecret, { params });
   call.output.result(answer, () => [`Removed ${name}.`]);
 };
 

@@ -1,17 +1,14 @@
 /** `sessions message`, `messages` and `cancel`: messages of a session that runs without this program. */
+import { api } from '#sdk/routes.ts';
 import type { Call, Command } from '../command.ts';
 import { stripControls } from '../control-characters.ts';
 import { wrongUsage } from '../failure.ts';
-import { segment } from '../http-client.ts';
 import { readPiped } from '../prompt.ts';
-
-type Said = { readonly role: string; readonly text?: string } & Readonly<Record<string, unknown>>;
 
 /** The longest message that the API takes, in bytes. */
 const messageBytesMax = 1_048_576;
 
-const pathOf = ({ positionals }: Call, suffix: string): string =>
-  `/api/sessions/${segment(positionals[0] ?? '')}/${suffix}`;
+const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
 
 const message = async (call: Call): Promise<undefined> => {
   const [, ...words] = call.positionals;
@@ -20,15 +17,14 @@ const message = async (call: Call): Promise<undefined> => {
   const text = piped ? (await readPiped(host, messageBytesMax)).trimEnd() : words.join(' ');
   if (text === '') throw wrongUsage('there is nothing to say', ['Give a message, or pipe one.']);
   const client = await call.client();
-  type Accepted = { readonly messageId: string; readonly lastSeq: number };
-  const answer = await client.send<Accepted>('POST', pathOf(call, 'messages'), { text });
+  const answer = await client.request(api.sendMessage, { params: paramsOf(call), body: { text } });
   call.output.result(answer, () => [
     `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
   ]);
 };
 
 const messages = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).get<{ messages: readonly Said[] }>(pathOf(call, 'messages'));
+  const answer = await (await call.client()).request(api.readMessages, { params: paramsOf(call) });
   call.output.result(answer, () =>
     answer.messages.map(({ role, text, ...rest }) =>
       stripControls(`${role.padEnd(9)}  ${text ?? JSON.stringify(rest)}`),
@@ -37,7 +33,7 @@ const messages = async (call: Call): Promise<undefined> => {
 };
 
 const cancel = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).send<object>('POST', pathOf(call, 'cancel'));
+  const answer = await (await call.client()).request(api.cancelTurn, { params: paramsOf(call) });
   call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
 };
 

@@ -1,52 +1,23 @@
 /** `sessions` and `stop`: what there is, what happened in it, and its end. */
-import { type Call, type Command, wholeNumber } from '../command.ts';
+import { api, type Session } from '#sdk/routes.ts';
+import type { AnswerOf, QueryOf, Sallyport } from '#sdk/sallyport.ts';
+import { listAll } from '../client.ts';
+import { type Call, type Command, given, wholeNumber } from '../command.ts';
 import { stripControls } from '../control-characters.ts';
-import { type HttpClient, listAll, segment } from '../http-client.ts';
 import { factLines, tableLines } from '../table.ts';
-import { type WaitingCall, waitingLines } from './waiting-calls.ts';
+import { waitingLines } from './waiting-calls.ts';
 
-type Session = {
-  readonly id: string;
-  readonly kind: string;
-  readonly title?: string;
-  readonly status: string;
-  readonly flavor: string;
-  readonly template: string;
-  readonly provider?: string;
-  readonly model?: string;
-  readonly project: string;
-  readonly workspace: string;
-  readonly createdAt: string;
-  readonly lastActiveAt: string;
-  readonly expiresAt: string;
-  readonly sandbox: { readonly state: string } | null;
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
-  readonly pendingApprovals?: readonly WaitingCall[];
-};
-type LogLine = { readonly at: string; readonly stream: string; readonly text: string };
-type LogEvent = {
-  readonly index: number;
-  readonly type: string;
-  readonly at: string;
-  readonly data: unknown;
-};
-type EventPage = {
-  readonly lastIndex: number;
-  readonly hasMore: boolean;
-  readonly events: readonly LogEvent[];
-};
-
-const pathOf = (id: string): string => `/api/sessions/${segment(id)}`;
 const sessionId = ({ positionals }: Call): string => positionals[0] ?? '';
 
+type ListQuery = QueryOf<typeof api.listSessions>;
+
 const list = async (call: Call): Promise<undefined> => {
-  const search = new URLSearchParams();
-  for (const option of ['status', 'project']) {
-    const value = call.text(option);
-    if (value !== undefined) search.set(option, value);
-  }
-  const query = search.size === 0 ? '' : `?${search}`;
-  const all = await listAll<Session>(await call.client(), `/api/sessions${query}`, 'sessions');
+  const client = await call.client();
+  const query = given<ListQuery>({ status: call.text('status'), project: call.text('project') });
+  const all = await listAll(
+    (after) => client.request(api.listSessions, { query: { ...query, after } }),
+    (page) => page.sessions,
+  );
   const isShown = ({ status }: Session): boolean =>
     call.isSet('all') ||
     call.text('status') !== undefined ||
@@ -71,7 +42,9 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const get = async (call: Call): Promise<undefined> => {
-  const session = await (await call.client()).get<Session>(pathOf(sessionId(call)));
+  const session = await (await call.client()).request(api.showSession, {
+    params: { id: sessionId(call) },
+  });
   const { usage } = session;
   call.output.result(session, () => [
     ...factLines([
@@ -98,7 +71,7 @@ const stop = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const stopped: Session[] = [];
   for (const id of call.positionals) {
-    stopped.push(await client.send<Session>('DELETE', pathOf(id)));
+    stopped.push(await client.request(api.endSession, { params: { id } }));
     if (!call.output.isJson) call.output.line(`Stopped ${id}.`);
   }
   const [first] = stopped;
@@ -106,9 +79,8 @@ const stop = async (call: Call): Promise<undefined> => {
 };
 
 const logs = async (call: Call): Promise<undefined> => {
-  const { lines } = await (await call.client()).get<{ lines: readonly LogLine[] }>(
-    `${pathOf(sessionId(call))}/logs`,
-  );
+  const params = { id: sessionId(call) };
+  const { lines } = await (await call.client()).request(api.readLogs, { params });
   call.output.result({ lines }, () =>
     lines.map(({ at, stream, text }) => stripControls(`${at}  ${stream.padEnd(9)}  ${text.trimEnd()}`)),
   );
@@ -118,10 +90,7 @@ const logs = async (call: Call): Promise<undefined> => {
 const events = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const since = wholeNumber(call.text('since'), 'since') ?? -1;
-  const found = await readEvents(client, `${pathOf(sessionId(call))}/events`, {
-    since,
-    more: call.isSet('children') ? '&include_children=true' : '',
-  });
+  const found = await readEvents(client, { id: sessionId(call), since, isTree: call.isSet('children') });
   call.output.result({ sessionId: sessionId(call), events: found }, () =>
     found.map(({ index, at, type, data }) =>
       stripControls(`${String(index).padStart(4)}  ${at}  ${type.padEnd(22)}  ${JSON.stringify(data)}`),
@@ -129,18 +98,21 @@ const events = async (call: Call): Promise<undefined> => {
   );
 };
 
+type LogEvent = AnswerOf<typeof api.readEvents>['events'][number];
+
 /** The ring holds 1000 events: more pages than this are no log of ours. */
 const pagesMax = 50;
 
 const readEvents = async (
-  client: HttpClient,
-  path: string,
-  { since, more }: { readonly since: number; readonly more: string },
+  client: Sallyport,
+  { id, since, isTree }: { readonly id: string; readonly since: number; readonly isTree: boolean },
 ): Promise<readonly LogEvent[]> => {
   const found: LogEvent[] = [];
   let last = since;
   for (let page = 0; page < pagesMax; page += 1) {
-    const answer = await client.get<EventPage>(`${path}?since_index=${last}${more}`);
+    const children = isTree ? { include_children: 'true' as const } : {};
+    const query = { since_index: last, ...children };
+    const answer = await client.request(api.readEvents, { params: { id }, query });
     found.push(...answer.events);
     last = answer.lastIndex;
     if (!answer.hasMore || answer.events.length === 0) break;

@@ -1,8 +1,7 @@
 /** `stats`: what is in use of what there is. */
+import { api } from '#sdk/routes.ts';
 import type { Command } from '../command.ts';
 import { type Cell, factLines } from '../table.ts';
-
-type Stats = Readonly<Record<string, unknown>>;
 
 const cellOf = (value: unknown): Cell =>
   typeof value === 'object' && value !== null
@@ -17,7 +16,7 @@ export const statsCommand: Command = {
   summary: 'Show what is in use',
   positionals: { min: 0, max: 0 },
   run: async (call) => {
-    const stats = await (await call.client()).get<Stats>('/api/stats');
+    const stats = await (await call.client()).request(api.stats);
     call.output.result(stats, () =>
       factLines(Object.entries(stats).map(([name, value]) => [name, cellOf(value)] as const)),
     );

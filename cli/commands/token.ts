@@ -1,31 +1,27 @@
 /** `token`: access tokens of others, made, listed masked, revoked. A new one is shown once. */
+import { api } from '#sdk/routes.ts';
+import { listAll } from '../client.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { listAll, segment } from '../http-client.ts';
 import { tableLines } from '../table.ts';
-
-type Token = {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: string;
-  readonly token: string;
-  readonly createdAt?: string;
-  readonly expiresAt?: string;
-};
 
 const create = async (call: Call): Promise<undefined> => {
   const [name, scope] = [call.text('name'), call.text('scope')];
   if (name === undefined || scope === undefined) throw wrongUsage('--name and --scope are needed', [scopes]);
   const expiresInSeconds = wholeNumber(call.text('expires'), 'expires');
   const client = await call.client();
-  const made = await client.send<Token>('POST', '/api/tokens', given({ name, scope, expiresInSeconds }));
+  const made = await client.request(api.makeToken, { body: given({ name, scope, expiresInSeconds }) });
   call.output.result(made, () => [made.token]);
   if (!call.output.isJson)
     call.output.note(`Token ${made.id} (${made.scope}). It is shown this once; keep it safe.`);
 };
 
 const list = async (call: Call): Promise<undefined> => {
-  const tokens = await listAll<Token>(await call.client(), '/api/tokens', 'tokens');
+  const client = await call.client();
+  const tokens = await listAll(
+    (after) => client.request(api.listTokens, { query: { after } }),
+    (page) => page.tokens,
+  );
   call.output.result({ tokens }, () =>
     tokens.length === 0
       ? ['No tokens were made.']
@@ -38,7 +34,7 @@ const list = async (call: Call): Promise<undefined> => {
 
 const revoke = async (call: Call): Promise<undefined> => {
   const [id = ''] = call.positionals;
-  await (await call.client()).send('DELETE', `/api/tokens/${segment(id)}`);
+  await (await call.client()).request(api.revokeToken, { params: { id } });
   call.output.result({ id, revoked: true }, () => [`Revoked ${id}.`]);
 };
 

@@ -1,12 +1,12 @@
 /** The calls of a session that wait for a person, whole, since they are read to be decided; and how each is allowed. */
-import type { JsonObject } from '#shared/domain/json.ts';
+import type { Session } from '#sdk/routes.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import { toJson } from '../control-characters.ts';
 
-export type WaitingCall = { readonly callId: string; readonly name: string; readonly args: JsonObject };
+type Waiting = Pick<Session['pendingApprovals'][number], 'callId' | 'name' | 'args'>;
 
 /** They are decided in their order, so the first alone has a command. */
-export const waitingLines = (session: string, calls: readonly WaitingCall[]): readonly string[] => {
+export const waitingLines = (session: string, calls: readonly Waiting[]): readonly string[] => {
   const [first] = calls;
   if (first === undefined) return [];
   return [

@@ -1,29 +1,14 @@
 /** `webhooks`: the addresses outside that are told what happens. A secret is shown once, when it is made. */
+import { api, type Webhook } from '#sdk/routes.ts';
 import { type Call, type Command, given } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { listAll, segment, withQuery } from '../http-client.ts';
 import { tableLines } from '../table.ts';
 
-type Webhook = {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly project?: string;
-  readonly enabled: boolean;
-  readonly disabledReason?: string;
-};
-type Tried = {
-  readonly ok: boolean;
-  readonly status?: number;
-  readonly durationMs: number;
-  readonly error?: string;
-};
-
-const pathOf = ({ positionals }: Call): string => `/api/webhooks/${segment(positionals[0] ?? '')}`;
+const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
 
 const list = async (call: Call): Promise<undefined> => {
-  const path = withQuery('/api/webhooks', { project: call.text('project') });
-  const webhooks = await listAll<Webhook>(await call.client(), path, 'webhooks');
+  const client = await call.client();
+  const { webhooks } = await client.request(api.listWebhooks, { query: { project: call.text('project') } });
   call.output.result({ webhooks }, () =>
     webhooks.length === 0
       ? ['There are no webhooks.']
@@ -41,15 +26,16 @@ const create = async (call: Call): Promise<undefined> => {
   const [url] = call.positionals;
   const events = call.list('event').flatMap((words) => words.split(','));
   if (events.length === 0) throw wrongUsage('--event is needed', [eventNames]);
-  const body = given({ url, events, project: call.text('project') });
-  const made = await (await call.client()).send<Webhook & { secret: string }>('POST', '/api/webhooks', body);
+  const client = await call.client();
+  const project = call.text('project');
+  const made = await client.request(api.makeWebhook, { body: given({ url, events, project }) });
   call.output.result(made, () => [made.secret]);
   if (!call.output.isJson)
     call.output.note(`Webhook ${made.id}. The secret of its signatures is shown this once; keep it safe.`);
 };
 
 const test = async (call: Call): Promise<number> => {
-  const tried = await (await call.client()).send<Tried>('POST', `${pathOf(call)}/test`);
+  const tried = await (await call.client()).request(api.testWebhook, { params: paramsOf(call) });
   const { ok, status, durationMs, error } = tried;
   const answer = status === undefined ? 'no answer' : `HTTP ${status}`;
   call.output.result(tried, () => []);
@@ -59,7 +45,7 @@ const test = async (call: Call): Promise<number> => {
 };
 
 const remove = async (call: Call): Promise<undefined> => {
-  await (await call.client()).send('DELETE', pathOf(call));
+  await (await call.client()).request(api.deleteWebhook, { params: paramsOf(call) });
   const [id] = call.positionals;
   call.output.result({ id, deleted: true }, () => [`Deleted ${id}.`]);
 };

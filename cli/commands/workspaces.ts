@@ -1,25 +1,15 @@
 /** `workspaces`: the named workspaces of a project: listed, made, shown, deleted with their files. */
+import { api, type Workspace } from '#sdk/routes.ts';
+import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
+import { listAll } from '../client.ts';
 import { type Call, type Command, given } from '../command.ts';
-import { type HttpClient, listAll, segment } from '../http-client.ts';
-import { projectPath } from '../own-project.ts';
+import { projectOf } from '../own-project.ts';
 import { factLines, tableLines } from '../table.ts';
 
-type Workspace = {
-  readonly id: string;
-  readonly project: string;
-  readonly isDefault: boolean;
-  readonly externalId?: string;
-  readonly source?: string;
-  readonly createdAt: string;
-  readonly activeSessions: number;
-  readonly latestSession?: string;
-  readonly savedAt?: string;
-};
-
-const pathOf = async (call: Call, client: HttpClient): Promise<string> =>
-  `${await projectPath(call, client)}/workspaces`;
-const onePath = async (call: Call, client: HttpClient): Promise<string> =>
-  `${await pathOf(call, client)}/${segment(call.positionals[0] ?? '')}`;
+const paramsOf = async (call: Call, client: Sallyport) => ({
+  id: await projectOf(call, client),
+  workspace: call.positionals[0] ?? '',
+});
 
 const facts = (workspace: Workspace): readonly string[] =>
   factLines([
@@ -36,7 +26,11 @@ const facts = (workspace: Workspace): readonly string[] =>
 
 const list = async (call: Call): Promise<undefined> => {
   const client = await call.client();
-  const workspaces = await listAll<Workspace>(client, await pathOf(call, client), 'workspaces');
+  const params = { id: await projectOf(call, client) };
+  const workspaces = await listAll(
+    (after) => client.request(api.listWorkspaces, { params, query: { after } }),
+    (page) => page.workspaces,
+  );
   call.output.result({ workspaces }, () =>
     tableLines(
       ['ID', 'DEFAULT', 'SESSIONS', 'SAVED', 'EXTERNAL ID', 'SOURCE'],
@@ -54,24 +48,25 @@ const list = async (call: Call): Promise<undefined> => {
 
 const create = async (call: Call): Promise<undefined> => {
   const client = await call.client();
-  const wish = given({
+  const params = { id: await projectOf(call, client) };
+  const body = given<BodyOf<typeof api.makeWorkspace>>({
     id: call.positionals[0],
     externalId: call.text('external-id'),
     source: call.text('source'),
   });
-  const made = await client.send<Workspace>('POST', await pathOf(call, client), wish);
+  const made = await client.request(api.makeWorkspace, { params, body });
   call.output.result(made, () => facts(made));
 };
 
 const get = async (call: Call): Promise<undefined> => {
   const client = await call.client();
-  const found = await client.get<Workspace>(await onePath(call, client));
+  const found = await client.request(api.showWorkspace, { params: await paramsOf(call, client) });
   call.output.result(found, () => facts(found));
 };
 
 const remove = async (call: Call): Promise<undefined> => {
   const client = await call.client();
-  const answer = await client.send<object>('DELETE', await onePath(call, client));
+  const answer = await client.request(api.deleteWorkspace, { params: await paramsOf(call, client) });
   call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
 };
 

@@ -5,12 +5,12 @@
  * cancels the turn, a second one leaves.
  */
 
+import type { Frame } from '#sdk/frames.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { makeApprover } from '../approval/approver.ts';
 import type { Call } from '../command.ts';
 import { exitCodes, failure } from '../failure.ts';
-import type { HttpClient } from '../http-client.ts';
 import { type Conversation, openConversation } from './conversation.ts';
-import type { Frame } from './event-order.ts';
 import { openQuestions, type Questions } from './questions.ts';
 import { makeTurnView } from './turn-view.ts';
 
@@ -25,11 +25,12 @@ export type Chat = {
 
 /** Reports that a call waits no more, or that none of its session does. */
 const isSettling = ({ type, data }: Frame): boolean =>
-  ['tool:decided', 'tool:rejected', 'completion'].includes(type) || data['kind'] === 'child_settled';
+  ['tool:decided', 'tool:rejected', 'completion'].includes(type) ||
+  ('kind' in data && data.kind === 'child_settled');
 
 export const openChat = (
   call: Call,
-  { client, sessionId, isTerminal }: { client: HttpClient; sessionId: string; isTerminal: boolean },
+  { client, sessionId, isTerminal }: { client: Sallyport; sessionId: string; isTerminal: boolean },
 ): Chat => {
   const { output, host } = call;
   const view = makeTurnView(output);

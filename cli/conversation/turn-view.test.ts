@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Frame } from '#sdk/frames.ts';
 import { describeArgs, makeTurnView } from './turn-view.ts';
 
-const frame = (type: string, data: Readonly<Record<string, unknown>>) => ({
-  type,
-  sessionId: 's',
-  seq: null,
-  data,
-});
-const printed = (...frames: ReturnType<typeof frame>[]): string => {
+const frame = (type: Frame['type'], data: Readonly<Record<string, unknown>>) =>
+  ({ type, sessionId: 's', seq: null, at: '', data }) as unknown as Frame;
+const printed = (...frames: readonly Frame[]): string => {
   const { take } = makeTurnView({ dim: (text) => text });
   return frames.map(take).join('');
 };

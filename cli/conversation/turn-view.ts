@@ -4,11 +4,11 @@
  * Pure but for its memory of what was shown: a frame goes in, text to print comes out. Everything of a model or
  * a program is stripped of terminal controls; what a call wants to do is shown whole, with controls visible.
  */
+import type { Frame, FrameOf } from '#sdk/frames.ts';
 import { exitCodeIn, exitLine } from '#shared/domain/exit-code.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import { type Decider, deciderName } from '../approval/decider.ts';
+import { deciderName } from '../approval/decider.ts';
 import { makeStripper, type Stripper, stripControls } from '../control-characters.ts';
-import type { Frame } from './event-order.ts';
 
 type Style = (text: string) => string;
 export type TurnView = {
@@ -19,7 +19,6 @@ export type TurnView = {
 
 type Streamed = { readonly shown: number; readonly strip: Stripper };
 const outputCharactersMax = 20_000;
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
   const messages = new Map<string, Streamed>();
@@ -48,33 +47,26 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     return strip(piece.words.slice(shown - piece.offset));
   };
 
-  const delta = ({ data }: Frame): string =>
-    emit(
-      next(messages, text(data['messageId']), { offset: Number(data['offset']), words: text(data['text']) }),
-    );
+  const delta = ({ data }: FrameOf<'delta'>): string =>
+    emit(next(messages, data.messageId, { offset: data.offset, words: data.text }));
 
-  const message = ({ data }: Frame): string => {
-    if (data['role'] !== 'assistant') return '';
-    const rest = next(messages, text(data['messageId']), { offset: 0, words: text(data['text']) });
-    const shown = emit(rest);
+  const message = ({ data }: FrameOf<'message'>): string => {
+    if (data.role !== 'assistant') return '';
+    const shown = emit(next(messages, data.messageId, { offset: 0, words: data.text }));
     return isLineOpen ? shown + emit('\n') : shown;
   };
 
-  const call = ({ data }: Frame): string =>
-    aside(dim(`> ${stripControls(text(data['name']))} ${describeArgs(data['args'])}`));
-
-  const progress = ({ data }: Frame): string => {
-    const key = `${text(data['callId'])} ${text(data['stream'])}`;
-    const words = text(data['text']);
+  const progress = ({ data }: FrameOf<'tool:progress'>): string => {
+    const key = `${data.callId} ${data.stream}`;
     const known = outputs.get(key) ?? { shown: 0, strip: makeStripper() };
-    outputs.set(key, { ...known, shown: known.shown + words.length });
-    return emit(known.strip(words));
+    outputs.set(key, { ...known, shown: known.shown + data.text.length });
+    return emit(known.strip(data.text));
   };
 
   /** What was shown live is not repeated; a result says more than output only in its last line. */
-  const output = ({ data }: Frame): string => {
-    const whole = stripControls(contentText(data['content'])).trimEnd();
-    const wasLive = ['stdout', 'stderr'].some((stream) => outputs.has(`${text(data['callId'])} ${stream}`));
+  const output = ({ data }: FrameOf<'tool:output'>): string => {
+    const whole = stripControls(contentText(data.content)).trimEnd();
+    const wasLive = ['stdout', 'stderr'].some((stream) => outputs.has(`${data.callId} ${stream}`));
     const exit = exitCodeIn(whole);
     if (wasLive) return exit === undefined ? endLine() : aside(dim(exitLine(exit)));
     if (whole === '') return aside(dim('(no output)'));
@@ -82,33 +74,47 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     return aside(cut);
   };
 
-  const decided = ({ data }: Frame): string => aside(dim(stripControls(decisionLine(data))));
-
-  const tellers: Readonly<Record<string, (frame: Frame) => string>> = {
-    delta,
-    message,
-    'tool:call': call,
-    'tool:progress': progress,
-    'tool:output': output,
-    'tool:decided': decided,
-    'agent:error': ({ data }) =>
-      aside(`! ${stripControls(`${text(data['message'])} (${text(data['code'])})`)}`),
-    system: ({ data }) => noticeOf(data, (line) => aside(dim(line))),
-    completion: ({ data }) =>
-      data['stopReason'] === 'end_turn' ? endLine() : aside(dim(`(${text(data['stopReason'])})`)),
+  const take = (frame: Frame): string => {
+    switch (frame.type) {
+      case 'delta':
+        return delta(frame);
+      case 'message':
+        return message(frame);
+      case 'tool:call':
+        return aside(dim(`> ${stripControls(frame.data.name)} ${describeArgs(frame.data.args)}`));
+      case 'tool:progress':
+        return progress(frame);
+      case 'tool:output':
+        return output(frame);
+      case 'tool:decided':
+        return aside(dim(stripControls(decisionLine(frame.data))));
+      case 'agent:error':
+        return aside(`! ${stripControls(`${frame.data.message} (${frame.data.code})`)}`);
+      case 'system':
+        return noticeOf(frame.data, (line) => aside(dim(line)));
+      case 'completion':
+        return frame.data.stopReason === 'end_turn' ? endLine() : aside(dim(`(${frame.data.stopReason})`));
+      default:
+        return '';
+    }
   };
 
-  return { take: (frame) => tellers[frame.type]?.(frame) ?? '', aside };
+  return { take, aside };
 };
 
-const contentText = (content: unknown): string =>
-  Array.isArray(content) ? content.map((block: { text?: unknown }) => text(block.text)).join('\n') : '';
+const contentText = (content: FrameOf<'tool:output'>['data']['content']): string =>
+  content.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n');
 
-const decisionLine = ({ name, approved, by, editedDigest, reason }: Frame['data']): string => {
-  const verb =
-    approved === true ? (editedDigest === undefined ? 'approved' : 'changed and approved') : 'rejected';
-  const why = text(reason) === '' ? '' : `: ${text(reason)}`;
-  return `${text(name)} ${verb} by ${deciderName((by ?? {}) as Decider)}${why}`;
+const decisionLine = ({
+  name,
+  approved,
+  by,
+  editedDigest,
+  reason = '',
+}: FrameOf<'tool:decided'>['data']): string => {
+  const edited = editedDigest === undefined ? 'approved' : 'changed and approved';
+  const why = reason === '' ? '' : `: ${reason}`;
+  return `${name} ${approved ? edited : 'rejected'} by ${deciderName(by)}${why}`;
 };
 
 const notices: Readonly<Record<string, string>> = {
@@ -116,9 +122,10 @@ const notices: Readonly<Record<string, string>> = {
   workspace_not_saved: 'the workspace was not saved',
 };
 
-const noticeOf = (data: Frame['data'], say: (line: string) => string): string => {
-  const notice = notices[text(data['kind'])];
-  return notice === undefined ? '' : say(stripControls(`(${notice}: ${text(data['reason'])})`));
+const noticeOf = ({ kind, reason }: FrameOf<'system'>['data'], emit: (line: string) => string): string => {
+  const notice = notices[kind];
+  const why = typeof reason === 'string' ? reason : '';
+  return notice === undefined ? '' : emit(stripControls(`(${notice}: ${why})`));
 };
 
 /** A command as it would be typed, anything else as JSON; nothing is left out and nothing is invisible. */

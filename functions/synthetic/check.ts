@@ -2,10 +2,11 @@
  * One check: a session of the demo provider is made, sent a message, read until it has answered, and ended with
  * its sandbox, all of it as a client would. The next check ends the rest of one that died.
  */
-import * as z from 'zod';
+import type { FrameOf } from '#sdk/frames.ts';
+import { api } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
 import type { World } from '#shared/ports/world.ts';
-import type { ApiClient } from './api-client.ts';
 import { ownProject } from './own-token.ts';
 import type { SyntheticTask } from './task.ts';
 
@@ -38,50 +39,34 @@ export const kinds: Readonly<Record<SyntheticTask['check'], Kind>> = {
   },
 };
 
-/** Older than any check takes: nobody's any more. */
+/** Longer than any check takes. */
 const leftAfterMs = 10 * 60_000;
 const leftMax = 20;
 
-const made = z.object({ id: z.uuid() });
-const listed = z.object({ sessions: z.array(z.object({ id: z.uuid(), createdAt: z.iso.datetime() })) });
-const completion = z.object({ stopReason: z.string(), text: z.string() });
-const page = z.object({
-  lastIndex: z.number(),
-  events: z.array(z.object({ type: z.string(), at: z.iso.datetime(), data: z.unknown() })),
-});
-
-type CheckPorts = { readonly client: ApiClient; readonly world: World };
+type CheckPorts = { readonly client: Sallyport; readonly world: World };
 
 /** Milliseconds from the message to its whole answer, by the time in the log: how often it is looked at is paid for, and tells nothing. */
 export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> => {
   const { client, world } = ports;
   await endLeft(ports);
-  const session = await client.ask(
-    {
-      method: 'POST',
-      path: '/sessions',
-      body: { project: ownProject, provider: 'demo', approvals: 'auto', flavor: 'micro' },
-    },
-    made,
-  );
+  const { id } = await client.request(api.makeSession, {
+    body: { project: ownProject, provider: 'demo', approvals: 'auto', flavor: 'micro' },
+  });
   try {
     const from = world.now();
-    await client.ask(
-      { method: 'POST', path: `/sessions/${session.id}/messages`, body: { text: kind.text } },
-      z.unknown(),
-    );
-    return (await answeredAt(ports, session.id, kind)) - from;
+    await client.request(api.sendMessage, { params: { id }, body: { text: kind.text } });
+    return (await answeredAt(ports, id, kind)) - from;
   } finally {
-    await end(client, session.id);
+    await end(client, id);
   }
 };
 
-const end = (client: ApiClient, id: string) =>
-  client.ask({ method: 'DELETE', path: `/sessions/${id}` }, z.unknown());
+const end = (client: Sallyport, id: string) => client.request(api.endSession, { params: { id } });
 
 const endLeft = async ({ client, world }: CheckPorts): Promise<void> => {
-  const path = `/sessions?project=${ownProject}&status=active`;
-  const { sessions } = await client.ask({ method: 'GET', path }, listed);
+  const { sessions } = await client.request(api.listSessions, {
+    query: { project: ownProject, status: 'active' },
+  });
   const before = world.now() - leftAfterMs;
   const left = sessions.filter(({ createdAt }) => Date.parse(createdAt) < before).slice(0, leftMax);
   for (const { id } of left) await end(client, id);
@@ -92,11 +77,13 @@ const answeredAt = async ({ client, world }: CheckPorts, id: string, kind: Kind)
   let since = -1;
   while (world.now() < until) {
     await world.sleep(kind.pollMs);
-    const path = `/sessions/${id}/events?since_index=${since}`;
-    const { events, lastIndex } = await client.ask({ method: 'GET', path }, page);
+    const { events, lastIndex } = await client.request(api.readEvents, {
+      params: { id },
+      query: { since_index: since },
+    });
     const end = events.find(({ type }) => type === 'completion');
     if (end !== undefined) {
-      refuseBadAnswer(completion.parse(end.data), kind);
+      refuseBadAnswer(end.data as Completion, kind);
       return Date.parse(end.at);
     }
     since = lastIndex;
@@ -104,7 +91,9 @@ const answeredAt = async ({ client, world }: CheckPorts, id: string, kind: Kind)
   throw new Error(`no answer within ${kind.waitMsMax / 1000} s`);
 };
 
-const refuseBadAnswer = ({ stopReason, text }: z.output<typeof completion>, { expects }: Kind): void => {
+type Completion = FrameOf<'completion'>['data'];
+
+const refuseBadAnswer = ({ stopReason, text }: Completion, { expects }: Kind): void => {
   if (stopReason !== 'end_turn') throw new Error(`the turn ended with ${stopReason}`);
   if (text === '' || !text.includes(expects)) throw new Error('the answer is not the one that was asked for');
 };

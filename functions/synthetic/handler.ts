@@ -1,9 +1,10 @@
 /**
- * The synthetic check: uses the platform as a client does, through the public API, and measures its duration.
+ * The synthetic check: uses the platform as a client does, with the client that others use, and measures how long it took.
  *
  * It does nothing where `SYNTHETIC_CHECK` does not say so. A check that fails is counted and fails its invocation, which
  * is not retried: the next one is due soon.
  */
+import { Sallyport } from '#sdk/sallyport.ts';
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
@@ -18,9 +19,14 @@ import { syntheticTask } from './task.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('synthetic', process.env);
+const requestMsMax = 15_000;
 const runtime = openLambdaRuntime('synthetic', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const ports = { projects: makeProjectStore(table), tokens: makeTokenStore(table), world: systemWorld };
+
+/** A refusal is a result of the check: nothing is repeated. */
+const clientOf = (url: string, token: string) =>
+  new Sallyport({ url, token, timeoutMs: requestMsMax, triesMax: 1 });
 
 export const handler = runtime.handler<unknown, object>(async (event, { awsRequestId }) => {
   const decoded = decode(syntheticTask, event);
@@ -30,7 +36,7 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   if (!environment.SYNTHETIC_CHECK) return { check, isOff: true };
   try {
     const durationMs = await withOwnToken(ports, (token) =>
-      runCheck({ client: openClient(url, token), world: systemWorld }, kinds[check]),
+      runCheck({ client: clientOf(url, token), world: systemWorld }, kinds[check]),
     );
     runtime.telemetry.duration(kinds[check].metric, durationMs);
     return { check, durationMs };

@@ -1,12 +1,6 @@
-/** Where the API has the MCP servers of a project. */
+/** The address of an MCP server in the API: its name, and its project where one is named, else the token's own. */
 import type { Call } from '../../command.ts';
-import { segment } from '../../http-client.ts';
 
-/** Of the project that was named, else of the token's own. */
-export const inProject = (call: Call, path: string): string => {
-  const project = call.text('project');
-  return project === undefined ? path : `${path}?project=${segment(project)}`;
-};
-export const pathOf = (call: Call, suffix = ''): string =>
-  inProject(call, `/api/mcp/${segment(nameOf(call))}${suffix}`);
 export const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
+export const inProject = (call: Call) => ({ query: { project: call.text('project') } });
+export const addressOf = (call: Call) => ({ params: { name: nameOf(call) }, ...inProject(call) });

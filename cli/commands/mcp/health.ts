@@ -1,24 +1,11 @@
 /** `mcp health` and `mcp test`: whether the servers answer. */
+import { api } from '#sdk/routes.ts';
 import type { Call } from '../../command.ts';
 import { tableLines } from '../../table.ts';
-import { inProject, nameOf, pathOf } from './address.ts';
-
-type Health = {
-  readonly name: string;
-  readonly status: string;
-  readonly lastCheck?: string;
-  readonly lastSuccess?: string;
-  readonly consecutiveFailures?: number;
-  readonly error?: string;
-};
-export type HealthReport = {
-  readonly summary: Readonly<Record<string, number>>;
-  readonly mcps: readonly Health[];
-};
-type Tested = { readonly ok: boolean; readonly tools?: readonly unknown[]; readonly error?: unknown };
+import { addressOf, inProject, nameOf } from './address.ts';
 
 export const health = async (call: Call): Promise<undefined> => {
-  const report = await (await call.client()).get<HealthReport>(inProject(call, '/api/mcp/health'));
+  const report = await (await call.client()).request(api.serverHealth, inProject(call));
   call.output.result(report, () => [
     Object.entries(report.summary)
       .map(([state, count]) => `${count} ${state}`)
@@ -38,11 +25,11 @@ export const health = async (call: Call): Promise<undefined> => {
 };
 
 export const tested = async (call: Call): Promise<number> => {
-  const answer = await (await call.client()).send<Tested>('POST', pathOf(call, '/test'));
+  const answer = await (await call.client()).request(api.testServer, addressOf(call));
   call.output.result(answer, () => [
     answer.ok
       ? `${nameOf(call)} answers, with ${counted(answer.tools)}${namesOf(answer.tools)}`
-      : `${nameOf(call)} does not work: ${textOf(answer.error)}`,
+      : `${nameOf(call)} does not work: ${answer.error}`,
   ]);
   return answer.ok ? 0 : 1;
 };
@@ -50,11 +37,5 @@ export const tested = async (call: Call): Promise<number> => {
 const counted = ({ length }: readonly unknown[] = []): string =>
   length === 1 ? '1 tool' : `${length} tools`;
 
-const namesOf = (tools: readonly unknown[] = []): string =>
-  tools.length === 0 ? '.' : `: ${tools.map(textOf).join(', ')}.`;
-
-const textOf = (value: unknown): string => {
-  if (typeof value === 'string') return value;
-  const { name, message } = (value ?? {}) as { readonly name?: string; readonly message?: string };
-  return name ?? message ?? JSON.stringify(value);
-};
+const namesOf = (tools: readonly { readonly name: string }[] = []): string =>
+  tools.length === 0 ? '.' : `: ${tools.map(({ name }) => name).join(', ')}.`;

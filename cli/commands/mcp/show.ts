@@ -3,32 +3,12 @@
  *
  * Values of headers and variables may be secrets: shown to a person they are masked, unless they only name one.
  */
+import { api, type McpServer } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import type { Call } from '../../command.ts';
 import { failure } from '../../failure.ts';
-import type { HttpClient } from '../../http-client.ts';
 import { factLines, tableLines } from '../../table.ts';
 import { inProject, nameOf } from './address.ts';
-import type { HealthReport } from './health.ts';
-
-type Texts = Readonly<Record<string, string>>;
-type Config = {
-  readonly transport?: string;
-  readonly enabled?: boolean;
-  readonly description?: string;
-  readonly toolPrefix?: string;
-  readonly timeout?: number;
-  readonly url?: string;
-  readonly headers?: Texts;
-  readonly command?: string;
-  readonly args?: readonly string[];
-  readonly env?: Texts;
-  readonly cwd?: string;
-};
-type Registered = Config & {
-  readonly name: string;
-  readonly status?: string;
-  readonly config?: Config;
-};
 
 export const list = async (call: Call): Promise<undefined> => {
   const servers = await readServers(call, await call.client());
@@ -38,7 +18,7 @@ export const list = async (call: Call): Promise<undefined> => {
       : tableLines(
           ['NAME', 'TRANSPORT', 'ENABLED', 'STATUS', 'TARGET'],
           servers.map((server) => {
-            const { transport, enabled, url, command = '', args = [] } = configOf(server);
+            const { transport, enabled, url, command = '', args = [] } = server.config;
             const target = url ?? [command, ...args].join(' ');
             return [server.name, transport, enabled === false ? 'no' : 'yes', server.status, target];
           }),
@@ -53,7 +33,7 @@ export const info = async (call: Call): Promise<undefined> => {
     throw failure('mcp_server_not_found', `there is no MCP server '${nameOf(call)}'`, {
       suggestions: ['See what there is with `sallyport mcp list`.'],
     });
-  const { mcps } = await client.get<HealthReport>(inProject(call, '/api/mcp/health'));
+  const { mcps } = await client.request(api.serverHealth, inProject(call));
   const health = mcps.find(({ name }) => name === server.name);
   call.output.result({ ...server, ...(health === undefined ? {} : { health }) }, () => {
     const {
@@ -68,7 +48,7 @@ export const info = async (call: Call): Promise<undefined> => {
       toolPrefix,
       timeout,
       cwd,
-    } = configOf(server);
+    } = server.config;
     return factLines([
       ['name', server.name],
       ['description', description],
@@ -88,10 +68,8 @@ export const info = async (call: Call): Promise<undefined> => {
   });
 };
 
-const readServers = async (call: Call, client: HttpClient): Promise<readonly Registered[]> =>
-  (await client.get<{ servers: readonly Registered[] }>(inProject(call, '/api/mcp'))).servers;
-
-const configOf = (server: Registered): Config => server.config ?? server;
+const readServers = async (call: Call, client: Sallyport): Promise<readonly McpServer[]> =>
+  (await client.request(api.listServers, inProject(call))).servers;
 
 /** `Bearer ${TOKEN}` names a secret and holds none. */
 const masked = (value: string): string => (/^(?:\w+ )?\$\{\w+\}$/.test(value) ? value : '***');

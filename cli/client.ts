@@ -1,0 +1,55 @@
+/** The client of a deployment as this program uses it. */
+import { WebSocket } from 'ws';
+import type { ConnectionState } from '#sdk/connection.ts';
+import type { SallyportError } from '#sdk/errors.ts';
+import { Sallyport } from '#sdk/sallyport.ts';
+import type { Deployment } from './deployment.ts';
+
+export const makeClient = ({ url, token }: Deployment): Sallyport =>
+  new Sallyport({ url, token, WebSocket: ProgramSocket });
+
+const socketOptions = { handshakeTimeout: 10_000, closeTimeout: 500 };
+
+/** A program that ends waits for no server: the WebSocket of Node would. */
+class ProgramSocket extends WebSocket {
+  constructor(url: string, protocols: string[]) {
+    super(url, protocols, socketOptions);
+  }
+}
+
+/** A person waits at a terminal: a dead connection is noticed soon, and given up in the end. */
+export const patience = { failuresMax: 10, pingMs: 30_000 };
+
+/** Tells of a connection that was lost after it stood, and of its end. */
+export const stateListener = ({
+  onLost,
+  onEnd,
+}: {
+  readonly onLost: () => void;
+  readonly onEnd: (why: SallyportError) => void;
+}) => {
+  let before: ConnectionState['kind'] = 'connecting';
+  return (state: ConnectionState): void => {
+    if (state.kind === 'lost' && before === 'connected') onLost();
+    if (state.kind === 'ended') onEnd(state.error);
+    before = state.kind;
+  };
+};
+
+const pagesMax = 20;
+
+/** A listing, page after page. */
+export const listAll = async <Page extends { readonly next?: string | undefined }, Item>(
+  readPage: (after: string | undefined) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const answer = await readPage(after);
+    items.push(...itemsOf(answer));
+    after = answer.next;
+    if (after === undefined) break;
+  }
+  return items;
+};
