@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { ConnectionState } from './connection.ts';
+import { Sallyport, type SocketLike } from './sallyport.ts';
+import { connectToSession } from './session-connection.ts';
+
+type Listeners = { readonly [type: string]: ((event: { readonly data: string }) => void) | undefined };
+
+/** A server of one session: sockets that it can speak over and drop, and answers to requests. */
+const openServer = (answers: Readonly<Record<string, () => Response>> = {}) => {
+  const sockets: { url: string; sent: unknown[]; tell: (frame: object) => void; drop: () => void }[] = [];
+  const requests: string[] = [];
+  class FakeSocket implements SocketLike {
+    readonly readyState = 1;
+    readonly #listeners: Record<string, Listeners[string]> = {};
+    readonly #sent: unknown[] = [];
+    constructor(url: string, protocols: string[]) {
+      sockets.push({
+        url: `${url} ${protocols.join(' ')}`,
+        sent: this.#sent,
+        tell: (frame) => this.#emit('message', { sessionId: 's', seq: null, at: '', data: {}, ...frame }),
+        drop: () => this.#emit('close', {}),
+      });
+    }
+    addEventListener(type: string, listener: (event: { readonly data: string }) => void): void {
+      this.#listeners[type] = listener;
+    }
+    send = (text: string): void => void this.#sent.push(JSON.parse(text));
+    close = (): void => undefined;
+    #emit(type: string, data: object): void {
+      this.#listeners[type]?.({ data: JSON.stringify(data) });
+    }
+  }
+  const sallyport = new Sallyport({
+    url: 'http://x.example',
+    WebSocket: FakeSocket,
+    triesMax: 1,
+    fetch: async (url, { method } = {}) => {
+      const route = `${method} ${String(url).replace('http://x.example/api', '')}`;
+      requests.push(route);
+      return answers[route]?.() ?? Response.json({ ticket: 't1' });
+    },
+  });
+  return { sallyport, sockets, requests };
+};
+
+const connect = ({ sallyport }: ReturnType<typeof openServer>, options: { readonly since?: number } = {}) => {
+  const seen: unknown[] = [];
+  const states: ConnectionState[] = [];
+  const connection = connectToSession(sallyport, {
+    sessionId: 's',
+    ...options,
+    onFrame: ({ type, seq }) => void seen.push(seq ?? type),
+    onState: (state) => void states.push(state),
+  });
+  return { connection, seen, states };
+};
+
+const ready = (lastSeq: number) => ({ type: 'system:ready', data: { lastSeq } });
+const event = (seq: number) => ({ type: 'system', seq });
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('a ticket opens the socket, and a lost one is resumed after the last event', async () => {
+  const server = openServer();
+  const { seen, states } = connect(server, { since: -1 });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(server.sockets[0]?.url).toBe('ws://x.example/ws?sessionId=s&since=-1 sallyport.v1 ticket.t1');
+  for (const frame of [ready(1), event(1), event(0)]) server.sockets[0]?.tell(frame);
+  server.sockets[0]?.drop();
+  server.sockets[0]?.tell(event(2));
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(server.sockets[1]?.url).toContain('since=1 ');
+  server.sockets[1]?.tell(ready(1));
+  expect(seen).toEqual(['system:ready', 0, 1, 'system:ready']);
+  expect(states.map(({ kind }) => kind)).toEqual(['connecting', 'connected', 'lost', 'connected']);
+});
+
+test('without a number only events from now on are told', async () => {
+  const server = openServer();
+  const { seen } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(server.sockets[0]?.url).not.toContain('since');
+  for (const frame of [ready(4), event(3), event(5)]) server.sockets[0]?.tell(frame);
+  expect(seen).toEqual(['system:ready', 5]);
+});
+
+test('a message goes over the socket, a long one by REST, and its refusal comes back as a frame', async () => {
+  const body = { error: { code: 'payload_too_large', message: 'too long' } };
+  const server = openServer({ 'POST /sessions/s/messages': () => Response.json(body, { status: 413 }) });
+  const { connection, seen } = connect(server);
+  const message = { action: 'message', text: 'hello' } as const;
+  expect(connection.send(message)).toBe(false);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  expect(connection.send(message)).toBe(true);
+  expect(connection.send({ ...message, text: 'é'.repeat(16_000) })).toBe(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(server.sockets[0]?.sent).toEqual([message]);
+  expect(server.requests.at(-1)).toBe('POST /sessions/s/messages');
+  expect(seen).toEqual(['system:ready', 'error']);
+});
+
+test.each([400, 401, 403, 404])('a refusal with %d ends it', async (status) => {
+  const body = { error: { code: 'session_not_found', message: 'no' } };
+  const server = openServer({ 'GET /sessions/s': () => Response.json(body, { status }) });
+  const { states } = connect(server);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(server.sockets).toEqual([]);
+  expect(states.at(-1)).toMatchObject({ kind: 'ended', error: { status, code: 'session_not_found' } });
+});
+
+test('a refusal on the socket ends it, too', async () => {
+  const server = openServer();
+  const { states } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell({ type: 'error', data: { error: { code: 'provider_not_configured', message: 'no' } } });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(server.sockets).toHaveLength(1);
+  expect(states.at(-1)).toMatchObject({ kind: 'ended', error: { code: 'provider_not_configured' } });
+});
+
+test('a server that cannot be reached is tried later each time, and at once when asked', async () => {
+  const server = openServer({ 'POST /tickets': () => Response.error() });
+  const { connection, states } = connect(server);
+  await vi.advanceTimersByTimeAsync(10_000);
+  const tries = () => states.filter(({ kind }) => kind === 'lost').length;
+  expect(tries()).toBeGreaterThan(2);
+  const before = tries();
+  connection.tryNow();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(tries()).toBe(before + 1);
+  connection.close();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(tries()).toBe(before + 1);
+});
+
+test('a socket that answers no ping is left', async () => {
+  const server = openServer();
+  const { states } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  await vi.advanceTimersByTimeAsync(4 * 60_000);
+  expect(server.sockets[0]?.sent).toEqual([{ action: 'ping' }]);
+  server.sockets[0]?.tell({ type: 'pong' });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(states.at(-1)?.kind).toBe('connected');
+  await vi.advanceTimersByTimeAsync(4 * 60_000);
+  expect(states.map(({ kind }) => kind)).toContain('lost');
+});
