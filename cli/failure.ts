@@ -1,5 +1,5 @@
 /**
- * What went wrong, in the shape the server uses for its own errors, and the words a person gets.
+ * A failure, in the shape the server uses for its own errors, and the words a person gets.
  *
  * A failure of the machine or of the connection gets a code of ours; a refusal keeps what the server said.
  */

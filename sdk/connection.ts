@@ -24,7 +24,7 @@ export type ConnectionOptions = {
   readonly probe: () => Promise<unknown>;
   readonly onFrame: (frame: Frame) => void;
   readonly onState: (state: ConnectionState) => void;
-  /** How many tries in a row may fail before it ends; absent: any number. */
+  /** More failed tries in a row end it; absent: any number may fail. */
   readonly failuresMax?: number;
   /** A gateway closes a connection that was silent for 10 minutes. */
   readonly pingMs?: number;

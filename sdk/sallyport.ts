@@ -63,7 +63,7 @@ export type SallyportOptions = {
   readonly WebSocket?: new (url: string, protocols: string[]) => SocketLike;
   /** Until an answer begins: a long download is not cut. A sandbox may take two minutes to start. */
   readonly timeoutMs?: number;
-  /** How often a request that may be sent again is sent in all. */
+  /** Of a request that may be sent again, all tries counted. */
   readonly triesMax?: number;
 };
 

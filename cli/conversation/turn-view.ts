@@ -1,5 +1,5 @@
 /**
- * What a person reads of a session's frames: text as it comes, tool calls with their live output, how it ended.
+ * The view of a session's frames on a terminal: text as it comes, tool calls with their live output, how it ended.
  *
  * Pure but for its memory of what was shown: a frame goes in, text to print comes out. Everything of a model or
  * a program is stripped of terminal controls; what a call wants to do is shown whole, with controls visible.
@@ -63,7 +63,7 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     return emit(known.strip(data.text));
   };
 
-  /** What was shown live is not repeated; a result says more than output only in its last line. */
+  /** Output that was shown live is not repeated; a result says more than output only in its last line. */
   const output = ({ data }: FrameOf<'tool:output'>): string => {
     const whole = stripControls(contentText(data.content)).trimEnd();
     const wasLive = ['stdout', 'stderr'].some((stream) => outputs.has(`${data.callId} ${stream}`));

@@ -1,5 +1,7 @@
 /** Sessions as these tests use them: an agent that needs no approval, what stands in the table, an idle one's rest. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { api, type Session } from '#sdk/routes.ts';
+import { type AnswerOf, Sallyport } from '#sdk/sallyport.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
@@ -7,29 +9,20 @@ import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import { type EmbeddedCloud, eventually } from './embedded-cloud.ts';
 import { type Client, connect, type Received } from './socket-client.ts';
 
-export type Shown = {
-  readonly id: string;
-  readonly status: string;
-  readonly workspace: string;
-  readonly sandbox: { readonly state: string; readonly source?: string; readonly reason?: string } | null;
-};
+export type Shown = Session;
+export type Logged = AnswerOf<typeof api.readEvents>['events'][number];
 
-export type Logged = {
-  readonly index: number;
-  readonly type: string;
-  readonly data: Readonly<Record<string, unknown>>;
-};
+type Sessions = Pick<EmbeddedCloud, 'url' | 'token'>;
 
-type Sessions = Pick<EmbeddedCloud, 'ask'>;
+export const makeSession = (cloud: Sessions, wish: object): Promise<Shown> =>
+  new Sallyport(cloud).request(api.makeSession, { body: wish });
 
-export const makeSession = ({ ask }: Sessions, options: object): Promise<Shown> =>
-  ask('/api/sessions', { method: 'POST', body: JSON.stringify(options) });
-
-export const showSession = ({ ask }: Sessions, id: string): Promise<Shown> => ask(`/api/sessions/${id}`);
+export const showSession = (cloud: Sessions, id: string): Promise<Shown> =>
+  new Sallyport(cloud).request(api.showSession, { params: { id } });
 
 /** Returns when its sandbox has stopped, so that no late event of it meets the next test. */
 export const endSession = async (cloud: Sessions, id: string): Promise<void> => {
-  await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+  await new Sallyport(cloud).request(api.endSession, { params: { id } });
   await eventually(
     () => showSession(cloud, id),
     ({ sandbox }) => sandbox === null || sandbox.state === 'stopped',
@@ -39,11 +32,11 @@ export const endSession = async (cloud: Sessions, id: string): Promise<void> => 
 
 /** The log's events of kind `system`, as those who poll read them. */
 export const systemEvents = async (
-  { ask }: Sessions,
+  cloud: Sessions,
   id: string,
   kind: string,
 ): Promise<readonly Logged['data'][]> => {
-  const { events } = await ask<{ events: readonly Logged[] }>(`/api/sessions/${id}/events`);
+  const { events } = await new Sallyport(cloud).request(api.readEvents, { params: { id } });
   return events
     .filter(({ type, data }) => type === 'system' && data['kind'] === kind)
     .map(({ data }) => data);
@@ -101,10 +94,7 @@ export type Agent = Shown & {
   readonly close: () => Promise<void>;
 };
 
-export const openAgent = async (
-  cloud: Pick<EmbeddedCloud, 'ask' | 'url' | 'token'>,
-  options: object = {},
-): Promise<Agent> => {
+export const openAgent = async (cloud: Sessions, options: object = {}): Promise<Agent> => {
   const made = await makeSession(cloud, { approvals: 'auto', flavor: 'micro', ...options });
   const client = await connect(cloud, { sessionId: made.id });
   await client.untilType('system:ready');

@@ -53,7 +53,8 @@ export const request = <Path extends string, S extends Shapes>(
 export const send = (path: string, options?: FetchOptions): Promise<Response> =>
   clientOf().fetch(path, options).catch(inOurWords);
 
-const inOurWords = (error: unknown): never => {
+/** For a failure that a person is shown. */
+export const inOurWords = (error: unknown): never => {
   if (!(error instanceof SallyportError) || error.code !== 'unreachable') throw error;
   throw new SallyportError(0, {
     code: 'unreachable',

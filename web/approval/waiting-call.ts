@@ -9,7 +9,7 @@ import { decideCall, digestOf, readCall, type WaitingCall as WholeCall } from '#
 import { SallyportError } from '#sdk/errors.ts';
 import type { Decision } from '#sdk/routes.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { clientOf } from '../api/request.ts';
+import { clientOf, inOurWords } from '../api/request.ts';
 
 export type WaitingCall = Pick<WholeCall, 'sessionId' | 'turnId' | 'callId' | 'name' | 'args' | 'digest'> & {
   /** The arguments are not all here. */
@@ -45,12 +45,12 @@ export const useCheckedCall = (call: WaitingCall): CheckedLoad => {
 
 const check = async (call: WaitingCall): Promise<CheckedCall> => {
   const { digest } = call;
-  if (call.isCut) return { kind: 'whole', args: (await readCall(clientOf(), call, digest)).args, digest };
+  if (call.isCut) return { kind: 'whole', args: (await readCall(clientOf(), call, digest).catch(inOurWords)).args, digest };
   return (await digestOf(call)) === digest ? { kind: 'whole', args: call.args, digest } : { kind: 'differs' };
 };
 
 export const sendDecision = (call: WaitingCall, decision: Decision): Promise<unknown> =>
-  decideCall(clientOf(), call, decision);
+  decideCall(clientOf(), call, decision).catch(inOurWords);
 
 /** In words, why a decision did not count. */
 export const whyUndecided = (error: { readonly code?: string; readonly message: string }): string =>
