@@ -12,7 +12,6 @@ import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { openClient } from './api-client.ts';
 import { kinds, runCheck } from './check.ts';
 import { withOwnToken } from './own-token.ts';
 import { syntheticTask } from './task.ts';
