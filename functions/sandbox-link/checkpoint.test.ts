@@ -82,7 +82,7 @@ type Received = {
   readonly missing: object[];
 };
 
-/** What a sandbox does with an archive: a file whose content is not what its hash says is missing. */
+/** The restore of an archive in a sandbox: a file whose content is not what its hash says is missing. */
 const receive = async (request: IncomingMessage): Promise<Received> => {
   const received: Received = { tree: new Map(), headers: [], missing: [] };
   let current: Extract<ArchiveHeader, { type: 'file' }> | undefined;
@@ -109,7 +109,7 @@ const receive = async (request: IncomingMessage): Promise<Received> => {
 
 type Sandbox = {
   tree: Tree;
-  /** What each checkpoint saw. */
+  /** The requests of each checkpoint. */
   readonly known: Map<string, Tree>;
   readonly asked: string[];
   checkpoint?: ((response: ServerResponse) => unknown) | undefined;

@@ -81,7 +81,7 @@ const openSandbox = async (answer: RequestListener, host = '127.77.3.4') => {
 
 const link = () => makeSandboxLink({ client, functionName, bearer: () => 'b1' });
 
-/** What the function itself answers, without the adapter in between. */
+/** The answer of the function itself, without the adapter in between. */
 const invoke = async (call: object) => {
   const { EventStream: events = [] } = await client.send(
     new InvokeWithResponseStreamCommand({

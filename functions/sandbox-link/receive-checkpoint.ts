@@ -51,7 +51,7 @@ type Receipt = {
   manifestBytes: number;
 };
 
-/** What an entry takes in a manifest besides its path: names, numbers, a hash, a pack. */
+/** The size of an entry in a manifest besides its path: names, numbers, a hash, a pack. */
 const entryBytesMax = 320;
 
 /** Throws an `AppError` when the archive is refused, any other error when it broke off. */

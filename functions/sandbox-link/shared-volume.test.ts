@@ -68,7 +68,7 @@ const openCloud = async () => {
 };
 type Cloud = Awaited<ReturnType<typeof openCloud>>;
 
-/** What the link does with a sandbox at this address, in the name of an owner. */
+/** The link's work with a sandbox at this address, in the name of an owner. */
 const linkTo = (cloud: Cloud, address: string, owner: string) => {
   const warnings: string[] = [];
   const note = (message: string) => void warnings.push(message);
@@ -203,7 +203,7 @@ test('the last writer wins, file by file, and what is gone in one is gone for al
   await rm(second.at('gone'));
   await first.write('of the first', 'x');
   expect(await second.save()).toEqual(saved(2, 19, 1));
-  // What a sandbox did not touch it does not write: `both` stays the second's, and `gone` is not put back.
+  // A sandbox does not write entries that it did not touch: `both` stays the second's, and `gone` is not put back.
   expect(await first.save()).toEqual(saved(1, 1));
   const third = await startSandbox(cloud);
   expect((await readdir(third.sandbox.shared)).sort()).toEqual([

@@ -129,7 +129,7 @@ test('only what changed since the base comes with its content', async () => {
 });
 
 test('a file written a moment before the checkpoint is sent again: its time could hide a second write', async () => {
-  // How fast a request is is not ours to say: some come within the 20 ms.
+  // The time of a request varies: some come within the 20 ms.
   let isSentAgain = false;
   for (let attempt = 0; attempt < 20 && !isSentAgain; attempt += 1) {
     const id = randomUUID();

@@ -236,7 +236,7 @@ test('calls of one language wait for each other, two languages do not', async ()
   await Promise.all([run('python', 'import os, time; n = 0'), run('node', '1')]);
   const slow = run('python', "while not os.path.exists('go'): time.sleep(0.02)\nn += 1; print(n)");
   const next = run('python', 'n += 1; print(n)');
-  // Who waited for the other would wait for ever.
+  // If one waited for the other, it would wait for ever.
   const other = await run('node', 'fs.writeFileSync("go", ""); console.log("meanwhile")');
   expect(other['stdout']).toBe('meanwhile\n');
   expect([(await slow)['stdout'], (await next)['stdout']]).toEqual(['1\n', '2\n']);

@@ -29,7 +29,7 @@ const forge = (pieces: readonly Buffer[]): UserSide => {
   };
 };
 
-/** What a caller got: the whole answer, or that it was broken off. */
+/** The whole answer at the client, or that it broke off. */
 const receive = async (pieces: readonly Buffer[]): Promise<Buffer | 'broken off'> => {
   const server = createServer((_, response) => {
     sendCheckpoint(forge(pieces), request, response).catch(() => response.destroy());

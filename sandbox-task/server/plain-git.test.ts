@@ -1,5 +1,5 @@
 /**
- * What git does in a sandbox with what plain calls may write there (docs/spec/turn.md, "Policies"): a workspace that
+ * Git in a sandbox, with files that plain calls may write there (docs/spec/turn.md, "Policies"): a workspace that
  * is made to look like a repository is not taken for one, and bare repositories are of use all the same.
  */
 import { existsSync } from 'node:fs';

@@ -206,7 +206,7 @@ export type ArchivedEntry = {
   readonly same?: boolean;
   readonly mtimeMs?: number;
   readonly reason?: string;
-  /** What came, where something came. */
+  /** The received content, if any. */
   content?: Buffer;
   isWhole?: boolean;
 };

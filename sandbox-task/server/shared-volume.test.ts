@@ -48,7 +48,7 @@ const restore = async (sandbox: TestSandbox, pieces: readonly Piece[]) => {
   return { status, body: JSON.parse(body.toString()) as unknown };
 };
 
-/** What a checkpoint says, in short; it counts as stored only when it is settled. */
+/** The entries of a checkpoint, in short; it counts as stored only when it is settled. */
 const look = async (sandbox: TestSandbox, { settles = false } = {}) => {
   const id = randomUUID();
   const archive = await collectArchive(await sandbox.open('GET', `/shared/checkpoint?id=${id}`));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { startTestSandbox, type TestSandbox, type ToolResult } from './sandbox-fixture.ts';
 
-/** What the SDK of 2026 and the one before it serve; `serve` differs. */
+/** The tools that the SDK of 2026 and the one before it serve; `serve` differs. */
 const tools = `
   const text = (text) => ({ content: [{ type: 'text', text }] });
   let count = 0;
@@ -133,7 +133,7 @@ export type StdioSandbox = TestSandbox & {
   readonly call: (server: StdioServer, question: string | Question) => Promise<ToolResult>;
   /** A call with an id and with progress; the whole answer as text. */
   readonly callAs: (callId: string, server: StdioServer, question: Question) => Promise<string>;
-  /** What a bash line printed. */
+  /** The output of a bash line. */
   readonly run: (command: string) => Promise<string>;
   readonly logTexts: () => Promise<readonly string[]>;
   /** The bundled program under its own name, or under `node` with a configuration of its own. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
   pids = await sandbox.pids();
 }, 60_000);
 afterAll(() => sandbox.stop());
-// Whatever they did, the runner is the one that it was.
+// The runner has survived all of them.
 afterEach(async () => expect(await sandbox.pids()).toEqual(pids));
 
 test('W13: a server that dies in a call says how, and the next call has a new one', async () => {
@@ -42,7 +42,7 @@ test('W13: a server that dies between calls is started again, and the loss is sa
   const pid = Number(textOf(await call(server, 'pid')));
   const child = Number(textOf(await call(server, 'child')));
   await run(`kill -9 ${pid}`);
-  // What it left behind goes with it.
+  // Processes that it left behind are killed with it.
   await waitFor(async () => (await run(`kill -0 ${child} || echo gone`)) === 'gone\n');
   expect(fieldsOf(await call(server, 'pid'))).toEqual({ is_error: false, state_lost: true });
   expect(fieldsOf(await call(server, 'pid'))).toEqual({ is_error: false });
