@@ -114,7 +114,10 @@ test('a refusal on the socket ends it, too', async () => {
   const server = openServer();
   const { states } = connect(server);
   await vi.advanceTimersByTimeAsync(0);
-  server.sockets[0]?.tell({ type: 'error', data: { error: { code: 'provider_not_configured', message: 'no' } } });
+  server.sockets[0]?.tell({
+    type: 'error',
+    data: { error: { code: 'provider_not_configured', message: 'no' } },
+  });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(server.sockets).toHaveLength(1);
   expect(states.at(-1)).toMatchObject({ kind: 'ended', error: { code: 'provider_not_configured' } });

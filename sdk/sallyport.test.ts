@@ -4,7 +4,9 @@ import { SallyportError } from './errors.ts';
 import { api } from './routes.ts';
 import { Sallyport, type SallyportOptions } from './sallyport.ts';
 
-const refusal = (code: string) => ({ error: { code, message: 'no', suggestions: ['Less.'], requestId: 'r' } });
+const refusal = (code: string) => ({
+  error: { code, message: 'no', suggestions: ['Less.'], requestId: 'r' },
+});
 
 /** A client whose requests are answered one after the other, and what it asked. */
 const answering = (answers: readonly (Response | Error)[], options: Partial<SallyportOptions> = {}) => {

@@ -123,7 +123,9 @@ describe('the bill is refused', () => {
     );
 
   test('when something is done by the clock and nobody has said what it costs', () => {
-    expect(() => idleBill(rule('rate(1 minute)', '{"mine":"bitcoin"}'))).toThrow('the work of its input has no cost');
+    expect(() => idleBill(rule('rate(1 minute)', '{"mine":"bitcoin"}'))).toThrow(
+      'the work of its input has no cost',
+    );
     expect(() => idleBill(rule('cron(0 0 * * ? *)', '{"sweep":"due"}'))).toThrow('is no rate');
   });
 

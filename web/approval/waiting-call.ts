@@ -45,7 +45,8 @@ export const useCheckedCall = (call: WaitingCall): CheckedLoad => {
 
 const check = async (call: WaitingCall): Promise<CheckedCall> => {
   const { digest } = call;
-  if (call.isCut) return { kind: 'whole', args: (await readCall(clientOf(), call, digest).catch(inOurWords)).args, digest };
+  if (call.isCut)
+    return { kind: 'whole', args: (await readCall(clientOf(), call, digest).catch(inOurWords)).args, digest };
   return (await digestOf(call)) === digest ? { kind: 'whole', args: call.args, digest } : { kind: 'differs' };
 };
 
