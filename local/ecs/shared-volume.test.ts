@@ -1,4 +1,4 @@
-/** Which folders and guest paths are taken; sandboxes that use one are in tests/escape. */
+/** Shared volumes: accepted folders and guest paths. Sandboxes that use one are in tests/escape. */
 import { mkdir, mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -30,7 +30,7 @@ export type EcsOptions = {
   readonly faults?: Faults;
   /** A folder of the host that every sandbox may write. */
   readonly sharedVolume?: SharedVolume | undefined;
-  /** How long a stopped server may take to end before it is killed. */
+  /** The time for a stopped server to end before it is killed. */
   readonly stopTimeoutMs?: number;
   readonly keys?: Keys;
 };

@@ -36,7 +36,7 @@ export type RegistryOptions = {
   readonly startSandbox: (request: SandboxRequest) => Promise<RunningSandbox>;
   readonly onTaskEvent: (detail: TaskEventDetail) => void;
   readonly faults: FaultPlan;
-  /** How long a server may take to end after SIGTERM. */
+  /** The time for a server to end after SIGTERM. */
   readonly stopTimeoutMs: number;
 };
 

@@ -1,4 +1,4 @@
-/** Whoever asked has gone: the function comes to its end all the same, and serves the next. */
+/** A disconnected caller: its function still ends in order, and serves the next call. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * What AWS asks the policies of a caller for one call: an action on a resource, with the context that conditions read.
+ * The authorisations that AWS would check for one call: actions on resources, with the context that conditions read.
  *
- * Made from the request alone, by the tables of actions, resources and condition keys of each service
+ * They are derived from the request alone, by each service's table of actions, resources and condition keys
  * (https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html).
  */
 import { accountId, region } from '../endpoint/account.ts';
@@ -13,7 +13,7 @@ export type Authorisation = {
   readonly context: Readonly<Record<string, readonly string[]>>;
 };
 
-/** A request to an AWS endpoint, whole. */
+/** A complete request to an AWS endpoint. */
 export type AwsRequest = {
   readonly method: string;
   readonly url: URL;

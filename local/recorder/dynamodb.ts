@@ -1,6 +1,6 @@
 /**
- * What calls of DynamoDB ask for. A transaction and a batch are authorised as the actions they are made of, a query by
- * the table or the index it reads (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html).
+ * The authorisations of DynamoDB calls. A transaction and a batch are authorised as the actions in them, a query by the
+ * table or index that it reads (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html).
  */
 import { type Authorisation, type AuthorisationsOf, arn, jsonOf } from './authorisation.ts';
 
@@ -39,8 +39,8 @@ export const ofDynamoDb: AuthorisationsOf = ({ operation, body }) => {
       Object.entries(entry).map(([kind, single]) => onOne(transactionActions[kind] ?? kind, single)),
     );
   if ('RequestItems' in input)
-    return Object.entries((input as Batch).RequestItems).map(([TableName, asked]) =>
-      on(operation, TableName, 'Keys' in asked ? asked.Keys.map(keyOf) : asked.map(keyOfWrite)),
+    return Object.entries((input as Batch).RequestItems).map(([TableName, requests]) =>
+      on(operation, TableName, 'Keys' in requests ? requests.Keys.map(keyOf) : requests.map(keyOfWrite)),
     );
   return [onOne(operation, input as Single)];
 };
@@ -49,7 +49,7 @@ const onOne = (action: string, single: Single): Authorisation => {
   const { TableName, IndexName } = single;
   const name = IndexName === undefined ? TableName : `${TableName}/index/${IndexName}`;
   return on(action, name, [
-    single.KeyConditionExpression === undefined ? keyOf(single.Key ?? single.Item) : askedKey(single),
+    single.KeyConditionExpression === undefined ? keyOf(single.Key ?? single.Item) : queriedKey(single),
   ]);
 };
 
@@ -67,7 +67,7 @@ const keyOfWrite = (write: Readonly<Record<string, { Key?: Item; Item?: Item }>>
 };
 
 /** The first equality of a key condition is the partition key's. */
-const askedKey = ({ KeyConditionExpression = '', ExpressionAttributeValues = {} }: Single): string => {
+const queriedKey = ({ KeyConditionExpression = '', ExpressionAttributeValues = {} }: Single): string => {
   const [, value = ''] = /= *(:\w+)/.exec(KeyConditionExpression) ?? [];
   return ExpressionAttributeValues[value]?.S ?? '';
 };

@@ -1,6 +1,6 @@
 /**
- * What calls of ECS ask for. Running a task also passes the role by which its image is pulled; which that is stands
- * in the task definition, so it is named here by the definition's family.
+ * The authorisations of ECS calls. RunTask also passes the role that pulls the image. The task definition holds that
+ * role, so it is named here by the definition's family.
  */
 import { type Authorisation, type AuthorisationsOf, arn, jsonOf } from './authorisation.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What calls of S3 ask for, with the bucket in the path. Parts of an upload are put, a HEAD is a GET
+ * The authorisations of S3 calls, with the bucket in the path. Uploading a part is a PutObject, a HEAD is a GetObject
  * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html).
  */
 import type { Authorisation, AuthorisationsOf } from './authorisation.ts';

@@ -1,11 +1,11 @@
-/** What the calls of each service ask for, by the name with which its requests are signed. A service that is not here is none of ours. */
+/** The authorisations of each service's calls, by the name with which its requests are signed. Other services are not used. */
 import { arnOf, nameFrom } from '../lambda/function.ts';
 import { type AuthorisationsOf, arn, jsonOf } from './authorisation.ts';
 import { ofDynamoDb } from './dynamodb.ts';
 import { ofEcs, passRole } from './ecs.ts';
 import { ofS3 } from './s3.ts';
 
-/** Whole or streamed, now or later: one action. */
+/** One action for every kind of invocation. */
 const ofLambda: AuthorisationsOf = ({ url }) => {
   const [, reference = ''] = /^\/[0-9-]+\/functions\/([^/]+)\//.exec(url.pathname) ?? [];
   return [
@@ -19,7 +19,7 @@ const ofLambda: AuthorisationsOf = ({ url }) => {
 
 type SecretInput = { readonly Name?: string; readonly SecretId?: string };
 
-/** An ARN ends in six characters that nobody knows before. */
+/** The last six characters of an ARN are random. */
 const ofSecretsManager: AuthorisationsOf = ({ operation, body }) => {
   const { Name, SecretId = Name ?? '' } = jsonOf(body) as SecretInput;
   const resource = SecretId.startsWith('arn:')

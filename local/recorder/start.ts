@@ -1,8 +1,8 @@
 /**
- * Stands before an AWS endpoint, passes everything on as it comes, and tells who asked for what.
+ * A proxy in front of an AWS endpoint that records the caller and the authorisations of each request.
  *
- * The caller is the one whose key signed the request; in the strict mode that is the function. The request goes on signed
- * anew, since its address is another. An unknown service is refused: its requests would be missing from the record.
+ * The signing key identifies the caller; in the strict mode that is the function. The request is signed anew before it is
+ * forwarded, since its address changes. An unknown service is refused: its requests would be missing from the record.
  */
 import {
   type ClientRequest,
@@ -20,7 +20,7 @@ import { sign } from '../endpoint/signature.ts';
 import type { Authorisation } from './authorisation.ts';
 import { services } from './services.ts';
 
-/** One call by a function, and all that AWS would ask its role for. */
+/** One call of a function, and all authorisations that its role needs. */
 export type RecordedCall = {
   readonly caller: string;
   readonly service: string;
@@ -40,19 +40,19 @@ export const startRecorder = async (target: string, record: RecordCall, keys: Ke
     signed: Signed,
   ): Promise<void> => {
     const body = await readBody(request, bodyBytesMax);
-    if (body === undefined) throw new Error(`a request to ${target} is too long to be recorded`);
+    if (body === undefined) throw new Error(`a request to ${target} is too large to be recorded`);
     record(callOf(request, body, signed));
     const { method = 'GET', url = '/' } = request;
     const { hostname, port, host } = new URL(target);
-    // The body was read whole: it goes on with its length.
-    const { 'transfer-encoding': _, expect: __, ...kept } = request.headers;
-    const headers = { ...kept, host, 'content-length': String(body.length) };
+    // The body was read completely and is sent with its length.
+    const { 'transfer-encoding': _, expect: __, ...otherHeaders } = request.headers;
+    const headers = { ...otherHeaders, host, 'content-length': String(body.length) };
     const toSign = { method, target: url, headers, service: signed.service, region };
-    const onward = forward({
+    const forwarded = forward({
       ...{ hostname, port, method, path: url },
       headers: sign(toSign, keys.issue('recorder')) as OutgoingHttpHeaders,
     });
-    await passOn(onward, body, response);
+    await relay(forwarded, body, response);
   };
   const { url, stop } = await listenSigned(answer, { keys });
   // The stage of a WebSocket API is a part of its address.
@@ -72,15 +72,15 @@ const callOf = (request: IncomingMessage, body: Buffer, { caller, service }: Sig
   };
 };
 
-const passOn = (onward: ClientRequest, body: Buffer, response: ServerResponse): Promise<void> =>
+const relay = (forwarded: ClientRequest, body: Buffer, response: ServerResponse): Promise<void> =>
   new Promise((resolve, reject) => {
-    onward.once('response', (answer: IncomingMessage) => {
+    forwarded.once('response', (answer: IncomingMessage) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       response.flushHeaders();
-      // A client that went away is no failure of the recorder.
+      // A client that disconnects is no failure of the recorder.
       pipeline(answer, response).then(resolve, () => resolve());
     });
-    onward.once('error', reject);
-    response.once('close', () => onward.destroy());
-    onward.end(body);
+    forwarded.once('error', reject);
+    response.once('close', () => forwarded.destroy());
+    forwarded.end(body);
   });
