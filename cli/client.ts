@@ -10,17 +10,17 @@ export const makeClient = ({ url, token }: Deployment): Sallyport =>
 
 const socketOptions = { handshakeTimeout: 10_000, closeTimeout: 500 };
 
-/** A program that ends waits for no server: the WebSocket of Node would. */
+/** Does not keep an ending program waiting for the server, as the WebSocket of Node would. */
 class ProgramSocket extends WebSocket {
   constructor(url: string, protocols: string[]) {
     super(url, protocols, socketOptions);
   }
 }
 
-/** A person waits at a terminal: a dead connection is noticed soon, and given up in the end. */
+/** Detects a dead connection soon and gives up after some failures, since a user waits at the terminal. */
 export const patience = { failuresMax: 10, pingMs: 30_000 };
 
-/** Tells of a connection that was lost after it stood, and of its end. */
+/** Reports the loss of an established connection, and its end. */
 export const stateListener = ({
   onLost,
   onEnd,
@@ -38,7 +38,7 @@ export const stateListener = ({
 
 const pagesMax = 20;
 
-/** A listing, page after page. */
+/** Reads all pages of a listing. */
 export const listAll = async <Page extends { readonly next?: string | undefined }, Item>(
   readPage: (after: string | undefined) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],

@@ -1,25 +1,22 @@
-/** All commands, in the order in which help shows them. */
+/** All commands, in the order of the help. */
 import type { Command } from './command.ts';
 import { approvalCommands, sessionDecisionCommands } from './commands/approvals.ts';
-import { auditCommand } from './commands/audit.ts';
 import { chatCommand } from './commands/chat.ts';
 import { execCommand } from './commands/exec.ts';
 import { fileCommands } from './commands/files.ts';
 import { grantCommands } from './commands/grants.ts';
-import { loginCommand } from './commands/login.ts';
-import { logoutCommand } from './commands/logout.ts';
+import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
 import { mcpCommands } from './commands/mcp.ts';
 import { modelCommands } from './commands/models.ts';
+import { auditCommand, statsCommand } from './commands/operator.ts';
 import { projectCommands } from './commands/projects.ts';
 import { scheduleCommands } from './commands/schedules.ts';
 import { secretCommands } from './commands/secret.ts';
-import { sessionWordCommands } from './commands/session-words.ts';
+import { sessionMessageCommands } from './commands/session-messages.ts';
 import { sessionCommands } from './commands/sessions.ts';
 import { setupCommands } from './commands/setup.ts';
-import { statsCommand } from './commands/stats.ts';
 import { tokenCommands } from './commands/token.ts';
 import { webhookCommands } from './commands/webhooks.ts';
-import { whoamiCommand } from './commands/whoami.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 
 export const commands: readonly Command[] = [
@@ -31,7 +28,7 @@ export const commands: readonly Command[] = [
   ...approvalCommands,
   ...grantCommands,
   ...sessionCommands,
-  ...sessionWordCommands,
+  ...sessionMessageCommands,
   ...sessionDecisionCommands,
   ...fileCommands,
   ...projectCommands,

@@ -1,9 +1,8 @@
-/** A command of the program: how it is written, and what it does. Arguments are parsed by `node:util`. */
+/** A command of the program: its name, usage and action, the parsing of its arguments and the layout of its usage. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { type CliFailure, wrongUsage } from './failure.ts';
 import type { Host } from './host.ts';
-import { nearest } from './nearest.ts';
 import type { Output } from './output.ts';
 
 export type Call = {
@@ -13,20 +12,20 @@ export type Call = {
   readonly list: (option: string) => readonly string[];
   readonly host: Host;
   readonly output: Output;
-  /** The deployment of the settings or of the environment; refuses when there is no token. */
+  /** The deployment of the settings or of the environment; throws when there is no token. */
   readonly client: () => Promise<Sallyport>;
 };
 
 export type Command = {
   /** One word, or two: `token create`. */
   readonly name: string;
-  /** What follows the name. */
+  /** The arguments after the name. */
   readonly usage: string;
   readonly summary: string;
   readonly details?: readonly string[];
   readonly options?: ParseArgsOptionsConfig;
   readonly positionals: { readonly min: number; readonly max: number };
-  /** Gives the exit code; nothing is 0. */
+  /** Returns the exit code; undefined is 0. */
   readonly run: (call: Call) => Promise<number | undefined>;
 };
 
@@ -70,9 +69,9 @@ const badOption = (command: Command, cause: unknown, options: readonly string[])
   const message = cause instanceof Error ? cause.message : String(cause);
   const [first = message] = message.split(/[.\n]/);
   const unknown = /Unknown option '--?([^']+)'/.exec(message)?.[1];
-  const meant = unknown === undefined ? undefined : nearest(unknown, options);
+  const suggestion = unknown === undefined ? undefined : nearest(unknown, options);
   return wrongUsage(first, [
-    ...(meant === undefined ? [] : [`Did you mean --${meant}?`]),
+    ...(suggestion === undefined ? [] : [`Did you mean --${suggestion}?`]),
     ...(unknown !== undefined && command.usage.includes('-- ')
       ? ['Put `--` before the command to run.']
       : []),
@@ -83,25 +82,25 @@ const badOption = (command: Command, cause: unknown, options: readonly string[])
 const checkPositionals = (command: Command, given: readonly string[]): void => {
   const { min, max } = command.positionals;
   if (given.length < min) throw wrongUsage('an argument is missing', [usageLine(command)]);
-  if (given.length > max) throw wrongUsage(`'${given[max]}' is one argument too many`, [usageLine(command)]);
+  if (given.length > max) throw wrongUsage(`unexpected argument '${given[max]}'`, [usageLine(command)]);
 };
 
 export const usageLine = ({ name, usage }: Command): string => `Usage: sallyport ${name} ${usage}`.trimEnd();
 
-/** A whole number of seconds and the like; anything else is wrong usage. */
+/** Reads a whole number; anything else is wrong usage. */
 export const wholeNumber = (text: string | undefined, option: string): number | undefined => {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw wrongUsage(`--${option} takes a whole number, not '${text}'`);
+  throw wrongUsage(`--${option} must be a whole number, not '${text}'`);
 };
 
-/** `k=v`, as often as given. */
+/** Reads repeated `name=value` options. */
 export const pairs = (texts: readonly string[], option: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     texts.map((text) => {
       const [, key, value] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? [];
       if (key === undefined || value === undefined)
-        throw wrongUsage(`--${option} takes name=value, not '${text}'`);
+        throw wrongUsage(`--${option} must be name=value, not '${text}'`);
       return [key, value];
     }),
   );
@@ -109,3 +108,44 @@ export const pairs = (texts: readonly string[], option: string): Readonly<Record
 /** An object without what was not given. Its fields are those of the contract; the server judges their values. */
 export const given = <T>(fields: { readonly [Field in keyof NoInfer<T>]?: unknown }): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+
+const editsMax = 3;
+
+const editDistance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of Array.from(from).entries()) {
+    const next = [index + 1];
+    for (const [column, other] of Array.from(to).entries()) {
+      const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+};
+
+/** The candidate with the fewest edits, if it is near enough to be a typing error. */
+export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
+    .toSorted((one, other) => one.edits - other.edits);
+  const [best] = ranked;
+  const isNear = best !== undefined && best.edits <= Math.min(editsMax, Math.ceil(best.candidate.length / 2));
+  return isNear ? best.candidate : undefined;
+};
+
+const columnsMax = 96;
+const indent = '    ';
+
+/** Breaks a usage into lines before an option or an alternative, never between an option and its value. */
+export const usageLines = (usage: string): readonly string[] => {
+  const [first = '', ...parts] = usage.split(/(?<!\|) (?=\[|\(|\||--)/);
+  const lines: string[] = [];
+  let line = first;
+  for (const part of parts) {
+    const longer = `${line} ${part}`;
+    if (longer.length > columnsMax) lines.push(line);
+    line = longer.length > columnsMax ? `${indent}${part}` : longer;
+  }
+  return [...lines, line];
+};

@@ -1,9 +1,9 @@
 /**
- * Text of others on a terminal: a server, a model or a program must not move the cursor, rename the window or
- * fill the clipboard.
+ * Removes control sequences from foreign text: a server, a model or a program must not move the cursor, rename the
+ * window or fill the clipboard of a terminal.
  *
- * Sequences are taken out whole, for text to read; an unfinished one ends with its line, so that it hides no more.
- * Text to decide on loses nothing: `visibleText` of the domain is for that.
+ * Whole sequences are removed from text to read; an unfinished one ends with its line, so that it hides no more. Text
+ * to decide on loses nothing: that is for `visibleText` of the domain.
  */
 import { replaceHidden } from '#shared/domain/visible-text.ts';
 
@@ -16,8 +16,9 @@ const stringIntroducers = new Set([']', 'P', 'X', '^', '_']);
 const c1Strings = new Set(['\x9d', '\x90', '\x98', '\x9e', '\x9f']);
 const isFinal = (character: string): boolean => character >= '@' && character <= '~';
 const isIntermediate = (character: string): boolean => character >= ' ' && character <= '/';
-/** Marks and isolates that turn the direction of text, and the separators some terminals break lines at. */
-const isTurning = (character: string): boolean => /[\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(character);
+/** Marks and isolates that change the direction of text, and separators at which some terminals break lines. */
+const isDirectional = (character: string): boolean =>
+  /[\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(character);
 const isControl = (character: string): boolean =>
   (character < ' ' && character !== '\n' && character !== '\t') ||
   (character >= '\x7f' && character <= '\x9f');
@@ -43,7 +44,7 @@ const inSequence = (mode: Mode, character: string): Mode => {
   return character === '\x07' || character === '\x9c' ? 'text' : 'string';
 };
 
-/** For text that comes in pieces: a sequence may be cut between them. A lone carriage return breaks the line. */
+/** For text in chunks, between which a sequence may be cut. A lone carriage return breaks the line. */
 export const makeStripper = (): Stripper => {
   let mode: Mode = 'text';
   let isAfterReturn = false;
@@ -59,7 +60,7 @@ export const makeStripper = (): Stripper => {
       return '';
     }
     mode = introduced(character);
-    return isControl(character) || isTurning(character) ? '' : character;
+    return isControl(character) || isDirectional(character) ? '' : character;
   };
   return (text) => Array.from(text, take).join('');
 };
@@ -70,7 +71,7 @@ const unitDigits = 4;
 const jsonEscape = (unit: string): string =>
   `\\u${unit.charCodeAt(0).toString(16).padStart(unitDigits, '0')}`;
 
-/** JSON of the same value in which all that is invisible is escaped: no control reaches a terminal, nothing hides. */
+/** JSON of the value with every invisible character escaped, so that no control reaches a terminal. */
 export const toJson = (value: unknown, indent?: number): string =>
   replaceHidden(JSON.stringify(value, null, indent), (number) =>
     String.fromCodePoint(number).split('').map(jsonEscape).join(''),

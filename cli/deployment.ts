@@ -1,7 +1,7 @@
 /**
- * Which deployment is meant, and with which token: the environment first, then the file that `login` wrote.
+ * The deployment in use and its token: from the environment first, then from the file that `login` wrote.
  *
- * A stored token goes to the URL it was stored with and to no other; the file is its owner's alone (mode 600).
+ * A stored token is sent only to the URL with which it was stored; the file is readable by its owner alone (mode 600).
  */
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { failure, wrongUsage } from './failure.ts';
 import type { Host, Variables } from './host.ts';
 
 export type Deployment = { readonly url: string; readonly token: string };
-export type Found = {
+export type FoundDeployment = {
   readonly url: string;
   readonly token: string | undefined;
   readonly source: 'environment' | 'file' | 'none';
@@ -17,11 +17,11 @@ export type Found = {
 
 export const localUrl = 'http://127.0.0.1:4350';
 
-/** The origin of what a person typed; the address of the web app may carry a token in its fragment. */
+/** The origin of a typed URL; the address of the web app may carry a token in its fragment. */
 export const readUrl = (text: string): { readonly url: string; readonly token?: string } => {
   const parsed = URL.parse(text) ?? URL.parse(`http://${text}`);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '')
-    throw wrongUsage(`'${text}' is no URL of http or https`);
+    throw wrongUsage(`'${text}' is not an http or https URL`);
   const token = /^#token=(\S+)$/.exec(parsed.hash)?.[1];
   return { url: parsed.origin, ...(token === undefined ? {} : { token }) };
 };
@@ -57,7 +57,7 @@ const fromEnvironment = (variables: Variables): Partial<Deployment> => {
   return { ...(url ? readUrl(url) : {}), ...(token ? { token } : {}) };
 };
 
-export const findDeployment = async (host: Host): Promise<Found> => {
+export const findDeployment = async (host: Host): Promise<FoundDeployment> => {
   const named = fromEnvironment(host.variables);
   if (named.url !== undefined && named.token !== undefined)
     return { url: named.url, token: named.token, source: 'environment' };
@@ -71,7 +71,7 @@ export const findDeployment = async (host: Host): Promise<Found> => {
 export const requireDeployment = async (host: Host): Promise<Deployment> => {
   const { url, token } = await findDeployment(host);
   if (token !== undefined) return { url, token };
-  throw failure('not_logged_in', `there is no token for ${url}`, {
+  throw failure('not_logged_in', `no token for ${url}`, {
     suggestions: ['Run `sallyport login`, or set SALLYPORT_URL and SALLYPORT_TOKEN.'],
   });
 };
@@ -79,15 +79,15 @@ export const requireDeployment = async (host: Host): Promise<Deployment> => {
 export const storeDeployment = async (host: Host, deployment: Deployment): Promise<string> => {
   const path = settingsPath(host);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const fresh = `${path}.${process.pid}`;
-  await writeFile(fresh, `${JSON.stringify(deployment, null, 2)}\n`, { mode: 0o600 });
-  // The mode of a new file is narrowed by the umask, that of one left behind is whatever it was.
-  await chmod(fresh, 0o600);
-  await rename(fresh, path);
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, `${JSON.stringify(deployment, null, 2)}\n`, { mode: 0o600 });
+  // The umask narrows the mode of a new file, and a leftover file keeps its own.
+  await chmod(temporary, 0o600);
+  await rename(temporary, path);
   return path;
 };
 
-export const forgetDeployment = async (host: Host): Promise<boolean> => {
+export const deleteDeployment = async (host: Host): Promise<boolean> => {
   const path = settingsPath(host);
   const isStored = (await readFile(path).catch(() => undefined)) !== undefined;
   await rm(path, { force: true });

@@ -1,7 +1,7 @@
 /**
- * A failure, in the shape the server uses for its own errors, and the words a person gets.
+ * The failures of the program, in the shape of the server's errors, and their text.
  *
- * A failure of the machine or of the connection gets a code of ours; a refusal keeps what the server said.
+ * A failure of the machine or of the connection gets a code of ours; a refusal keeps the server's code and message.
  */
 import { type ErrorFacts, SallyportError } from '#sdk/errors.ts';
 import { stripControls } from './control-characters.ts';
@@ -30,7 +30,7 @@ export const failure = (
   { suggestions = [], ...options }: FailureOptions & { readonly suggestions?: string[] } = {},
 ): CliFailure => new CliFailure({ error: { code, message, suggestions, recoveryActions: [] } }, options);
 
-/** The command line itself is wrong: nothing was sent anywhere. */
+/** The command line is wrong: no request was sent. */
 export const wrongUsage = (message: string, suggestions: readonly string[] = []): CliFailure =>
   failure('invalid_usage', message, { suggestions: [...suggestions], exitCode: exitCodes.wrongUsage });
 
@@ -42,9 +42,9 @@ export const toFailure = (error: unknown): CliFailure => {
 };
 
 const loginHint =
-  'Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which goes first.';
+  'Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which takes precedence.';
 const limitHint =
-  'See what is active with `sallyport sessions`, and end some with `sallyport stop <id…>`; with --stop, `chat` and `exec` end theirs.';
+  'List active sessions with `sallyport sessions` and end some with `sallyport stop <id…>`. With --stop, `chat` and `exec` end their own.';
 const startHint =
   'Start it with `npm start`, or check the URL with `sallyport whoami` and name another one with `sallyport login --url <url>`.';
 const hints: Readonly<Record<string, string>> = {
@@ -53,14 +53,14 @@ const hints: Readonly<Record<string, string>> = {
   unexpected_answer: 'Check the URL with `sallyport whoami`.',
   resource_limit_exceeded: limitHint,
 };
-/** Of these, a general advice to programs is of no use to a person. */
-const hasOwnAdvice: ReadonlySet<string> = new Set(['unauthenticated', 'unreachable', 'unexpected_answer']);
+/** Codes whose suggestions are meant for programs and replaced by a hint. */
+const hasOwnHint: ReadonlySet<string> = new Set(['unauthenticated', 'unreachable', 'unexpected_answer']);
 
 /** The message with its code, then one line per suggestion. */
 export const describeFailure = ({ error }: ErrorBody): readonly string[] => {
   const hint = hints[error.code];
-  const advised = hasOwnAdvice.has(error.code) ? [] : error.suggestions;
-  const suggestions = hint === undefined ? advised : [...advised, hint];
+  const serverSuggestions = hasOwnHint.has(error.code) ? [] : error.suggestions;
+  const suggestions = hint === undefined ? serverSuggestions : [...serverSuggestions, hint];
   return [
     `sallyport: ${stripControls(error.message)} (${stripControls(error.code)})`,
     ...suggestions.map((suggestion) => `  ${stripControls(suggestion)}`),

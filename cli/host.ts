@@ -1,4 +1,4 @@
-/** What the program needs of the machine, so that a test can stand in for it. */
+/** The machine as the program sees it, which a test can replace. */
 import type { Readable, Writable } from 'node:stream';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -17,8 +17,8 @@ export type Host = {
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Milliseconds of a clock that only grows. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** Calls back at each Ctrl-C until it is taken back. */
+  /** Calls the listener at each Ctrl-C until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
 };

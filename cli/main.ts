@@ -19,7 +19,7 @@ const host: Host = {
   },
 };
 
-/** Whoever reads our output may stop reading (`| head`): that is no error, and nothing more is to be said. */
+/** A reader of the output may stop early (`| head`), which is no error. */
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
 
 process.exitCode = await runProgram(process.argv.slice(2), host);

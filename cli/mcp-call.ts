@@ -1,12 +1,11 @@
 /**
- * One tool call at `/mcp`: JSON-RPC in a single POST, answered as an event stream with progress before the result.
+ * One tool call at `/mcp`: JSON-RPC in a single POST, answered by an event stream with progress before the result.
  *
- * The endpoint keeps nothing between requests, so there is no handshake to make. A call that is given up is
- * cancelled by its id, which nobody else has.
+ * The endpoint keeps no state between requests, so there is no handshake. A cancelled call is cancelled by its id,
+ * which no other caller has.
  */
 import { randomUUID } from 'node:crypto';
 import type { Sallyport } from '#sdk/sallyport.ts';
-import { readEventStream } from './event-stream.ts';
 import { CliFailure, failure } from './failure.ts';
 
 export type ToolOutput = {
@@ -50,15 +49,15 @@ export const callTool = async <T>(client: Sallyport, call: ToolCall): Promise<T>
     const response = await client.fetch('/mcp', { method: 'POST', headers, body, signal: call.signal });
     for await (const message of messagesOf(response)) {
       if (message.id === id) return resultOf<T>(message);
-      tellProgress(message, call);
+      reportProgress(message, call);
     }
   } catch (cause) {
     if (!call.signal.aborted) throw cause;
     await cancel(client, id);
-    throw failure('interrupted', 'the call was given up', { cause, exitCode: 130 });
+    throw failure('interrupted', 'the call was cancelled', { cause, exitCode: 130 });
   }
-  throw failure('connection_lost', 'the connection ended before the result came', {
-    suggestions: ['The program may still run; look with `sallyport sessions`.'],
+  throw failure('connection_lost', 'the connection ended before the result arrived', {
+    suggestions: ['The program may still be running: check with `sallyport sessions`.'],
   });
 };
 
@@ -71,7 +70,7 @@ async function* messagesOf(response: Response): AsyncGenerator<Message> {
   for await (const data of readEventStream(response.body)) yield JSON.parse(data) as Message;
 }
 
-const tellProgress = ({ method, params }: Message, { onOutput }: ToolCall): void => {
+const reportProgress = ({ method, params }: Message, { onOutput }: ToolCall): void => {
   const stream = params?._meta?.['dev.sallyport/stream'];
   const offset = params?._meta?.['dev.sallyport/offset'];
   if (method !== 'notifications/progress' || typeof offset !== 'number') return;
@@ -111,6 +110,24 @@ const cancel = async (client: Sallyport, requestId: string): Promise<void> => {
     params: { requestId, reason: 'interrupted by the user' },
   });
   const signal = AbortSignal.timeout(cancelMsMax);
-  // Best effort: the program has a time limit of its own.
+  // Best effort: the program also has its own time limit.
   await client.fetch('/mcp', { method: 'POST', headers, body, signal }).catch(() => undefined);
 };
+
+/** The data of each message of a `text/event-stream` body (HTML standard, section 9.2). */
+export async function* readEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let data: string[] = [];
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
+    const lines = rest.split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''));
+      if (line !== '' || data.length === 0) continue;
+      yield data.join('\n');
+      data = [];
+    }
+  }
+}

@@ -1,8 +1,8 @@
 /**
- * What the program says: results on stdout, everything about them on stderr.
+ * The output of the program: results on stdout, everything about them on stderr, tables and fact lists.
  *
- * Under `--json` stdout holds JSON alone. Colours only for a terminal, and never with NO_COLOR. Text of others
- * goes through `line`, `note` or `text`, which take terminal controls out; `raw` is for bytes a person asked for.
+ * With `--json` stdout holds JSON alone. Colours are for terminals, and never with NO_COLOR. Foreign text goes through
+ * `line`, `note`, `text` or a table cell, which remove terminal controls; `raw` writes bytes that the user requested.
  */
 import { once } from 'node:events';
 import { stripControls, toJson } from './control-characters.ts';
@@ -13,7 +13,7 @@ type Style = (text: string) => string;
 
 export type Output = {
   readonly isJson: boolean;
-  /** Result of a command: the value under `--json`, else the lines. */
+  /** The result of a command: the value with `--json`, else the lines. */
   readonly result: (value: unknown, lines: () => readonly string[]) => void;
   readonly line: (text: string) => void;
   readonly note: (text: string) => void;
@@ -56,4 +56,35 @@ export const makeOutput = ({ stdout, stderr, variables }: Host, isJson: boolean)
     bold: isColoured ? styled(1, 22) : plain,
     dim: isColoured ? styled(2, 22) : plain,
   };
+};
+
+export type Cell = string | number | boolean | null | undefined;
+
+const cellCharactersMax = 80;
+
+const shown = (cell: Cell): string => {
+  const text = stripControls(cell === null || cell === undefined ? '-' : String(cell)).replaceAll('\n', ' ');
+  return text.length > cellCharactersMax ? `${text.slice(0, cellCharactersMax - 1)}…` : text;
+};
+
+/** Rows in columns, each as wide as its widest cell. */
+export const tableLines = (
+  heads: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): readonly string[] => {
+  const cells = [heads, ...rows.map((row) => row.map(shown))];
+  const widths = heads.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
+  return cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+};
+
+/** Names and values, one pair a line, without missing values. */
+export const factLines = (facts: readonly (readonly [string, Cell])[]): readonly string[] => {
+  const known = facts.filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const width = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`);
 };

@@ -13,24 +13,36 @@ const loggedIn = async (routes: Routes, talk?: Talk) => {
 
 describe('wrong usage is exit code 2, and says what would be right', () => {
   test.each([
-    [['sesions'], "there is no command 'sesions'", 'Did you mean `sallyport sessions`?'],
-    [['token', 'creat'], "there is no command 'token creat'", 'Did you mean `sallyport token create`?'],
-    [['files'], "'files' needs a word more", 'There are: files ls, files get, files put, files rm.'],
+    [['sesions'], "unknown command 'sesions'", 'Did you mean `sallyport sessions`?'],
+    [['token', 'creat'], "unknown command 'token creat'", 'Did you mean `sallyport token create`?'],
+    [['files'], "'files' needs a subcommand", 'Subcommands: files ls, files get, files put, files rm.'],
     [['chat', '--aprovals', 'auto'], "Unknown option '--aprovals'", 'Did you mean --approvals?'],
     [['stop'], 'an argument is missing', 'Usage: sallyport stop <id…>'],
-    [['sessions', 'get', 'a', 'b'], "'b' is one argument too many", 'Usage: sallyport sessions get <id>'],
+    [['sessions', 'get', 'a', 'b'], "unexpected argument 'b'", 'Usage: sallyport sessions get <id>'],
     [['exec', 'ls', '-l'], "Unknown option '-l'", 'Put `--` before the command to run.'],
-    [['approvals', 'approv', 's', 'c'], "no command 'approvals approv'", '`sallyport approvals approve`?'],
-    [['approvals', 'approve', 's', 'c'], '--digest is needed', '`sallyport approvals show <session> <call>`'],
+    [
+      ['approvals', 'approv', 's', 'c'],
+      "unknown command 'approvals approv'",
+      '`sallyport approvals approve`?',
+    ],
+    [
+      ['approvals', 'approve', 's', 'c'],
+      'without a terminal, --digest',
+      '`sallyport approvals show <session> <call>`',
+    ],
     [['approvals', 'approve', 's'], 'an argument is missing', 'Usage: sallyport approvals approve'],
-    [['sessions', 'approve', 's', 'c'], '--digest is needed', ''],
+    [['sessions', 'approve', 's', 'c'], 'without a terminal, --digest', ''],
     [['approvals', 'reject', 's', 'c', '--alway'], "Unknown option '--alway'", ''],
-    [['grants', 'withdrw', 's', 'g'], "no command 'grants withdrw'", '`sallyport grants withdraw`?'],
-    [['audit', '--limit', 'x'], '--limit takes a whole number', ''],
-    [['webhooks', 'create', 'https://x'], '--event is needed', 'Events: approval_required'],
-    [['mcp', 'add', 'x'], 'give either --url or --command', ''],
-    [['token', 'create', '--name', 'x'], '--name and --scope are needed', 'Scopes: admin'],
-    [['chat', '--session', 's', '--approvals', 'auto', 'hi'], '--approvals is for a new session', ''],
+    [['grants', 'withdrw', 's', 'g'], "unknown command 'grants withdrw'", '`sallyport grants withdraw`?'],
+    [['audit', '--limit', 'x'], '--limit must be a whole number', ''],
+    [['webhooks', 'create', 'https://x'], '--event is required', 'Events: approval_required'],
+    [['mcp', 'add', 'x'], 'either --url or --command is required', ''],
+    [['token', 'create', '--name', 'x'], '--name and --scope are required', 'Scopes: admin'],
+    [
+      ['chat', '--session', 's', '--approvals', 'auto', 'hi'],
+      '--approvals cannot be combined with --session',
+      '',
+    ],
   ])('%j', async (args, message, advice) => {
     const { run } = await makeMachine({ SALLYPORT_URL: 'http://127.0.0.1:9', SALLYPORT_TOKEN: token });
     const { code, stdout, stderr } = await run(args);
@@ -64,7 +76,7 @@ describe('who is logged in', () => {
     const wrong = await run(['login', '--url', fake.url], { stdin: 'sp_wrong\n' });
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toBe(
-      'sallyport: a valid token is required (unauthenticated)\n  Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which goes first.\n',
+      'sallyport: a valid token is required (unauthenticated)\n  Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which takes precedence.\n',
     );
     await expect(stat(path)).rejects.toThrow('ENOENT');
     expect((await run(['login', '--url', `${fake.url}/#token=${token}`])).code).toBe(0);
@@ -78,7 +90,7 @@ describe('who is logged in', () => {
     });
     expect((await run(['logout'])).stdout).toBe('Logged out.\n');
     expect((await run(['sessions'], { variables: { SALLYPORT_URL: fake.url } })).stderr).toContain(
-      'there is no token for',
+      'no token for',
     );
   });
 
@@ -87,7 +99,7 @@ describe('who is logged in', () => {
     const { run } = await makeMachine();
     await run(['login', '--url', fake.url, '--token', token]);
     const elsewhere = await run(['sessions'], { variables: { SALLYPORT_URL: 'http://127.0.0.1:9' } });
-    expect(elsewhere.stderr).toContain('there is no token for http://127.0.0.1:9');
+    expect(elsewhere.stderr).toContain('no token for http://127.0.0.1:9');
   });
 });
 
@@ -286,7 +298,7 @@ test('a client’s settings keep what they hold, with a backup, and get no token
   const backups = (await readdir(folder)).filter((name) => name.endsWith('.bak'));
   expect(backups).toHaveLength(1);
   expect(await readFile(join(folder, backups[0] ?? ''), 'utf8')).toBe('{"mcpServers":{"theirs":{}}}');
-  expect((await run(['setup', 'claude-code'])).stdout).toContain('has this entry already');
+  expect((await run(['setup', 'claude-code'])).stdout).toContain('already has this entry');
   await run(['setup', 'cursor', '--with-token']);
   expect((await stat(join(folder, '.cursor', 'mcp.json'))).mode & 0o777).toBe(0o600);
   expect(await readFile(join(folder, '.cursor', 'mcp.json'), 'utf8')).toContain(token);

@@ -1,18 +1,16 @@
-/** Finds the command of an argument list, runs it, and turns whatever happens into an exit code. */
+/** Finds the command of an argument list, runs it, and turns its result or error into an exit code. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClient } from './client.ts';
-import { type Call, type Command, parseCommand, usageLine } from './command.ts';
+import { type Call, type Command, nearest, parseCommand, usageLine, usageLines } from './command.ts';
 import { commands } from './command-list.ts';
 import { requireDeployment } from './deployment.ts';
 import { toFailure, wrongUsage } from './failure.ts';
 import type { Host } from './host.ts';
-import { nearest } from './nearest.ts';
 import { makeOutput, type Output } from './output.ts';
-import { usageLines } from './usage-lines.ts';
 
 export const runProgram = async (args: readonly string[], host: Host): Promise<number> => {
-  const output = makeOutput(host, isJsonWanted(args));
+  const output = makeOutput(host, isJsonRequested(args));
   try {
     return await dispatch(args, host, output);
   } catch (error) {
@@ -22,8 +20,8 @@ export const runProgram = async (args: readonly string[], host: Host): Promise<n
   }
 };
 
-/** Even a command line that cannot be parsed answers in the form it asked for; behind `--` nothing is ours. */
-const isJsonWanted = (args: readonly string[]): boolean => {
+/** Applies even to a command line that cannot be parsed; arguments after `--` belong to the other program. */
+const isJsonRequested = (args: readonly string[]): boolean => {
   const end = args.indexOf('--');
   return (end < 0 ? args : args.slice(0, end)).includes('--json');
 };
@@ -50,53 +48,59 @@ const dispatch = async (args: readonly string[], host: Host, output: Output): Pr
 const programFlags = new Set(['--json', '--help', '-h', '--version', '-v']);
 
 const leadingFlags = (args: readonly string[]) => {
-  const place = args.findIndex((arg) => !programFlags.has(arg));
-  const end = place < 0 ? args.length : place;
+  const first = args.findIndex((arg) => !programFlags.has(arg));
+  const end = first < 0 ? args.length : first;
   return { flags: args.slice(0, end), words: args.slice(end) };
 };
 
-/** Two words before one: `token create` is not `token` with an argument. */
+/** Prefers a name of two words: `token create` is not `token` with an argument. */
 const findCommand = (words: readonly string[]) => {
   const [first = '', second = ''] = words;
   const long = commands.find(({ name }) => name === `${first} ${second}`);
   if (long !== undefined) return { command: long, rest: { args: words.slice(2) } };
-  const family = commands.filter(({ name }) => name.startsWith(`${first} `));
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
   const short = commands.find(({ name }) => name === first);
   const isWord = second !== '' && !second.startsWith('-');
-  const takesWord = short !== undefined && short.positionals.max > 0 && !isNearPart(first, second, family);
-  if (family.length > 0 && (short === undefined || (isWord && !takesWord)))
-    throw noSuchPart(first, second, family);
+  const takesWord =
+    short !== undefined && short.positionals.max > 0 && !isNearSubcommand(first, second, group);
+  if (group.length > 0 && (short === undefined || (isWord && !takesWord)))
+    throw unknownSubcommand(first, second, group);
   if (short !== undefined) return { command: short, rest: { args: words.slice(1) } };
-  throw noSuchCommand(first);
+  throw unknownCommand(first);
 };
 
-const partsOf = (first: string, family: readonly Command[]): readonly string[] =>
-  family.map(({ name }) => name.slice(first.length + 1));
+const subcommandsOf = (first: string, group: readonly Command[]): readonly string[] =>
+  group.map(({ name }) => name.slice(first.length + 1));
 
-/** An argument that looks like a mistyped part is taken for that: `grants withdrw`. */
-const isNearPart = (first: string, second: string, family: readonly Command[]): boolean =>
-  nearest(second, partsOf(first, family)) !== undefined;
+/** An argument that looks like a mistyped subcommand is treated as one: `grants withdrw`. */
+const isNearSubcommand = (first: string, second: string, group: readonly Command[]): boolean =>
+  nearest(second, subcommandsOf(first, group)) !== undefined;
 
-const noSuchPart = (first: string, second: string, family: readonly Command[]) => {
-  const parts = partsOf(first, family);
-  const meant = nearest(second, parts);
+const unknownSubcommand = (first: string, second: string, group: readonly Command[]) => {
+  const parts = subcommandsOf(first, group);
+  const suggestion = nearest(second, parts);
   return wrongUsage(
     second === '' || second.startsWith('-')
-      ? `'${first}' needs a word more`
-      : `there is no command '${first} ${second}'`,
+      ? `'${first}' needs a subcommand`
+      : `unknown command '${first} ${second}'`,
     [
-      ...(meant === undefined || second === '' ? [] : [`Did you mean \`sallyport ${first} ${meant}\`?`]),
-      `There are: ${parts.map((part) => `${first} ${part}`).join(', ')}.`,
+      ...(suggestion === undefined || second === ''
+        ? []
+        : [`Did you mean \`sallyport ${first} ${suggestion}\`?`]),
+      `Subcommands: ${parts.map((part) => `${first} ${part}`).join(', ')}.`,
     ],
   );
 };
 
-const noSuchCommand = (word: string) => {
+const unknownCommand = (word: string) => {
   if (word.startsWith('-'))
-    return wrongUsage(`'${word}' is no option here`, ['Run `sallyport help` for the commands.']);
-  const meant = nearest(word, [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name)), 'help']);
-  return wrongUsage(`there is no command '${word}'`, [
-    ...(meant === undefined ? [] : [`Did you mean \`sallyport ${meant}\`?`]),
+    return wrongUsage(`unknown option '${word}'`, ['Run `sallyport help` for the commands.']);
+  const suggestion = nearest(word, [
+    ...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name)),
+    'help',
+  ]);
+  return wrongUsage(`unknown command '${word}'`, [
+    ...(suggestion === undefined ? [] : [`Did you mean \`sallyport ${suggestion}\`?`]),
     'Run `sallyport help` for all commands.',
   ]);
 };
@@ -110,12 +114,12 @@ const printVersion = async (output: Output): Promise<number> => {
 
 const printHelp = (words: readonly string[], output: Output): number => {
   if (words[0] !== undefined && !words[0].startsWith('-')) {
-    const family = commands.filter(({ name }) => name === words[0] || name.startsWith(`${words[0]} `));
-    const exact = family.find(({ name }) => name === words.join(' '));
-    if (exact !== undefined && (family.length === 1 || words.length > 1))
+    const group = commands.filter(({ name }) => name === words[0] || name.startsWith(`${words[0]} `));
+    const exact = group.find(({ name }) => name === words.join(' '));
+    if (exact !== undefined && (group.length === 1 || words.length > 1))
       return printCommandHelp(exact, output);
-    if (family.length === 0) throw noSuchCommand(words[0]);
-    output.result(family.map(described), () => overview(family));
+    if (group.length === 0) throw unknownCommand(words[0]);
+    output.result(group.map(described), () => overview(group));
     return 0;
   }
   output.result(commands.map(described), () => [
@@ -125,28 +129,28 @@ const printHelp = (words: readonly string[], output: Output): number => {
     '',
     ...overview(commands),
     '',
-    'Everywhere: --json prints JSON for programs, --help explains a command, --version.',
-    'SALLYPORT_URL and SALLYPORT_TOKEN stand for what `login` stores.',
-    'Exit codes: 0 done, 1 an error, 2 wrong usage; `exec` gives the one of the program it ran.',
+    'Global options: --json prints JSON for programs, --help explains a command, --version.',
+    'SALLYPORT_URL and SALLYPORT_TOKEN take precedence over the stored login.',
+    'Exit codes: 0 success, 1 error, 2 wrong usage; `exec` exits with the code of its program.',
   ]);
   return 0;
 };
 
 const described = ({ name, usage, summary }: Command) => ({ name, usage, summary });
 
-/** `sessions` and `sessions list` are one command: it is shown once. */
+/** `sessions` and `sessions list` are one command, shown once. */
 const overview = (all: readonly Command[]): readonly string[] => {
   const listed = all.filter(({ name }) => !name.endsWith(' list'));
   const width = Math.max(...listed.map(({ name }) => name.length));
   return listed.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
 };
 
-/** Who asks how `mcp` is used means all that begins with it. */
+/** The help of `mcp` includes all commands that begin with it. */
 const siblings = ({ name }: Command): readonly string[] => {
   const others = commands.filter(
     (other) => other.name.startsWith(`${name} `) && other.name !== `${name} list`,
   );
-  return others.length === 0 ? [] : ['', 'And:', ...overview(others)];
+  return others.length === 0 ? [] : ['', 'Subcommands:', ...overview(others)];
 };
 
 const printCommandHelp = (command: Command, output: Output): number => {

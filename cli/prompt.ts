@@ -1,4 +1,4 @@
-/** Asks a person: a line, or a secret that is not shown while it is typed. A pipe gives its first line. */
+/** Prompts for a line, or for a secret without echo. A pipe supplies its first line. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { failure } from './failure.ts';
@@ -19,7 +19,7 @@ export const askLine = async ({ stdin, stderr }: Host, question: string): Promis
 export const askSecret = async (host: Host, question: string): Promise<string> => {
   if (host.stdin.isTTY !== true) return (await readPiped(host)).split('\n')[0]?.trim() ?? '';
   host.stderr.write(question);
-  // Readline echoes to its output: to one that swallows everything, nothing is shown.
+  // Readline echoes to its output, so an output that discards everything hides the secret.
   const reader = createInterface({ input: host.stdin, output: silent(), terminal: true });
   try {
     return (await answered(reader, '')).trim();
@@ -29,22 +29,22 @@ export const askSecret = async (host: Host, question: string): Promise<string> =
   }
 };
 
-/** The answer; Ctrl-C and the end of the input are a refusal to give one. */
+/** Rejects at Ctrl-C and at the end of the input. */
 const answered = (reader: ReturnType<typeof createInterface>, question: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const refuse = (): void => reject(failure('interrupted', 'nothing was entered', { exitCode: 130 }));
+    const refuse = (): void => reject(failure('interrupted', 'no input', { exitCode: 130 }));
     reader.once('SIGINT', refuse).once('close', refuse);
     reader.question(question).then(resolve, reject);
   });
 
-/** All of a piped input, which must be small. */
+/** Reads a small piped input completely. */
 export const readPiped = async ({ stdin }: Host, bytesMax = pipedBytesMax): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stdin) {
     const piece = Buffer.from(chunk as Uint8Array);
     bytes += piece.length;
-    if (bytes > bytesMax) throw failure('payload_too_large', `the input has more than ${bytesMax} bytes`);
+    if (bytes > bytesMax) throw failure('payload_too_large', `the input exceeds ${bytesMax} bytes`);
     chunks.push(piece);
   }
   return Buffer.concat(chunks).toString('utf8');

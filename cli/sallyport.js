@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The program's first step, in plain JavaScript for whatever Node the machine has: finds a Node that runs the
- * TypeScript beside it, the machine's own or the one that came with this package.
+ * The program's first step, in plain JavaScript for any version of Node: finds a Node that runs the TypeScript beside
+ * it, the machine's own or the one installed with this package.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -13,24 +13,24 @@ const ownNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.u
 
 const runWith = (/** @type {string} */ node) => {
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to both; what it means is decided by the program that does the work.
+  // A terminal sends Ctrl-C to both processes; the child decides what it means.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGHUP'));
   child.once('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143);
   });
-  child.once('error', ({ message }) => complain(`${node} does not start: ${message}`));
+  child.once('error', ({ message }) => fail(`${node} does not start: ${message}`));
 };
 
-const complain = (/** @type {string} */ why) => {
-  process.stderr.write(`sallyport: ${why}\n`);
+const fail = (/** @type {string} */ reason) => {
+  process.stderr.write(`sallyport: ${reason}\n`);
   process.exitCode = 1;
 };
 
 if (Number.parseInt(process.versions.node, 10) >= nodeVersionMin) await import('./main.ts');
 else if (existsSync(ownNode)) runWith(ownNode);
 else
-  complain(
-    `Node ${nodeVersionMin} or newer is needed, this is ${process.version}; run \`npm ci\` in the folder of Sallyport`,
+  fail(
+    `Node ${nodeVersionMin} or newer is required, this is ${process.version}: run \`npm ci\` in the folder of Sallyport`,
   );

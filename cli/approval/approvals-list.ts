@@ -3,7 +3,7 @@ import { api, type WaitingRow } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { listAll } from '../client.ts';
 import type { Call } from '../command.ts';
-import { tableLines } from '../table.ts';
+import { tableLines } from '../output.ts';
 import { callInShort } from './call-view.ts';
 
 export const readApprovals = (client: Sallyport, call: Call): Promise<readonly WaitingRow[]> =>

@@ -151,7 +151,7 @@ test('a sentence is no answer, even if it begins with one, and stays for the mes
   terminal.hangUp();
   expect(await terminal.code).toBe(0);
   expect(terminal.text()).toContain('Call c1 still waits');
-  expect(terminal.text()).toContain('Typed and not sent: no problem, go on yes but keep it a');
+  expect(terminal.text()).toContain('Not sent: no problem, go on yes but keep it a');
 });
 
 test('a call whose frame was cut is loaded whole before it is shown, whatever the frame says of it', async () => {

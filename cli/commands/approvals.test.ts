@@ -29,14 +29,14 @@ test('what waits everywhere is listed, the oldest first, page after page', async
       '3 min  s1       c/1   execute_command ls⟦U+000A⟧⟦U+200B⟧  About s1',
       '3 min  s2       c/1   execute_command make                About s2',
       '',
-      'Decide one with `sallyport approvals approve <session> <call>` or `reject`; `show` prints it whole.',
+      'Decide with `sallyport approvals approve <session> <call>` or `reject`; `show` prints a call in full.',
       '',
     ].join('\n'),
   );
   expect(JSON.parse((await there.run(['approvals', 'list', '--json'])).stdout)).toEqual({
     approvals: [one, two],
   });
-  expect((await there.run(['approvals', '--project', 'p1'])).stdout).toBe('Nothing waits for approval.\n');
+  expect((await there.run(['approvals', '--project', 'p1'])).stdout).toBe('No pending approvals.\n');
 });
 
 test('a call is shown whole with its digest, and approved by that digest', async () => {

@@ -1,4 +1,4 @@
-/** `approvals`: the calls that wait for a person, shown whole and decided. A decision is about what was seen. */
+/** `approvals`: lists the calls that wait for a decision, shows them in full and decides them. A decision covers the shown call only. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { decideCall, digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
@@ -22,11 +22,11 @@ const list = async (call: Call): Promise<number | undefined> => {
   const approvals = await readApprovals(client, call);
   call.output.result({ approvals }, () =>
     approvals.length === 0
-      ? ['Nothing waits for approval.']
+      ? ['No pending approvals.']
       : [
           ...approvalLines(approvals, Date.now()),
           '',
-          'Decide one with `sallyport approvals approve <session> <call>` or `reject`; `show` prints it whole.',
+          'Decide with `sallyport approvals approve <session> <call>` or `reject`; `show` prints a call in full.',
         ],
   );
   return undefined;
@@ -54,7 +54,7 @@ const readChanges = async (call: Call): Promise<JsonObject | undefined> => {
   return args;
 };
 
-const wantedGrant = (call: Call): 'session' | { readonly prefix: string } | undefined => {
+const grantOf = (call: Call): 'session' | { readonly prefix: string } | undefined => {
   const prefix = call.text('prefix');
   if (prefix !== undefined && call.isSet('always')) throw wrongUsage('give either --always or --prefix');
   if (prefix !== undefined) return { prefix };
@@ -66,7 +66,7 @@ const decide = (approved: boolean) => async (call: Call) => {
   const choice: Decision = {
     approved,
     ...given<Omit<Decision, 'approved'>>({
-      remember: wantedGrant(call),
+      remember: grantOf(call),
       reason: call.text('reason'),
       args: await readChanges(call),
     }),
@@ -74,7 +74,7 @@ const decide = (approved: boolean) => async (call: Call) => {
   const digest = call.text('digest');
   const isBlind = digest === undefined && host.stdin.isTTY !== true;
   if (isBlind && approved)
-    throw wrongUsage('without a terminal --digest is needed: that of the call that was seen', [
+    throw wrongUsage('without a terminal, --digest of the call you reviewed is required', [
       '`sallyport approvals show <session> <call>` prints the call and its digest.',
     ]);
   const client = await call.client();
@@ -89,7 +89,7 @@ const decide = (approved: boolean) => async (call: Call) => {
 
 type Decided = AnswerOf<typeof api.decideCall>;
 
-/** Shows the whole call, and takes a line that was begun after that. */
+/** Shows the call in full, and accepts a line that was begun after that. */
 const decideSeen = async (call: Call, waiting: WaitingCall, choice: Decision): Promise<Decided> => {
   const { host } = call;
   const { columns } = host.stderr;
@@ -109,7 +109,7 @@ const decideSeen = async (call: Call, waiting: WaitingCall, choice: Decision): P
     const line = await Promise.race([questions.askDecision(question), interrupted.promise]);
     if (line !== undefined && readAnswer(line) === word)
       return await decideCall(await call.client(), waiting, choice);
-    throw failure('interrupted', 'nothing was decided', { exitCode: exitCodes.interrupted });
+    throw failure('interrupted', 'no decision was made', { exitCode: exitCodes.interrupted });
   } finally {
     questions.close();
   }
@@ -129,10 +129,10 @@ const one = { min: 2, max: 2 };
 const named = '<session> <call>';
 const listing = {
   usage: '[--project <id>] [--watch]',
-  summary: 'List the calls that wait for your decision',
+  summary: 'List pending approvals',
   details: [
-    'With --watch it goes on: on a terminal each new call is shown and asked about, elsewhere it is printed (under --json',
-    'as one line of JSON).',
+    'With --watch it keeps running: on a terminal it shows each new call and prompts for a decision; otherwise it prints',
+    'each one (with --json as one line of JSON).',
   ],
   options: { project: { type: 'string' }, watch: { type: 'boolean' } },
   positionals: none,
@@ -141,11 +141,11 @@ const listing = {
 
 const approving = {
   usage: `${named} [--always | --prefix <words>] [--args <file>] [--digest <digest>]`,
-  summary: 'Approve a waiting call, after showing it whole',
+  summary: 'Show a pending call in full and approve it',
   details: [
-    'Without a terminal --digest is needed: it names the call that was seen, and another one is refused.',
-    '--always allows every later call of the tool in this session, --prefix later commands that begin with these words.',
-    '--args runs the call with the arguments in a file of JSON instead; - is stdin.',
+    'Without a terminal --digest is required. It identifies the call you reviewed; a different call is refused.',
+    '--always allows all later calls of the tool in this session, --prefix later commands that begin with these words.',
+    '--args runs the call with the arguments from a JSON file instead; - is stdin.',
   ],
   options: {
     always: { type: 'boolean' },
@@ -159,7 +159,7 @@ const approving = {
 
 const rejecting = {
   usage: `${named} [--reason <text>] [--digest <digest>]`,
-  summary: 'Reject a waiting call; the agent is told the reason',
+  summary: 'Reject a pending call and send the agent the reason',
   options: { reason: { type: 'string' }, digest: { type: 'string' } },
   positionals: one,
   run: decide(false),
@@ -171,7 +171,7 @@ export const approvalCommands: readonly Command[] = [
   {
     name: 'approvals show',
     usage: named,
-    summary: 'Show a waiting call, whole, and its digest',
+    summary: 'Show a pending call in full, with its digest',
     positionals: one,
     run: show,
   },
@@ -179,7 +179,7 @@ export const approvalCommands: readonly Command[] = [
   { name: 'approvals reject', ...rejecting },
 ];
 
-/** The same, where a session is looked at. */
+/** The same commands under `sessions`. */
 export const sessionDecisionCommands: readonly Command[] = [
   { name: 'sessions approve', ...approving },
   { name: 'sessions reject', ...rejecting },

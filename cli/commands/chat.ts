@@ -1,4 +1,4 @@
-/** `chat`: talks to an agent. With a message, or with one in a pipe, it prints the answer and exits. */
+/** `chat`: talks to an agent. With a message as argument or on stdin it prints the answer and exits. */
 import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
 import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
@@ -19,20 +19,20 @@ const run = async (call: Call): Promise<number> => {
   try {
     const ready = await Promise.race([chat.talk.ready, chat.left]);
     if (message !== undefined) return await answerOnce(chat, message);
-    greet(chat, ready);
+    printSession(chat, ready);
     return await converse(chat);
   } finally {
     chat.talk.close();
-    sayUnsent(chat);
+    printUnsent(chat);
     chat.questions?.close();
     if (call.isSet('stop')) await client.request(api.endSession, { params: { id: sessionId } });
   }
 };
 
-/** Text that was typed while the agent worked is sent nowhere when the chat ends. */
-const sayUnsent = ({ call, questions }: Chat): void => {
+/** Prints the text that was typed while the agent worked and is lost when the chat ends. */
+const printUnsent = ({ call, questions }: Chat): void => {
   const unsent = questions?.kept() ?? '';
-  if (unsent !== '') call.output.note(`\nTyped and not sent: ${unsent}`);
+  if (unsent !== '') call.output.note(`\nNot sent: ${unsent}`);
 };
 
 const readMessage = async ({ positionals, host, output }: Call, isTerminal: boolean) => {
@@ -40,23 +40,23 @@ const readMessage = async ({ positionals, host, output }: Call, isTerminal: bool
   if (isTerminal && output.isJson) throw wrongUsage('--json needs a message');
   if (isTerminal) return undefined;
   const piped = (await readPiped(host, messageBytesMax)).trim();
-  if (piped === '') throw wrongUsage('there is no message, neither as an argument nor on stdin');
+  if (piped === '') throw wrongUsage('a message is required, as an argument or on stdin');
   return piped;
 };
 
 const findSession = async (call: Call, client: Sallyport): Promise<string> => {
   const session = call.text('session');
-  const wish = given<BodyOf<typeof api.makeSession>>(
+  const options = given<BodyOf<typeof api.makeSession>>(
     Object.fromEntries(['provider', 'approvals', 'flavor', 'project'].map((name) => [name, call.text(name)])),
   );
   if (session === undefined) {
     const model = call.text('model');
-    const body = { ...wish, ...(model === undefined ? {} : { model }) };
+    const body = { ...options, ...(model === undefined ? {} : { model }) };
     return (await client.request(api.makeSession, { body })).id;
   }
-  const [unfit] = Object.keys(wish);
-  if (unfit !== undefined) throw wrongUsage(`--${unfit} is for a new session, not for --session`);
-  // A refused handshake does not say why: the same question by REST does.
+  const [conflicting] = Object.keys(options);
+  if (conflicting !== undefined) throw wrongUsage(`--${conflicting} cannot be combined with --session`);
+  // A refused handshake gives no reason, but the same request by REST does.
   await client.request(api.showSession, { params: { id: session } });
   return session;
 };
@@ -67,7 +67,7 @@ const answerOnce = async ({ call, sessionId, talk }: Chat, message: string): Pro
   const { output, host } = call;
   if (output.isJson) output.result({ sessionId, turnId, stopReason, text, usage }, () => []);
   else if (!call.isSet('stop') && host.stderr.isTTY === true)
-    output.note(`Go on with \`sallyport chat --session ${sessionId}\`.`);
+    output.note(`Resume with \`sallyport chat --session ${sessionId}\`.`);
   return exitCodeOf(completion);
 };
 
@@ -76,14 +76,17 @@ const exitCodeOf = ({ stopReason }: Completion): number => {
   return ['end_turn', 'max_tokens'].includes(stopReason) ? 0 : exitCodes.failed;
 };
 
-/** A new session has its model already; in a session that was there it is for these messages alone. */
+/** A new session has the model already; in an existing session the option applies to these messages only. */
 const modelFor = ({ text }: Call): string | undefined =>
   text('session') === undefined ? undefined : text('model');
 
-const greet = ({ call, sessionId }: Chat, { model, provider }: FrameOf<'system:ready'>['data']): void => {
-  const demo = provider === 'demo' ? ', which is no language model: write `$ uname -a`' : '';
+const printSession = (
+  { call, sessionId }: Chat,
+  { model, provider }: FrameOf<'system:ready'>['data'],
+): void => {
+  const demo = provider === 'demo' ? ', not a language model: try `$ uname -a`' : '';
   call.output.note(`Session ${sessionId}, model ${model} (${provider})${demo}.`);
-  call.output.note('Ctrl-C cancels a turn, twice leaves; Ctrl-D leaves.');
+  call.output.note('Ctrl-C cancels the turn, twice exits; Ctrl-D exits.');
 };
 
 const isLeaving = (error: unknown): boolean =>
@@ -100,7 +103,7 @@ const converse = async ({ call, sessionId, talk, questions, left }: Chat): Promi
   } catch (error) {
     if (!isLeaving(error)) throw error;
   }
-  call.output.note(`\nGo on with \`sallyport chat --session ${sessionId}\`.`);
+  call.output.note(`\nResume with \`sallyport chat --session ${sessionId}\`.`);
   return 0;
 };
 
@@ -108,10 +111,10 @@ export const chatCommand: Command = {
   name: 'chat',
   usage:
     '[--session <id>] [--model <m>] [--provider <p>] [--approvals ask|auto|low|medium|high] [--flavor <f>] [--project <id>] [--yes] [--stop] [message…]',
-  summary: 'Talk to an agent, or get one answer',
+  summary: 'Chat with an agent, or get one answer',
   details: [
-    'With a message (or one on stdin) it prints the answer and exits; calls that need approval are asked about',
-    'on a terminal and rejected elsewhere, unless --yes approves all. --stop ends the session afterwards.',
+    'With a message (or one on stdin) it prints the answer and exits. A call that needs approval prompts on a terminal and',
+    'is rejected otherwise; --yes approves all calls. --stop ends the session afterwards.',
     '--json prints {sessionId, turnId, stopReason, text, usage}.',
   ],
   options: {

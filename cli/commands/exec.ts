@@ -1,15 +1,14 @@
 /**
- * `exec`: runs a program in a sandbox, gives its streams and exits as it did.
+ * `exec`: runs a program in a sandbox, prints its output and exits with its code.
  *
- * One argument after `--` is a shell line; several are a program with its arguments, and no shell is involved.
- * Into a pipe or a file its output goes byte for byte, on a terminal without control sequences.
+ * One argument after `--` is a shell command line; several are a program and its arguments, without a shell. Output into
+ * a pipe or a file is unchanged; on a terminal it loses its control sequences.
  */
 import { api } from '#sdk/routes.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
 import { makeStripper } from '../control-characters.ts';
 import { wrongUsage } from '../failure.ts';
-import { hear, nothingHeard, unheard } from '../heard-output.ts';
 import { callTool, type ToolOutput } from '../mcp-call.ts';
 import { readPiped } from '../prompt.ts';
 
@@ -36,7 +35,7 @@ const run = async (call: Call): Promise<number> => {
       name,
       args: { ...args, ...options },
       signal: abort.signal,
-      onOutput: printer.hear,
+      onOutput: printer.onOutput,
     });
     await printer.finish(result);
     if (call.isSet('stop')) await client.request(api.endSession, { params: { id: result.session_id } });
@@ -54,27 +53,28 @@ const programOf = async ({ text, positionals, host }: Call): Promise<Program> =>
   if (code === '-') return { name: 'execute_code', args: { code: await readPiped(host, codeBytesMax) } };
   if (code !== undefined) return { name: 'execute_code', args: { code } };
   const [command, ...args] = positionals;
-  if (command === undefined) throw wrongUsage('what is to be run is missing', [`Usage: sallyport ${usage}`]);
+  if (command === undefined)
+    throw wrongUsage('a command or --code is required', [`Usage: sallyport ${usage}`]);
   return { name: 'execute_command', args: { command, ...(args.length === 0 ? {} : { args }) } };
 };
 
 const makePrinter = ({ host, output }: Call) => {
-  const heard = { stdout: nothingHeard, stderr: nothingHeard };
+  const printed = { stdout: nothingPrinted, stderr: nothingPrinted };
   const cleaner = { stdout: cleanerOf(host.stdout.isTTY), stderr: cleanerOf(host.stderr.isTTY) };
   const print = async (stream: StreamName, text: string): Promise<void> => {
     if (text !== '') await output.raw(cleaner[stream](text), stream);
   };
   return {
-    hear: (piece: ToolOutput): void => {
+    onOutput: (piece: ToolOutput): void => {
       if (output.isJson) return;
-      const next = hear(heard[piece.stream], piece);
-      heard[piece.stream] = next.heard;
+      const next = nextPart(printed[piece.stream], piece);
+      printed[piece.stream] = next.printed;
       void print(piece.stream, next.text);
     },
     finish: async (result: ExecutionResult): Promise<void> => {
       if (output.isJson) return output.result(result, () => []);
-      await print('stdout', unheard(heard.stdout, result.stdout, result.stdout_truncated === true));
-      await print('stderr', unheard(heard.stderr, result.stderr, result.stderr_truncated === true));
+      await print('stdout', remaining(printed.stdout, result.stdout, result.stdout_truncated === true));
+      await print('stderr', remaining(printed.stderr, result.stderr, result.stderr_truncated === true));
     },
   };
 };
@@ -82,17 +82,17 @@ const makePrinter = ({ host, output }: Call) => {
 const cleanerOf = (isTerminal: boolean | undefined) =>
   isTerminal === true ? makeStripper() : (text: string) => text;
 
-/** What a program cannot say about itself: why it was killed, what was lost, and where its files are. */
+/** Prints what the program cannot report itself: the reason of a kill, lost variables, the session of its files. */
 const explain = ({ output, isSet, text, host }: Call, result: ExecutionResult): void => {
   if (output.isJson) return;
   const { error, state_lost, notices = [], session_id, session_created } = result;
   for (const notice of notices) output.note(notice);
-  if (state_lost === true) output.note('The variables of earlier calls are lost.');
+  if (state_lost === true) output.note('The variables of earlier calls were lost.');
   const isOurs =
     error !== undefined && error.type !== 'runtime_error' && error.type !== 'code_execution_error';
   if (isOurs) output.note([`sallyport: ${error.message} (${error.type})`, ...error.suggestions].join('\n  '));
   if (session_created && !isSet('stop') && text('session') === undefined && host.stderr.isTTY === true)
-    output.note(`The session is kept: go on with --session ${session_id}`);
+    output.note(`The session stays active: reuse it with --session ${session_id}`);
 };
 
 const usage = 'exec [--session <id>] [--stop] (--code <text or -> | -- <command…>)';
@@ -101,11 +101,11 @@ export const execCommand: Command = {
   name: 'exec',
   usage:
     '[--session <id>] [--template python|node] [--flavor <f>] [--timeout <seconds>] [--project <id>] [--stop] (--code <text or -> | -- <command…>)',
-  summary: 'Run a command or code in a sandbox and exit as it did',
+  summary: 'Run a command or code in a sandbox and exit with its code',
   details: [
-    'One argument after -- is a shell line; several are a program with its arguments, without a shell.',
-    '--code - reads the code from stdin. A new session is kept for --session until it is idle for long;',
-    '--stop ends it at once.',
+    'One argument after -- is a shell command line; several are a program and its arguments, without a shell.',
+    '--code - reads the code from stdin. A new session stays active for --session until its idle timeout;',
+    '--stop ends it immediately.',
   ],
   options: {
     session: { type: 'string' },
@@ -118,4 +118,36 @@ export const execCommand: Command = {
   },
   positionals: { min: 0, max: 1000 },
   run,
+};
+
+export type Printed = { readonly bytes: number };
+export const nothingPrinted: Printed = { bytes: 0 };
+
+export type Piece = { readonly offset: number; readonly text: string };
+
+export const nextPart = (
+  printed: Printed,
+  { offset, text }: Piece,
+): { readonly printed: Printed; readonly text: string } => {
+  const bytes = Buffer.from(text);
+  const isNext = offset <= printed.bytes && offset + bytes.length > printed.bytes;
+  if (!isNext) return { printed, text: '' };
+  return {
+    printed: { bytes: offset + bytes.length },
+    text: bytes.subarray(printed.bytes - offset).toString('utf8'),
+  };
+};
+
+const gap = /\n\[\.\.\. (\d+) bytes left out \.\.\.\]\n/;
+
+/** The part of the complete output that was not printed yet. A long output has a gap between its first and last part. */
+export const remaining = ({ bytes }: Printed, whole: string, isTruncated: boolean): string => {
+  const left = isTruncated ? gap.exec(whole) : null;
+  if (left === null) return Buffer.from(whole).subarray(bytes).toString('utf8');
+  const head = Buffer.byteLength(whole.slice(0, left.index));
+  if (bytes <= head) return Buffer.from(whole).subarray(bytes).toString('utf8');
+  const tail = Buffer.from(whole.slice(left.index + left[0].length));
+  const missed = head + Number(left[1]) - bytes;
+  if (missed > 0) return `\n[... ${missed} bytes left out ...]\n${tail.toString('utf8')}`;
+  return tail.subarray(-missed).toString('utf8');
 };

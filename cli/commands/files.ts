@@ -1,8 +1,8 @@
 /**
  * `files`: the files of a session's workspace.
  *
- * What is larger than one request goes in parts, and nothing of a file is held but one part. A download is
- * written beside its target first, so that a broken one leaves no half file.
+ * A file over the size of one request is transferred in parts, with one part in memory. A download is written to a
+ * temporary file beside its target, so that a failed one leaves no half file.
  */
 import { createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
@@ -14,9 +14,9 @@ import type { Sallyport } from '#sdk/sallyport.ts';
 import type { Call, Command } from '../command.ts';
 import { makeStripper } from '../control-characters.ts';
 import { failure } from '../failure.ts';
-import { tableLines } from '../table.ts';
+import { tableLines } from '../output.ts';
 
-/** The longest body of a request. */
+/** The maximum body of a request. */
 const partBytes = 4 * 1_048_576;
 const pipedBytesMax = 64 * 1_048_576;
 
@@ -27,9 +27,9 @@ type Source = {
 
 const filePath = ([session = '', path = '']: readonly string[]): string => {
   const parts = path.replace(/^\/workspace\/|^\.?\/+/, '').split('/');
-  // A URL has no such part: what it would lead to is another address.
+  // A URL parser would resolve it to another address.
   if (parts.includes('..'))
-    throw failure('path_outside_workspace', `${path} leads up: name it from /workspace`);
+    throw failure('path_outside_workspace', `${path} contains ..: use a path relative to /workspace`);
   return `/api/sessions/${encodeURIComponent(session)}/files/${parts.map(encodeURIComponent).join('/')}`;
 };
 
@@ -75,7 +75,7 @@ const targetPath = async (local: string, name: string): Promise<string> => {
   return found?.isDirectory() ? join(local, name) : local;
 };
 
-/** Byte for byte into a pipe; on a terminal as text without control sequences. */
+/** Unchanged into a pipe; on a terminal as text without control sequences. */
 const print = async ({ host, output }: Call, body: ReadableStream<Uint8Array>): Promise<undefined> => {
   const decoder = new TextDecoder();
   const strip = makeStripper();
@@ -100,16 +100,17 @@ const withSource = async (
   const file = await open(resolve(host.folder, local)).catch((cause: NodeJS.ErrnoException) => {
     throw failure('file_not_found', `the local file ${local} cannot be read: ${cause.code}`, {
       cause,
-      suggestions: ['Usage: sallyport files put <session> <path> [local]; the local file is the last.'],
+      suggestions: ['Usage: sallyport files put <session> <path> [local]; the local file comes last.'],
     });
   });
   try {
     const found = await file.stat();
-    if (!found.isFile()) throw failure('invalid_request', `${local} is no file`);
+    if (!found.isFile()) throw failure('invalid_request', `${local} is not a file`);
     const read = async (from: number, to: number) => {
       const part = new Uint8Array(to - from);
       const { bytesRead } = await file.read(part, 0, part.length, from);
-      if (bytesRead < part.length) throw failure('invalid_request', `${local} changed while it was read`);
+      if (bytesRead < part.length)
+        throw failure('invalid_request', `${local} changed while it was being read`);
       return part;
     };
     return await use({ bytes: found.size, read });
@@ -125,10 +126,7 @@ const pipedSource = async (stdin: AsyncIterable<Uint8Array>): Promise<Source> =>
     chunks.push(Buffer.from(chunk));
     bytes += chunk.length;
     if (bytes > pipedBytesMax)
-      throw failure(
-        'payload_too_large',
-        `stdin has more than ${pipedBytesMax} bytes; write it to a file first`,
-      );
+      throw failure('payload_too_large', `stdin exceeds ${pipedBytesMax} bytes; write it to a file first`);
   }
   const whole = Uint8Array.from(Buffer.concat(chunks));
   return { bytes, read: async (from, to) => whole.slice(from, to) };
@@ -148,12 +146,12 @@ const upload = async (
     const to = Math.min(from + partBytes, bytes);
     const headers = { 'content-range': `bytes ${from}-${to - 1}/${bytes}` };
     await client.fetch(target, { method: 'PUT', headers, body: await read(from, to) });
-    tellProgress(call, to, bytes);
+    printProgress(call, to, bytes);
   }
   return bytes;
 };
 
-const tellProgress = ({ host: { stderr } }: Call, done: number, bytes: number): void => {
+const printProgress = ({ host: { stderr } }: Call, done: number, bytes: number): void => {
   if (stderr.isTTY !== true) return;
   const megabytes = (count: number): string => (count / 1_048_576).toFixed(1);
   const end = done === bytes ? '\n' : '';
@@ -165,36 +163,36 @@ const tellProgress = ({ host: { stderr } }: Call, done: number, bytes: number): 
 const rmFile = async (call: Call): Promise<undefined> => {
   const [, path = ''] = call.positionals;
   await (await call.client()).fetch(filePath(call.positionals), { method: 'DELETE' });
-  call.output.result({ path, removed: true }, () => [`Removed ${path}.`]);
+  call.output.result({ path, removed: true }, () => [`Deleted ${path}.`]);
 };
 
 export const fileCommands: readonly Command[] = [
   {
     name: 'files ls',
     usage: '<session> [path]',
-    summary: 'List files of a session',
+    summary: 'List the files of a session',
     positionals: { min: 1, max: 2 },
     run: ls,
   },
   {
     name: 'files get',
     usage: '<session> <path> [local]',
-    summary: 'Copy a file from a session, to stdout unless a local path is given',
+    summary: 'Download a file from a session, to stdout without a local path',
     positionals: { min: 2, max: 3 },
     run: get,
   },
   {
     name: 'files put',
     usage: '<session> <path> [local]',
-    summary: 'Copy a local file (- is stdin) to a session',
-    details: ['Without a local path, the file of the same name in the current folder is taken.'],
+    summary: 'Upload a local file (- is stdin) to a session',
+    details: ['Without a local path, the file of the same name in the current folder is uploaded.'],
     positionals: { min: 2, max: 3 },
     run: put,
   },
   {
     name: 'files rm',
     usage: '<session> <path>',
-    summary: 'Remove a file of a session',
+    summary: 'Delete a file of a session',
     positionals: { min: 2, max: 2 },
     run: rmFile,
   },

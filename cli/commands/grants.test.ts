@@ -21,8 +21,8 @@ test('what was allowed for a session is listed and withdrawn', async () => {
   expect(JSON.parse((await there.run(['grants', 'list', 's', '--json'])).stdout)).toEqual({
     grants: [command, tool],
   });
-  expect((await there.run(['grants', 'none'])).stdout).toBe('Nothing is allowed without being asked for.\n');
+  expect((await there.run(['grants', 'none'])).stdout).toBe('No grants: every call needs approval.\n');
   expect((await there.run(['grants', 'withdraw', 's', 'g1'])).stdout).toBe(
-    'Withdrawn: execute_command that begins with: git status. Later calls are asked about again.\n',
+    'Withdrawn: execute_command that begins with: git status. Later calls need approval again.\n',
   );
 });

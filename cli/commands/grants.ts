@@ -1,9 +1,9 @@
-/** `grants`: the grants of a session, listed and withdrawn. */
+/** `grants`: lists and withdraws the grants of a session. */
 
 import { api, type SessionGrant } from '#sdk/routes.ts';
 import { deciderName } from '../approval/decider.ts';
 import type { Call, Command } from '../command.ts';
-import { tableLines } from '../table.ts';
+import { tableLines } from '../output.ts';
 
 const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
 
@@ -14,7 +14,7 @@ const list = async (call: Call): Promise<undefined> => {
   const answer = await (await call.client()).request(api.listGrants, { params: { id: idOf(call) } });
   call.output.result(answer, () =>
     answer.grants.length === 0
-      ? ['Nothing is allowed without being asked for.']
+      ? ['No grants: every call needs approval.']
       : tableLines(
           ['ID', 'ALLOWS', 'BY', 'AT'],
           answer.grants.map((one) => [one.id, covered(one), deciderName(one.by), one.at]),
@@ -26,12 +26,12 @@ const withdraw = async (call: Call): Promise<undefined> => {
   const grantId = call.positionals[1] ?? '';
   const client = await call.client();
   const grant = await client.request(api.withdrawGrant, { params: { id: idOf(call), grantId } });
-  call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. Later calls are asked about again.`]);
+  call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. Later calls need approval again.`]);
 };
 
 const listing = {
   usage: '<session>',
-  summary: 'List what was allowed for the rest of a session',
+  summary: 'List the grants of a session',
   positionals: { min: 1, max: 1 },
   run: list,
 };
@@ -42,7 +42,7 @@ export const grantCommands: readonly Command[] = [
   {
     name: 'grants withdraw',
     usage: '<session> <grant>',
-    summary: 'Withdraw a grant at once',
+    summary: 'Withdraw a grant immediately',
     positionals: { min: 2, max: 2 },
     run: withdraw,
   },

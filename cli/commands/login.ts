@@ -1,9 +1,11 @@
-/** `login`: asks for a token without showing it, checks it with the deployment, and keeps it for its owner. */
-import { api } from '#sdk/routes.ts';
+/** `login`, `whoami` and `logout`: stores a token after checking it, shows the deployment in use, deletes the stored token. */
+import { type AccessToken, api } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { makeClient } from '../client.ts';
 import type { Call, Command } from '../command.ts';
-import { findDeployment, maskToken, readUrl, storeDeployment } from '../deployment.ts';
+import { deleteDeployment, findDeployment, maskToken, readUrl, storeDeployment } from '../deployment.ts';
 import { wrongUsage } from '../failure.ts';
+import { factLines } from '../output.ts';
 import { askLine, askSecret } from '../prompt.ts';
 
 const run = async (call: Call): Promise<undefined> => {
@@ -13,18 +15,19 @@ const run = async (call: Call): Promise<undefined> => {
   const token =
     call.text('token') ??
     named.token ??
-    (await askSecret(host, `Token for ${url} (\`npm start\` prints it): `));
-  if (!/^[\x21-\x7e]+$/.test(token)) throw wrongUsage('a token is one word of printable characters');
+    (await askSecret(host, `Token for ${url} (printed by \`npm start\`): `));
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw wrongUsage('a token consists of printable characters without spaces');
   if (url.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(url))
-    output.note(`Beware: over ${url} the token travels unencrypted.`);
+    output.note(`Warning: ${url} is not encrypted, so the token can be read on the network.`);
   await makeClient({ url, token }).request(api.listSessions);
   const path = await storeDeployment(host, { url, token });
   output.result({ url, token: maskToken(token), path }, () => [
-    `Logged in to ${url}; the token is in ${path}.`,
+    `Logged in to ${url}. The token is stored in ${path}.`,
   ]);
   const { SALLYPORT_URL, SALLYPORT_TOKEN } = host.variables;
   if (SALLYPORT_URL || SALLYPORT_TOKEN)
-    output.note('SALLYPORT_URL and SALLYPORT_TOKEN are set and go before what was stored.');
+    output.note('SALLYPORT_URL or SALLYPORT_TOKEN is set and takes precedence over the stored values.');
 };
 
 const chooseUrl = async ({
@@ -43,10 +46,56 @@ export const loginCommand: Command = {
   usage: '[--url <url>] [--token <token>]',
   summary: 'Store the URL and the token of a deployment',
   details: [
-    'The token is asked for without being shown, or read from a pipe. The address that `npm start` prints,',
-    'with its #token=…, may be given as the URL.',
+    'Prompts for the token without echo, or reads it from a pipe. The URL may be the address that `npm start` prints,',
+    'including its #token=….',
   ],
   options: { url: { type: 'string' }, token: { type: 'string' } },
   positionals: { min: 0, max: 0 },
   run,
+};
+
+export const logoutCommand: Command = {
+  name: 'logout',
+  usage: '',
+  summary: 'Delete the stored URL and token',
+  positionals: { min: 0, max: 0 },
+  run: async ({ host, output }) => {
+    const wasStored = await deleteDeployment(host);
+    output.result({ loggedOut: wasStored }, () => [wasStored ? 'Logged out.' : 'No stored login.']);
+    if (host.variables['SALLYPORT_TOKEN']) output.note('SALLYPORT_TOKEN is set and still in use.');
+    return undefined;
+  },
+};
+
+/** Needs an admin token; the deployment's own first token is not in the list. */
+const findOwnToken = async (client: Sallyport): Promise<Partial<AccessToken>> => {
+  const masked = maskToken(client.token ?? '');
+  const { tokens } = await client.request(api.listTokens).catch(() => ({ tokens: [] }));
+  const matching = tokens.filter(({ token }) => token === masked);
+  return matching.length === 1 ? (matching[0] ?? {}) : {};
+};
+
+export const whoamiCommand: Command = {
+  name: 'whoami',
+  usage: '',
+  summary: 'Show the deployment in use and check its token',
+  positionals: { min: 0, max: 0 },
+  run: async (call) => {
+    const { url, source } = await findDeployment(call.host);
+    const client = await call.client();
+    await client.request(api.listSessions);
+    const { name, scope } = await findOwnToken(client);
+    const token = maskToken(client.token ?? '');
+    const known = { ...(name === undefined ? {} : { name }), ...(scope === undefined ? {} : { scope }) };
+    call.output.result({ url, token, source, accepted: true, ...known }, () =>
+      factLines([
+        ['url', url],
+        ['token', `${token} (accepted)`],
+        ['from', source === 'file' ? 'the stored login' : 'the environment'],
+        ['name', name],
+        ['scope', scope],
+      ]),
+    );
+    return undefined;
+  },
 };

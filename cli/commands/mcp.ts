@@ -1,10 +1,8 @@
-/** `mcp`: the MCP servers whose tools the agents get. */
-import { api } from '#sdk/routes.ts';
-import type { Call, Command } from '../command.ts';
-import { add } from './mcp/add.ts';
-import { addressOf, nameOf } from './mcp/address.ts';
-import { health, tested } from './mcp/health.ts';
-import { info, list } from './mcp/show.ts';
+/** `mcp`: registers, changes and removes the MCP servers whose tools the agents get. */
+import { api, type ServerConfig } from '#sdk/routes.ts';
+import { type Call, type Command, given, pairs, wholeNumber } from '../command.ts';
+import { wrongUsage } from '../failure.ts';
+import { addressOf, health, info, inProject, list, nameOf, tested } from './mcp-servers.ts';
 
 type ChangeRoute = typeof api.enableServer | typeof api.disableServer | typeof api.deleteServer;
 
@@ -14,13 +12,43 @@ const change = (route: ChangeRoute, done: string) => async (call: Call) => {
   return undefined;
 };
 
+const add = async (call: Call): Promise<undefined> => {
+  const body = { name: nameOf(call), config: configOf(call) };
+  const client = await call.client();
+  const answer = await client.request(api.addServer, { ...inProject(call), body });
+  call.output.result(answer, () => []);
+  if (!call.output.isJson) call.output.line(`${answer.message}: ${nameOf(call)}`);
+};
+
+const configOf = (call: Call): ServerConfig => {
+  const [url, command] = [call.text('url'), call.text('command')];
+  if ((url === undefined) === (command === undefined))
+    throw wrongUsage('either --url or --command is required');
+  const common = {
+    description: call.text('description'),
+    toolPrefix: call.text('prefix'),
+    timeout: wholeNumber(call.text('timeout'), 'timeout'),
+  };
+  if (command !== undefined)
+    return given({
+      transport: 'stdio',
+      command,
+      args: call.list('arg'),
+      env: pairs(call.list('env'), 'env'),
+      cwd: call.text('cwd'),
+      ...common,
+    });
+  const transport = call.text('transport') ?? 'http';
+  return given({ transport, url, headers: pairs(call.list('header'), 'header'), ...common });
+};
+
 const none = { min: 0, max: 0 };
 const one = { min: 1, max: 1 };
 const project = { project: { type: 'string' } } as const;
 const ofProject = '[--project <id>]';
 const listing = {
   usage: ofProject,
-  summary: 'List the MCP servers of the agents',
+  summary: 'List MCP servers',
   options: project,
   positionals: none,
   run: list,
@@ -35,8 +63,8 @@ export const mcpCommands: readonly Command[] = [
     usage: `<name> (--url <url> [--header k=v]… [--transport http|sse] | --command <c> [--arg a]… [--env k=v]… [--cwd <folder>]) [--prefix <p>] [--timeout <ms>] [--description <text>] ${ofProject}`,
     summary: 'Register an MCP server',
     details: [
-      `\${NAME} in a header or variable stands for a secret of the project (\`sallyport secret set\`).`,
-      'A URL must lead to a public address. A command runs inside the sandbox of each session, without network.',
+      `\${NAME} in a header or variable is replaced by that secret of the project (\`sallyport secret set\`).`,
+      'A URL must resolve to a public address. A command runs inside the sandbox of each session, without network.',
     ],
     options: {
       url: { type: 'string' },
@@ -59,20 +87,20 @@ export const mcpCommands: readonly Command[] = [
   {
     name: 'mcp enable',
     ...named,
-    summary: 'Offer its tools again',
+    summary: 'Enable its tools',
     run: change(api.enableServer, 'Enabled'),
   },
   {
     name: 'mcp disable',
     ...named,
-    summary: 'Offer its tools no more',
+    summary: 'Disable its tools',
     run: change(api.disableServer, 'Disabled'),
   },
   { name: 'mcp remove', ...named, summary: 'Remove an MCP server', run: change(api.deleteServer, 'Removed') },
   {
     name: 'mcp health',
     usage: ofProject,
-    summary: 'Show the health of all',
+    summary: 'Show the health of all MCP servers',
     options: project,
     positionals: none,
     run: health,

@@ -1,7 +1,7 @@
-/** `models`: which models the provider has, and whether the wanted ones are among them. */
+/** `models`: lists the models of a provider and checks the availability of given ones. */
 import { api } from '#sdk/routes.ts';
 import type { Call, Command } from '../command.ts';
-import { tableLines } from '../table.ts';
+import { tableLines } from '../output.ts';
 
 const list = async (call: Call): Promise<undefined> => {
   const answer = await (await call.client()).request(api.listModels, {
@@ -17,9 +17,9 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const check = async (call: Call): Promise<number> => {
-  const wanted = call.positionals.length === 0 ? undefined : call.positionals.join(',');
+  const requested = call.positionals.length === 0 ? undefined : call.positionals.join(',');
   const answer = await (await call.client()).request(api.checkModels, {
-    query: { provider: call.text('provider'), models: wanted },
+    query: { provider: call.text('provider'), models: requested },
   });
   const models = Object.entries(answer.models);
   call.output.result(answer, () => tableLines(['MODEL', `AT ${answer.provider.toUpperCase()}`], models));

@@ -1,10 +1,11 @@
-/** `projects`: listed, made, changed, shown, deleted. */
+/** `projects`: lists, creates, changes, shows and deletes projects. */
+
 import { api, type Project } from '#sdk/routes.ts';
-import type { BodyOf } from '#sdk/sallyport.ts';
+import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
 import { listAll } from '../client.ts';
 import { type Call, type Command, given } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { type Cell, factLines, tableLines } from '../table.ts';
+import { type Cell, factLines, tableLines } from '../output.ts';
 
 const cellOf = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
@@ -31,7 +32,7 @@ const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
 
 const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
-  if (name === undefined) throw wrongUsage('a project needs a name');
+  if (name === undefined) throw wrongUsage('a project name is required');
   const client = await call.client();
   const made = await client.request(api.makeProject, { body: given({ name, ...optionsOf(call) }) });
   call.output.result(made, () => facts(made));
@@ -42,7 +43,7 @@ const get = async (call: Call): Promise<undefined> => {
   call.output.result(project, () => facts(project));
 };
 
-/** A default that is taken away is the operator's again. */
+/** A cleared field falls back to the deployment's default. */
 const update = async (call: Call): Promise<undefined> => {
   const cleared = Object.fromEntries(call.list('clear').map((field) => [field, null]));
   const body = given<BodyOf<typeof api.changeProject>>({
@@ -61,9 +62,9 @@ const remove = async (call: Call): Promise<undefined> => {
 
 const listing = { usage: '', summary: 'List projects', positionals: { min: 0, max: 0 }, run: list };
 
-const wishUsage =
+const optionUsage =
   '[--description <text>] [--model <m>] [--flavor <f>] [--template python|node] [--approvals <policy>]';
-const wished = {
+const options = {
   description: { type: 'string' },
   model: { type: 'string' },
   flavor: { type: 'string' },
@@ -76,12 +77,9 @@ export const projectCommands: readonly Command[] = [
   { name: 'projects list', ...listing },
   {
     name: 'projects create',
-    usage: `<name> ${wishUsage}`,
-    summary: 'Make a project',
-    options: {
-      name: { type: 'string' },
-      ...wished,
-    },
+    usage: `<name> ${optionUsage}`,
+    summary: 'Create a project',
+    options: { name: { type: 'string' }, ...options },
     positionals: { min: 0, max: 1 },
     run: create,
   },
@@ -94,9 +92,9 @@ export const projectCommands: readonly Command[] = [
   },
   {
     name: 'projects update',
-    usage: `<id> [--name <name>] ${wishUsage} [--clear <field>]…`,
-    summary: 'Change a project, for sessions that are made from now on',
-    options: { name: { type: 'string' }, clear: { type: 'string', multiple: true }, ...wished },
+    usage: `<id> [--name <name>] ${optionUsage} [--clear <field>]…`,
+    summary: 'Change a project; the changes apply to new sessions',
+    options: { name: { type: 'string' }, clear: { type: 'string', multiple: true }, ...options },
     positionals: { min: 1, max: 1 },
     run: update,
   },
@@ -108,3 +106,17 @@ export const projectCommands: readonly Command[] = [
     run: remove,
   },
 ];
+
+/** The id of the default project, as the API defines it. */
+const defaultProject = '00000000-0000-4000-8000-000000000000';
+
+/** The id that `--project` names, else the token's own project, else the default one. */
+export const projectOf = async (call: Call, client: Sallyport): Promise<string> =>
+  call.text('project') ?? (await ownProject(client));
+
+/** The token of a project lists only that project. */
+const ownProject = async (client: Sallyport): Promise<string> => {
+  const { projects, next } = await client.request(api.listProjects);
+  const [first, second] = projects;
+  return first === undefined || second !== undefined || next !== undefined ? defaultProject : first.id;
+};

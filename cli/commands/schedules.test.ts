@@ -63,7 +63,7 @@ test('schedules are listed, changed, enabled, disabled and deleted', async () =>
     'DELETE /api/schedules/s1': { body: { id: 's1' } },
   });
   expect((await one.run(['schedules'])).stdout).toBe(
-    'No schedules; make one with `sallyport schedules create`.\n',
+    'No schedules. Create one with `sallyport schedules create`.\n',
   );
   expect((await one.run(['schedules', 'list', '--project', 'p1'])).stdout).toBe(
     'ID  NAME     CRON       ENABLED  NEXT RUN\ns1  nightly  0 3 * * *  yes      2026-01-02T03:00:00.000Z\n',
@@ -91,16 +91,16 @@ test('a schedule is run by hand, and its runs are told with what came of them', 
     'GET /api/schedules/s2/history': { body: { history: [] } },
   });
   expect((await one.run(['schedules', 'trigger', 's1'])).stdout).toBe(
-    'MOMENT  STATUS   BY      MS  SESSION  OUTPUT\nnow     running  manual  -   -        -\n',
+    'TIME  STATUS   TRIGGER  MS  SESSION  OUTPUT\nnow   running  manual   -   -        -\n',
   );
   expect((await one.run(['schedules', 'history', 's1', '--limit', '2'])).stdout).toBe(
     [
-      'MOMENT  STATUS          BY        MS  SESSION  OUTPUT',
+      'TIME    STATUS          TRIGGER   MS  SESSION  OUTPUT',
       'before  success (late)  schedule  5   x        done',
       '',
     ].join('\n'),
   );
-  expect((await one.run(['schedules', 'history', 's2'])).stdout).toBe('It has not run.\n');
+  expect((await one.run(['schedules', 'history', 's2'])).stdout).toBe('No runs yet.\n');
 });
 
 test('workspaces are those of the project that is named, or of the token', async () => {

@@ -1,9 +1,9 @@
-/** `schedules`: prompts that are said to agents by the clock: made, changed, run by hand, and what came of it. */
+/** `schedules`: creates, changes, triggers and deletes scheduled prompts, and shows their run history. */
 import { api, type Schedule, type ScheduleRun } from '#sdk/routes.ts';
 import type { BodyOf } from '#sdk/sallyport.ts';
 import { listAll } from '../client.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
-import { type Cell, factLines, tableLines } from '../table.ts';
+import { type Cell, factLines, tableLines } from '../output.ts';
 
 const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
 const paramsOf = (call: Call) => ({ id: idOf(call) });
@@ -37,7 +37,7 @@ const list = async (call: Call): Promise<undefined> => {
   );
   call.output.result({ schedules }, () =>
     schedules.length === 0
-      ? ['No schedules; make one with `sallyport schedules create`.']
+      ? ['No schedules. Create one with `sallyport schedules create`.']
       : tableLines(
           ['ID', 'NAME', 'CRON', 'ENABLED', 'NEXT RUN'],
           schedules.map((one) => [one.id, one.name, one.cronExpr, one.enabled ? 'yes' : 'no', one.nextRunAt]),
@@ -50,7 +50,7 @@ const get = async (call: Call): Promise<undefined> => {
   call.output.result(schedule, () => facts(schedule));
 };
 
-/** `<project>` or `<project>/<workspace>`, as often as given. */
+/** Each is `<project>` or `<project>/<workspace>`. */
 const targetsOf = (call: Call): readonly Target[] | undefined => {
   const targets = call.list('target').map((text) => {
     const [projectId = '', workspaceId] = text.split('/');
@@ -98,7 +98,7 @@ const runRow = (run: ScheduleRun): readonly Cell[] => [
   run.error ?? run.output,
 ];
 const runLines = (runs: readonly ScheduleRun[]): readonly string[] =>
-  tableLines(['MOMENT', 'STATUS', 'BY', 'MS', 'SESSION', 'OUTPUT'], runs.map(runRow));
+  tableLines(['TIME', 'STATUS', 'TRIGGER', 'MS', 'SESSION', 'OUTPUT'], runs.map(runRow));
 
 const trigger = async (call: Call): Promise<undefined> => {
   const answer = await (await call.client()).request(api.triggerSchedule, { params: paramsOf(call) });
@@ -109,18 +109,18 @@ const history = async (call: Call): Promise<undefined> => {
   const limit = wholeNumber(call.text('limit'), 'limit');
   const client = await call.client();
   const page = await client.request(api.scheduleHistory, { params: paramsOf(call), query: { limit } });
-  call.output.result(page, () => (page.history.length === 0 ? ['It has not run.'] : runLines(page.history)));
+  call.output.result(page, () => (page.history.length === 0 ? ['No runs yet.'] : runLines(page.history)));
 };
 
 const one = { min: 1, max: 1 };
-const wished = {
+const options = {
   cron: { type: 'string' },
   prompt: { type: 'string' },
   target: { type: 'string', multiple: true },
   overlap: { type: 'string' },
   sessions: { type: 'string' },
 } as const;
-const wishUsage =
+const optionUsage =
   '[--target <project>[/<workspace>]]… [--overlap skip|queue|parallel] [--sessions resume|new]';
 const listing = {
   usage: '[--project <id>]',
@@ -136,30 +136,35 @@ export const scheduleCommands: readonly Command[] = [
   { name: 'schedules list', ...listing },
   {
     name: 'schedules create',
-    usage: `<name> --cron <expression> --prompt <text> ${wishUsage} [--disabled]`,
-    summary: 'Have a prompt said to an agent by the clock',
-    details: ['The expression has five fields, in UTC: minute, hour, day of month, month, day of week.'],
-    options: { ...wished, disabled: { type: 'boolean' } },
+    usage: `<name> --cron <expression> --prompt <text> ${optionUsage} [--disabled]`,
+    summary: 'Run a prompt on a schedule',
+    details: ['The cron expression has five fields, in UTC: minute, hour, day of month, month, day of week.'],
+    options: { ...options, disabled: { type: 'boolean' } },
     positionals: one,
     run: create,
   },
   { name: 'schedules get', ...named, summary: 'Show one schedule', run: get },
   {
     name: 'schedules update',
-    usage: `<id> [--name <name>] [--cron <expression>] [--prompt <text>] ${wishUsage}`,
-    summary: 'Change a schedule; its targets are replaced, not added to',
-    options: { ...wished, name: { type: 'string' } },
+    usage: `<id> [--name <name>] [--cron <expression>] [--prompt <text>] ${optionUsage}`,
+    summary: 'Change a schedule; --target replaces all targets',
+    options: { ...options, name: { type: 'string' } },
     positionals: one,
     run: update,
   },
-  { name: 'schedules enable', ...named, summary: 'Run it by the clock again', run: enabling(true) },
-  { name: 'schedules disable', ...named, summary: 'Run it by hand only', run: enabling(false) },
+  { name: 'schedules enable', ...named, summary: 'Enable a schedule', run: enabling(true) },
+  {
+    name: 'schedules disable',
+    ...named,
+    summary: 'Disable a schedule; it can still be triggered',
+    run: enabling(false),
+  },
   { name: 'schedules delete', ...named, summary: 'Delete a schedule', run: remove },
-  { name: 'schedules trigger', ...named, summary: 'Run it now', run: trigger },
+  { name: 'schedules trigger', ...named, summary: 'Run a schedule now', run: trigger },
   {
     name: 'schedules history',
     usage: '<id> [--limit <n>]',
-    summary: 'Show what came of its runs, newest first',
+    summary: 'Show its run history, newest first',
     options: { limit: { type: 'string' } },
     positionals: one,
     run: history,

@@ -26,7 +26,7 @@ test('a value among the arguments is refused, not sent, and not repeated', async
   await using on = await loggedIn({});
   const { code, stdout, stderr } = await on.run(['secret', 'set', 'KEY', 'hunter2']);
   expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('a value is no argument');
+  expect(stderr).toContain('a value cannot be an argument');
   expect(stderr).not.toContain('hunter2');
   expect(on.fake.asked).toEqual([]);
 });

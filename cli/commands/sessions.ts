@@ -1,11 +1,11 @@
-/** `sessions` and `stop`: what there is, what happened in it, and its end. */
+/** `sessions` and `stop`: lists, shows and ends sessions, and prints their logs and events. */
 import { api, type Session } from '#sdk/routes.ts';
 import type { AnswerOf, QueryOf, Sallyport } from '#sdk/sallyport.ts';
+import { visibleLine } from '#shared/domain/visible-text.ts';
 import { listAll } from '../client.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
-import { stripControls } from '../control-characters.ts';
-import { factLines, tableLines } from '../table.ts';
-import { waitingLines } from './waiting-calls.ts';
+import { stripControls, toJson } from '../control-characters.ts';
+import { factLines, tableLines } from '../output.ts';
 
 const sessionId = ({ positionals }: Call): string => positionals[0] ?? '';
 
@@ -25,13 +25,13 @@ const list = async (call: Call): Promise<undefined> => {
   const sessions = all.filter(isShown);
   call.output.result({ sessions }, () =>
     sessions.length === 0
-      ? ['No active sessions; --all shows ended ones.']
+      ? ['No active sessions. --all includes ended ones.']
       : tableLines(
           ['ID', 'KIND', 'STATUS', 'FLAVOR', 'SANDBOX', 'LAST ACTIVE', 'ABOUT'],
           sessions.map((one) => [
             one.id,
             one.kind,
-            one.pendingApprovals?.length ? `${one.status}, waits` : one.status,
+            one.pendingApprovals?.length ? `${one.status}, needs approval` : one.status,
             one.flavor,
             one.sandbox?.state ?? 'none',
             one.lastActiveAt,
@@ -84,7 +84,7 @@ const logs = async (call: Call): Promise<undefined> => {
   call.output.result({ lines }, () =>
     lines.map(({ at, stream, text }) => stripControls(`${at}  ${stream.padEnd(9)}  ${text.trimEnd()}`)),
   );
-  if (lines.length === 0 && !call.output.isJson) call.output.note('Its sandboxes said nothing.');
+  if (lines.length === 0 && !call.output.isJson) call.output.note('No output.');
 };
 
 const events = async (call: Call): Promise<undefined> => {
@@ -100,7 +100,7 @@ const events = async (call: Call): Promise<undefined> => {
 
 type LogEvent = AnswerOf<typeof api.readEvents>['events'][number];
 
-/** The ring holds 1000 events: more pages than this are no log of ours. */
+/** The log keeps 1000 events, which are fewer pages. */
 const pagesMax = 50;
 
 const readEvents = async (
@@ -144,17 +144,31 @@ export const sessionCommands: readonly Command[] = [
   {
     name: 'sessions logs',
     usage: '<id>',
-    summary: 'Show what its sandboxes wrote to stderr, and their lifecycle',
+    summary: 'Show the stderr and the lifecycle of its sandboxes',
     positionals: one,
     run: logs,
   },
   {
     name: 'sessions events',
     usage: '<id> [--since <index>] [--children]',
-    summary: 'Show the log of a session, and of those under it',
+    summary: 'Show the events of a session, and with --children of its whole tree',
     options: { since: { type: 'string' }, children: { type: 'boolean' } },
     positionals: one,
     run: events,
   },
   { name: 'stop', usage: '<id…>', summary: 'End sessions and their sandboxes', positionals: some, run: stop },
 ];
+
+type Waiting = Pick<Session['pendingApprovals'][number], 'callId' | 'name' | 'args'>;
+
+/** Shows the pending calls in full. They are decided in order, so only the first has a command. */
+export const waitingLines = (session: string, calls: readonly Waiting[]): readonly string[] => {
+  const [first] = calls;
+  if (first === undefined) return [];
+  return [
+    '',
+    'Needs approval:',
+    ...calls.map(({ name, args }) => `  ${visibleLine(name)} ${toJson(args)}`),
+    `Decide the first with \`sallyport approvals approve ${session} ${visibleLine(first.callId)}\`, or with \`reject\`.`,
+  ];
+};

@@ -1,19 +1,20 @@
-/** `token`: access tokens of others, made, listed masked, revoked. A new one is shown once. */
+/** `token`: creates access tokens, lists them masked and revokes them. A new token is printed once. */
 import { api } from '#sdk/routes.ts';
 import { listAll } from '../client.ts';
 import { type Call, type Command, given, wholeNumber } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { tableLines } from '../table.ts';
+import { tableLines } from '../output.ts';
 
 const create = async (call: Call): Promise<undefined> => {
   const [name, scope] = [call.text('name'), call.text('scope')];
-  if (name === undefined || scope === undefined) throw wrongUsage('--name and --scope are needed', [scopes]);
+  if (name === undefined || scope === undefined)
+    throw wrongUsage('--name and --scope are required', [scopes]);
   const expiresInSeconds = wholeNumber(call.text('expires'), 'expires');
   const client = await call.client();
   const made = await client.request(api.makeToken, { body: given({ name, scope, expiresInSeconds }) });
   call.output.result(made, () => [made.token]);
   if (!call.output.isJson)
-    call.output.note(`Token ${made.id} (${made.scope}). It is shown this once; keep it safe.`);
+    call.output.note(`Token ${made.id} (${made.scope}). It is shown only once: store it safely.`);
 };
 
 const list = async (call: Call): Promise<undefined> => {
@@ -24,7 +25,7 @@ const list = async (call: Call): Promise<undefined> => {
   );
   call.output.result({ tokens }, () =>
     tokens.length === 0
-      ? ['No tokens were made.']
+      ? ['No tokens.']
       : tableLines(
           ['ID', 'NAME', 'SCOPE', 'TOKEN', 'EXPIRES'],
           tokens.map((one) => [one.id, one.name, one.scope, one.token, one.expiresAt ?? 'never']),
@@ -47,7 +48,7 @@ export const tokenCommands: readonly Command[] = [
   {
     name: 'token create',
     usage: '--name <name> --scope <scope> [--expires <seconds>]',
-    summary: 'Make a token and print it, once',
+    summary: 'Create a token and print it once',
     details: [scopes],
     options: { name: { type: 'string' }, scope: { type: 'string' }, expires: { type: 'string' } },
     positionals: { min: 0, max: 0 },

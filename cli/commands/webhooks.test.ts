@@ -27,7 +27,7 @@ test('webhooks are made with their secret shown once, listed, tried and deleted'
   expect(made).toEqual({
     code: 0,
     stdout: 'whsec_abc\n',
-    stderr: 'Webhook w1. The secret of its signatures is shown this once; keep it safe.\n',
+    stderr: 'Webhook w1. Its signing secret is shown only once: store it safely.\n',
   });
   expect(JSON.parse(there.fake.asked[0]?.body ?? '')).toEqual({
     url: 'https://x/hook',

@@ -1,8 +1,8 @@
-/** `webhooks`: the addresses outside that are told what happens. A secret is shown once, when it is made. */
+/** `webhooks`: creates, lists, tests and deletes the URLs that receive events. A new secret is printed once. */
 import { api, type Webhook } from '#sdk/routes.ts';
 import { type Call, type Command, given } from '../command.ts';
 import { wrongUsage } from '../failure.ts';
-import { tableLines } from '../table.ts';
+import { tableLines } from '../output.ts';
 
 const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
 
@@ -11,7 +11,7 @@ const list = async (call: Call): Promise<undefined> => {
   const { webhooks } = await client.request(api.listWebhooks, { query: { project: call.text('project') } });
   call.output.result({ webhooks }, () =>
     webhooks.length === 0
-      ? ['There are no webhooks.']
+      ? ['No webhooks.']
       : tableLines(
           ['ID', 'STATE', 'EVENTS', 'PROJECT', 'URL'],
           webhooks.map((one) => [one.id, stateOf(one), one.events.join(','), one.project ?? 'all', one.url]),
@@ -25,20 +25,20 @@ const stateOf = ({ enabled, disabledReason }: Webhook): string =>
 const create = async (call: Call): Promise<undefined> => {
   const [url] = call.positionals;
   const events = call.list('event').flatMap((words) => words.split(','));
-  if (events.length === 0) throw wrongUsage('--event is needed', [eventNames]);
+  if (events.length === 0) throw wrongUsage('--event is required', [eventNames]);
   const client = await call.client();
   const project = call.text('project');
   const made = await client.request(api.makeWebhook, { body: given({ url, events, project }) });
   call.output.result(made, () => [made.secret]);
   if (!call.output.isJson)
-    call.output.note(`Webhook ${made.id}. The secret of its signatures is shown this once; keep it safe.`);
+    call.output.note(`Webhook ${made.id}. Its signing secret is shown only once: store it safely.`);
 };
 
 const test = async (call: Call): Promise<number> => {
-  const tried = await (await call.client()).request(api.testWebhook, { params: paramsOf(call) });
-  const { ok, status, durationMs, error } = tried;
+  const result = await (await call.client()).request(api.testWebhook, { params: paramsOf(call) });
+  const { ok, status, durationMs, error } = result;
   const answer = status === undefined ? 'no answer' : `HTTP ${status}`;
-  call.output.result(tried, () => []);
+  call.output.result(result, () => []);
   if (!call.output.isJson)
     call.output.line(ok ? `Accepted: ${answer} in ${durationMs} ms.` : `Not accepted: ${error ?? answer}.`);
   return ok ? 0 : 1;
@@ -55,7 +55,7 @@ const one = { min: 1, max: 1 };
 const project = { project: { type: 'string' } } as const;
 const listing = {
   usage: '[--project <id>]',
-  summary: 'List the webhooks',
+  summary: 'List webhooks',
   options: project,
   positionals: { min: 0, max: 0 },
   run: list,
@@ -67,8 +67,8 @@ export const webhookCommands: readonly Command[] = [
   {
     name: 'webhooks create',
     usage: '<url> --event <event>… [--project <id>]',
-    summary: 'Create a webhook and print its secret, once',
-    details: [eventNames, 'Without --project it hears of every project.'],
+    summary: 'Create a webhook and print its secret once',
+    details: [eventNames, 'Without --project it receives the events of all projects.'],
     options: { event: { type: 'string', multiple: true }, ...project },
     positionals: one,
     run: create,
@@ -76,7 +76,7 @@ export const webhookCommands: readonly Command[] = [
   {
     name: 'webhooks test',
     usage: '<id>',
-    summary: 'Send a test event, and say how it was answered',
+    summary: 'Send a test event and show the response',
     positionals: one,
     run: test,
   },

@@ -1,10 +1,10 @@
-/** `workspaces`: the named workspaces of a project: listed, made, shown, deleted with their files. */
+/** `workspaces`: lists, creates, shows and deletes the named workspaces of a project. */
 import { api, type Workspace } from '#sdk/routes.ts';
 import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
 import { listAll } from '../client.ts';
 import { type Call, type Command, given } from '../command.ts';
-import { projectOf } from '../own-project.ts';
-import { factLines, tableLines } from '../table.ts';
+import { factLines, tableLines } from '../output.ts';
+import { projectOf } from './projects.ts';
 
 const paramsOf = async (call: Call, client: Sallyport) => ({
   id: await projectOf(call, client),
@@ -88,7 +88,7 @@ export const workspaceCommands: readonly Command[] = [
   {
     name: 'workspaces create',
     usage: '[id] [--external-id <text>] [--source <text>] [--project <id>]',
-    summary: 'Make a workspace, under an id of yours or a new one',
+    summary: 'Create a workspace, with your id or a generated one',
     options: { 'external-id': { type: 'string' }, source: { type: 'string' }, ...project },
     positionals: { min: 0, max: 1 },
     run: create,

@@ -313,7 +313,7 @@ test('the command line does the same', async () => {
     'gh does not work: the project has no secret named KEY\n',
   );
   await project.of('/mcp/gh', patch({ headers: null }));
-  expect((await run(['mcp', 'test', 'gh'])).stdout).toBe('gh answers, with 1 tool: echo.\n');
+  expect((await run(['mcp', 'test', 'gh'])).stdout).toBe('gh works, with 1 tool: echo.\n');
   expect((await run(['mcp', 'info', 'gh'])).stdout).toContain('status        healthy');
   expect((await run(['mcp', 'list'])).stdout).toContain(server.url);
   expect((await run(['mcp', 'health'])).stdout).toContain('1 total, 1 healthy');

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
+import { nearest, usageLines } from './command.ts';
 import { commands } from './command-list.ts';
-import { usageLines } from './usage-lines.ts';
+
+test.each([
+  ['sesions', 'sessions'],
+  ['chta', 'chat'],
+  ['mpc', 'mcp'],
+  ['banana', undefined],
+])('%s is taken for %s', (word, meant) => {
+  expect(nearest(word, ['chat', 'sessions', 'mcp', 'exec'])).toBe(meant);
+});
 
 test('a short usage is one line', () => {
   expect(usageLines('sallyport stop <id…>')).toEqual(['sallyport stop <id…>']);

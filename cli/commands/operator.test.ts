@@ -29,7 +29,7 @@ test('the audit log is read page after page, as far as was asked for', async () 
   const two = await there.run(['audit', '--limit', '2', '--json']);
   expect(JSON.parse(two.stdout)).toEqual({ rows: [decided, made] });
   expect((await there.run(['audit', '--limit', '1'])).stderr).toBe(
-    'There are older ones: --limit shows more.\n',
+    'More entries exist: use --limit to show them.\n',
   );
   expect((await there.run(['audit', '--project', 'p'])).stdout).toBe('No entries.\n');
 });

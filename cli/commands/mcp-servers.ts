@@ -1,14 +1,14 @@
 /**
- * `mcp list` and `mcp info`: what is registered.
+ * `mcp list`, `mcp info`, `mcp health` and `mcp test`: the registered MCP servers and their health.
  *
- * Values of headers and variables may be secrets: shown to a person they are masked, unless they only name one.
+ * Values of headers and variables may be secrets, so they are masked unless they only name one.
  */
+
 import { api, type McpServer } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
-import type { Call } from '../../command.ts';
-import { failure } from '../../failure.ts';
-import { factLines, tableLines } from '../../table.ts';
-import { inProject, nameOf } from './address.ts';
+import type { Call } from '../command.ts';
+import { failure } from '../failure.ts';
+import { factLines, tableLines } from '../output.ts';
 
 export const list = async (call: Call): Promise<undefined> => {
   const servers = await readServers(call, await call.client());
@@ -30,8 +30,8 @@ export const info = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const server = (await readServers(call, client)).find(({ name }) => name === nameOf(call));
   if (server === undefined)
-    throw failure('mcp_server_not_found', `there is no MCP server '${nameOf(call)}'`, {
-      suggestions: ['See what there is with `sallyport mcp list`.'],
+    throw failure('mcp_server_not_found', `MCP server '${nameOf(call)}' not found`, {
+      suggestions: ['List the servers with `sallyport mcp list`.'],
     });
   const { mcps } = await client.request(api.serverHealth, inProject(call));
   const health = mcps.find(({ name }) => name === server.name);
@@ -71,5 +71,45 @@ export const info = async (call: Call): Promise<undefined> => {
 const readServers = async (call: Call, client: Sallyport): Promise<readonly McpServer[]> =>
   (await client.request(api.listServers, inProject(call))).servers;
 
-/** `Bearer ${TOKEN}` names a secret and holds none. */
+/** `Bearer ${TOKEN}` names a secret and is shown. */
 const masked = (value: string): string => (/^(?:\w+ )?\$\{\w+\}$/.test(value) ? value : '***');
+
+export const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
+export const inProject = (call: Call) => ({ query: { project: call.text('project') } });
+export const addressOf = (call: Call) => ({ params: { name: nameOf(call) }, ...inProject(call) });
+
+export const health = async (call: Call): Promise<undefined> => {
+  const report = await (await call.client()).request(api.serverHealth, inProject(call));
+  call.output.result(report, () => [
+    Object.entries(report.summary)
+      .map(([state, count]) => `${count} ${state}`)
+      .join(', '),
+    ...(report.mcps.length === 0
+      ? []
+      : tableLines(
+          ['NAME', 'STATUS', 'FAILURES', 'LAST CHECK', 'ERROR'],
+          report.mcps.map((one) => [one.name, one.status, one.consecutiveFailures, one.lastCheck, one.error]),
+        )),
+  ]);
+  const lost = report.mcps.find(({ status }) => status === 'disconnected');
+  if (lost !== undefined && !call.output.isJson)
+    call.output.note(
+      `A disconnected server is no longer checked: test it with \`sallyport mcp test ${lost.name}\`.`,
+    );
+};
+
+export const tested = async (call: Call): Promise<number> => {
+  const answer = await (await call.client()).request(api.testServer, addressOf(call));
+  call.output.result(answer, () => [
+    answer.ok
+      ? `${nameOf(call)} works, with ${countOf(answer.tools)}${namesOf(answer.tools)}`
+      : `${nameOf(call)} does not work: ${answer.error}`,
+  ]);
+  return answer.ok ? 0 : 1;
+};
+
+const countOf = ({ length }: readonly unknown[] = []): string =>
+  length === 1 ? '1 tool' : `${length} tools`;
+
+const namesOf = (tools: readonly { readonly name: string }[] = []): string =>
+  tools.length === 0 ? '.' : `: ${tools.map(({ name }) => name).join(', ')}.`;

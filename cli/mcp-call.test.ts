@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readEventStream } from './event-stream.ts';
+import { readEventStream } from './mcp-call.ts';
 
 test('messages come whole, wherever the stream is cut', async () => {
   const bytes = Buffer.from(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { waitingLines } from './waiting-calls.ts';
+import { waitingLines } from './sessions.ts';
 
 test('what waits is shown whole, with the command that allows the first', () => {
   const long = 'x'.repeat(200);
@@ -10,10 +10,10 @@ test('what waits is shown whole, with the command that allows the first', () => 
     ]),
   ).toEqual([
     '',
-    'Waits for approval:',
+    'Needs approval:',
     `  execute_command {"command":"echo ${long}\\u001b[2K"}`,
     '  list_files {}',
-    'Decide the first with `sallyport approvals approve id-1 call-1`; `reject` in its place declines it.',
+    'Decide the first with `sallyport approvals approve id-1 call-1`, or with `reject`.',
   ]);
 });
 

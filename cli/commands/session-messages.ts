@@ -1,11 +1,11 @@
-/** `sessions message`, `messages` and `cancel`: messages of a session that runs without this program. */
+/** `sessions message`, `messages` and `cancel`: sends messages to a session and shows its conversation, without waiting for answers. */
 import { api } from '#sdk/routes.ts';
 import type { Call, Command } from '../command.ts';
 import { stripControls } from '../control-characters.ts';
 import { wrongUsage } from '../failure.ts';
 import { readPiped } from '../prompt.ts';
 
-/** The longest message that the API takes, in bytes. */
+/** The maximum message of the API, in bytes. */
 const messageBytesMax = 1_048_576;
 
 const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
@@ -15,7 +15,7 @@ const message = async (call: Call): Promise<undefined> => {
   const { host } = call;
   const piped = words.length === 0 && host.stdin.isTTY !== true;
   const text = piped ? (await readPiped(host, messageBytesMax)).trimEnd() : words.join(' ');
-  if (text === '') throw wrongUsage('there is nothing to say', ['Give a message, or pipe one.']);
+  if (text === '') throw wrongUsage('a message is required', ['Pass it as an argument, or pipe it.']);
   const client = await call.client();
   const answer = await client.request(api.sendMessage, { params: paramsOf(call), body: { text } });
   call.output.result(answer, () => [
@@ -39,11 +39,11 @@ const cancel = async (call: Call): Promise<undefined> => {
 
 const one = { min: 1, max: 1 };
 
-export const sessionWordCommands: readonly Command[] = [
+export const sessionMessageCommands: readonly Command[] = [
   {
     name: 'sessions message',
     usage: '<id> [message…]',
-    summary: 'Queue a message and do not wait for the answer',
+    summary: 'Send a message without waiting for the answer',
     positionals: { min: 1, max: 1000 },
     run: message,
   },
@@ -54,5 +54,11 @@ export const sessionWordCommands: readonly Command[] = [
     positionals: one,
     run: messages,
   },
-  { name: 'sessions cancel', usage: '<id>', summary: 'Stop the running turn', positionals: one, run: cancel },
+  {
+    name: 'sessions cancel',
+    usage: '<id>',
+    summary: 'Cancel the running turn',
+    positionals: one,
+    run: cancel,
+  },
 ];

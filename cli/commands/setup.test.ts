@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clientEntry, mergeEntry, settingsFile } from './client-entry.ts';
+import { clientEntry, mergeEntry, settingsFile } from './setup.ts';
 
 const url = 'https://sally.example';
 const reference = (name: string): string => `Bearer \${${name}}`;
@@ -42,7 +42,7 @@ describe('a file that is somebody else’s', () => {
   });
 
   test.each(['{ // comment', '[]', '{"mcpServers":[]}'])('is left alone when it holds %j', (text) => {
-    expect(() => mergeEntry(text, {}, 'f')).toThrow('f was left as it is');
+    expect(() => mergeEntry(text, {}, 'f')).toThrow('f was not changed');
   });
 });
 

@@ -1,8 +1,8 @@
-/** `audit`: the rows of the audit log, the newest first. */
+/** `audit` and `stats`: the audit log, newest entries first, and current usage against the limits. */
 import { type AuditRow, api } from '#sdk/routes.ts';
 import type { AnswerOf } from '#sdk/sallyport.ts';
 import { type Call, type Command, wholeNumber } from '../command.ts';
-import { tableLines } from '../table.ts';
+import { type Cell, factLines, tableLines } from '../output.ts';
 
 const rowsDefault = 50;
 
@@ -17,10 +17,10 @@ const run = async (call: Call): Promise<undefined> => {
           rows.map((row) => [row.at, row.actorName ?? row.actor, row.action, row.subject, detailOf(row)]),
         ),
   );
-  if (hasMore && !call.output.isJson) call.output.note('There are older ones: --limit shows more.');
+  if (hasMore && !call.output.isJson) call.output.note('More entries exist: use --limit to show them.');
 };
 
-/** Page after page, until there are enough. */
+/** Reads pages until there are enough rows. */
 const readRows = async (call: Call, rowsMax: number) => {
   const client = await call.client();
   const project = call.text('project');
@@ -47,8 +47,29 @@ const detailOf = ({ detail }: AuditRow): string => {
 export const auditCommand: Command = {
   name: 'audit',
   usage: '[--project <id>] [--limit <rows>]',
-  summary: 'Read the audit log, the newest first',
+  summary: 'Show the audit log, newest first',
   options: { project: { type: 'string' }, limit: { type: 'string' } },
   positionals: { min: 0, max: 0 },
   run,
+};
+
+const cellOf = (value: unknown): Cell =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .map(([name, count]) => `${name} ${String(count)}`)
+        .join(', ')
+    : (value as Cell);
+
+export const statsCommand: Command = {
+  name: 'stats',
+  usage: '',
+  summary: 'Show current usage',
+  positionals: { min: 0, max: 0 },
+  run: async (call) => {
+    const stats = await (await call.client()).request(api.stats);
+    call.output.result(stats, () =>
+      factLines(Object.entries(stats).map(([name, value]) => [name, cellOf(value)] as const)),
+    );
+    return undefined;
+  },
 };
