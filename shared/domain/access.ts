@@ -1,9 +1,9 @@
 /**
  * The authorisation matrix: what each scope may do, as one table. Rules in docs/spec/access.md.
  *
- * Every route and tool names what it needs; the doors ask `mayUse` before they do anything, or, where that
- * depends on whose a resource is, `mayRead` and `mayWrite` once it is found. A resource of somebody else is
- * answered as one that does not exist.
+ * Every route and tool names the permission it needs; the endpoints check `mayUse` before they do anything or,
+ * where the answer depends on the owner of a resource, `mayRead` and `mayWrite` once it is found. A resource of
+ * another owner is answered as one that does not exist.
  */
 import type { OwnerId, ProjectId } from './ids.ts';
 import type { Principal, Scope } from './principal.ts';
@@ -20,10 +20,10 @@ export const needs = [
 ] as const;
 export type Permission = (typeof needs)[number];
 
-/** What is asked of a resource that has been found. */
+/** The kind of access to a resource that has been found. */
 export type Intent = 'read' | 'write';
 
-/** Of a resource: what does not only read it changes it. */
+/** Any permission on a resource that does not only read it changes it. */
 export const intentOf = (permission: Permission): Intent =>
   permission === 'any' || permission.endsWith(':read') ? 'read' : 'write';
 
@@ -70,24 +70,24 @@ const kindMayUse = (kind: ScopeKind, permission: Permission): boolean => {
   }
 };
 
-/** True when a scope may use a door at all; of a resource that is found, `mayRead` or `mayWrite` is asked instead. */
+/** True when a scope may use an endpoint at all; `mayRead` and `mayWrite` decide about a resource that is found. */
 export const mayUse = ({ scope }: Pick<Principal, 'scope'>, permission: Permission): boolean =>
   kindMayUse(scopeKind(scope), permission);
 
-/** Which scopes would do, as they are written; a project's own stands for all of them. */
+/** The scopes that would suffice, as they are written; a project's own stands for all of them. */
 export const scopesFor = (permission: Permission): readonly string[] =>
   scopeKinds
     .filter((kind) => kindMayUse(kind, permission))
     .map((kind) => kind.replace('project', 'project:<uuid>'));
 
-/** Whose something is; a project itself has no owner but those whose scope names it. */
+/** The owner of a resource; a project itself is owned by the scopes that name it. */
 export type Owned = { readonly owner?: OwnerId; readonly project: ProjectId };
 
 /** The project a scope is bound to. */
 export const projectOf = (scope: Scope): ProjectId | undefined =>
   /^project:([0-9a-f-]{36})(?::ro)?$/.exec(scope)?.[1] as ProjectId | undefined;
 
-/** A person's own is what they made in their project; a project token's own is all of its project. */
+/** A person owns what they made in their project; a project token owns all of its project. */
 const isOwn = ({ scope, owner, isPerson }: Principal, resource: Owned): boolean =>
   projectOf(scope) === resource.project &&
   (!isPerson || resource.owner === undefined || owner === resource.owner);

@@ -1,8 +1,8 @@
 /**
- * Whether an address lies in a CIDR block, IPv4 or IPv6: what a check of where to connect is made of.
+ * CIDR blocks, IPv4 and IPv6: whether an address lies in one. The checks of where to connect are made of them.
  *
- * An address of the other family is not in it, and an IPv4 address inside an IPv6 one counts as IPv6. A name,
- * a zone or an octet with a leading zero is no address; a range that cannot be read holds nothing.
+ * An address of the other family is not in the block, and an IPv4 address inside an IPv6 one counts as IPv6. A
+ * name, a zone or an octet with a leading zero is no address; a range that cannot be read contains nothing.
  */
 import { type AddressBytes, parseAddress } from './ip-address.ts';
 

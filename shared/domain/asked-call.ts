@@ -1,25 +1,25 @@
-/** A tool call as a model asked for it: whole, with its arguments parsed, and where it goes. */
+/** A tool call as a model requested it: complete, with its arguments parsed and its destination. */
 import type { CallId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 
-/** To an MCP server on the network, or to one that runs in the sandbox. */
+/** An MCP server on the network, or one that runs in the sandbox. */
 export type ServerRoute = {
   readonly kind: 'remote' | 'stdio';
   readonly server: string;
-  /** As the server names it. */
+  /** The tool's name on the server. */
   readonly tool: string;
 };
 
-/** To a client that offered the tool; it answers with no function of ours running. */
+/** A client that offered the tool; it answers while none of our functions run. */
 export type CallerRoute = { readonly kind: 'caller'; readonly caller: string; readonly tool: string };
 
-/** To the platform itself: the agent's sessions. */
+/** The platform itself: the agent's sessions. */
 export type PlatformRoute = { readonly kind: 'platform'; readonly tool: 'session' };
 
-/** Where a call goes that is none of the sandbox's own tools, fixed as it is asked. */
+/** The destination of a call to a tool outside the sandbox, fixed when the model asks for it. */
 export type ToolRoute = ServerRoute | CallerRoute | PlatformRoute;
 
-/** A call of a model's answer, before it has its place in a turn. */
+/** A call of a model's answer, before it has its position in a turn. */
 export type AskedCall = {
   readonly callId: CallId;
   readonly name: string;
@@ -28,8 +28,9 @@ export type AskedCall = {
 };
 
 /**
- * By which a grant knows a tool again: another's tool of the same name is another one. The kind comes first and each part
- * is quoted, so that no server, client or tool can be named to give the text of another.
+ * The identity by which a grant recognises a tool: tools of the same name but another origin are different. The
+ * kind comes first and each part is quoted, so that no server, client or tool can be named to produce the text of
+ * another.
  */
 export const toolIdentity = ({ name, route }: Pick<AskedCall, 'name' | 'route'>): string => {
   if (route === undefined) return JSON.stringify(['sandbox', name]);

@@ -1,4 +1,4 @@
-/** Assertions that stay on in production: a handler that stops is better than one that lies. */
+/** Assertions that stay on in production: a handler that stops is better than one that gives wrong answers. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
@@ -7,7 +7,7 @@ export const invariant = (holds: boolean, statement: string): void => {
   if (!holds) throw new InvariantError(statement);
 };
 
-/** A case nobody decided: the compiler refuses the call unless every case above it is handled. */
+/** An impossible case: the compiler refuses the call unless every case above it is handled. */
 export const assertNever = (value: never): never => {
   throw new InvariantError(`undecided case: ${JSON.stringify(value)}`);
 };

@@ -12,7 +12,7 @@ export type AuditRow = {
   readonly action: string;
   /** The id of what was acted on. */
   readonly subject: string;
-  /** Where it happened; absent: in the deployment. */
+  /** The project it happened in; absent: in the deployment. */
   readonly project?: ProjectId;
   readonly detail: JsonObject;
 };

@@ -1,14 +1,14 @@
-/** The most that one model call can cost: known before it is made, and never less than its bill. */
+/** The upper bound of the cost of one model call: known before the call is made, and never less than its bill. */
 import type { ModelRequest, TokenUsage } from './model.ts';
 import { utf8Bytes } from './text.ts';
 
 /**
- * What a provider adds of its own where tools are offered: some hundred tokens.
+ * Tokens that a provider adds where tools are offered: some hundred.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview#pricing
  */
 const addedTokensMax = 2000;
 
-/** All of the input at the dearest of its prices: what is dearest of all mixtures is none. */
+/** All input at the highest of its prices: no mixture of prices costs more. */
 export const callCostMax = (request: ModelRequest, costOf: (usage: TokenUsage) => number): number => {
   const inputTokens = inputTokensMax(request);
   const plain = { inputTokens, outputTokens: request.outputTokensMax };
@@ -17,6 +17,6 @@ export const callCostMax = (request: ModelRequest, costOf: (usage: TokenUsage) =
   return Math.max(costOf(plain), costOf(cached), costOf(written));
 };
 
-/** A token stands for a byte of text at least: usually for four, so that the truth is far below. */
+/** A token stands for at least one byte of text: usually for four, so that the true number is far lower. */
 const inputTokensMax = ({ system, tools, history }: ModelRequest): number =>
   addedTokensMax + utf8Bytes(JSON.stringify({ system, tools, history }));

@@ -1,6 +1,6 @@
 /**
- * Tools that a client of a session offers to its agent. The agent sees `<callerId>_<tool>`; who offers a name that is
- * taken does without.
+ * Tools that a client of a session offers to its agent. The agent sees `<callerId>_<tool>`; a client that offers
+ * a name that is taken is refused.
  */
 import type { CallerRoute } from './asked-call.ts';
 import type { ConnectionId } from './ids.ts';
@@ -10,13 +10,13 @@ import { sandboxToolNames } from './tools.ts';
 export type Caller = {
   readonly callerId: string;
   readonly tools: readonly ToolSpec[];
-  /** The socket it came by: when that closes, nobody answers any more. */
+  /** The socket that offered it: once it is closed, calls get no answer. */
   readonly connectionId?: ConnectionId;
 };
 
 export const callersPerSessionMax = 8;
 export const callerToolsMax = 64;
-/** Of one caller's tools as JSON, in bytes. */
+/** Bytes of one caller's tools as JSON. */
 export const callerToolBytesMax = 100 * 1024;
 export const callerAnswerMs = 60_000;
 
@@ -25,7 +25,7 @@ export type CallerOffer = {
   readonly routes: ReadonlyMap<string, CallerRoute>;
 };
 
-/** In an order that follows from the names, so that a model is told the same again. */
+/** Ordered by name, so that a model receives the same list again. */
 export const offerCallerTools = (callers: readonly Caller[], taken: ReadonlySet<string>): CallerOffer => {
   const routes = new Map<string, CallerRoute>();
   const tools: ToolSpec[] = [];
@@ -42,7 +42,7 @@ export const offerCallerTools = (callers: readonly Caller[], taken: ReadonlySet<
 
 const seenName = ({ callerId }: Caller, { name }: ToolSpec): string => `${callerId}_${name}`;
 
-/** The first name under which the agent has a tool of the sandbox or of another caller already. */
+/** The first name that the agent already has from the sandbox or from another caller. */
 export const takenName = (caller: Caller, others: readonly Caller[]): string | undefined => {
   const named = others.flatMap((other) => other.tools.map((tool) => seenName(other, tool)));
   const taken = new Set([...sandboxToolNames, ...named]);

@@ -1,22 +1,25 @@
 /**
- * Checkpoints: what is saved of a workspace, under which bounds, and what a restore says about itself.
+ * Checkpoints: what is saved of a workspace, within which bounds, and what a restore reports about itself.
  *
- * A checkpoint is a manifest (every path with its hash) over packs of file contents; only what changed since
- * the base is written again. The manifest's own hash stands in the workspace's record, so that nothing in
- * the bucket is believed because it is there.
+ * A checkpoint is a manifest (every path with its hash) over packs of file contents; only what changed since the
+ * base is written again. The manifest's own hash stands in the workspace's record, so that nothing in the bucket
+ * is trusted merely because it is there.
  */
 
-/** A workspace that is larger is not saved, and that is said. */
+/** A larger workspace is not saved, and the client is told. */
 export const workspaceBytesMax = 2 * 1024 * 1_048_576;
 export const workspaceEntriesMax = 50_000;
 
-/** Of a shared volume: each entry is an object, and so a request at every start. Its bytes have a workspace's bound. */
+/**
+ * Entries of a shared volume: each is an object, and so a request at every start. Its bytes have a workspace's
+ * bound.
+ */
 export const sharedEntriesMax = 10_000;
 
-/** The time that a saved checkpoint is good enough while a call or a turn goes on, in milliseconds. */
+/** The age up to which a saved checkpoint suffices while a call or a turn goes on, in milliseconds. */
 export const checkpointEveryMs = 60_000;
 
-/** Names a manifest in the bucket, and the hash it must have. */
+/** The name of a manifest in the bucket, and the hash it must have. */
 export type ManifestRef = {
   readonly id: string;
   /** SHA-256 of the manifest's bytes, in hexadecimal. */
@@ -27,7 +30,7 @@ export type ManifestRef = {
 export type Checkpoint = ManifestRef & {
   /** Epoch milliseconds. */
   readonly savedAt: number;
-  /** Which sandbox it was taken from. */
+  /** The sandbox it was taken from. */
   readonly generation: number;
   readonly files: number;
   readonly bytes: number;
@@ -43,7 +46,10 @@ export type ManifestEntry =
       readonly mtimeMs: number;
       readonly size: number;
       readonly sha256: string;
-      /** Where the content is: a pack of the same workspace, and the first byte in it. An empty file is in none (''). */
+      /**
+       * The position of the content: a pack of the same workspace, and the first byte in it. An empty file is in
+       * none ('').
+       */
       readonly pack: string;
       readonly offset: number;
     };
@@ -59,13 +65,13 @@ export type Manifest = {
   readonly obsolete: readonly string[];
 };
 
-/** What a checkpoint left out: sockets, devices, names that are no text. */
+/** A file that a checkpoint left out: sockets, devices, names that are no text. */
 export type LeftOut = { readonly path: string; readonly reason: string };
 
-/** What a restore could not bring back. */
+/** A file that a restore could not bring back. */
 export type Missing = { readonly path: string; readonly reason: string };
 
-/** More packs, or more dead bytes than living ones, and the next save writes everything anew into one pack. */
+/** With more packs, or more dead bytes than live ones, the next save writes everything into one new pack. */
 export const packsMax = 16;
 
 export const isWorthCompacting = ({ entries, packs }: Pick<Manifest, 'entries' | 'packs'>): boolean => {
@@ -79,8 +85,8 @@ export const isWorthCompacting = ({ entries, packs }: Pick<Manifest, 'entries' |
 const compactionSlackBytes = 4 * 1_048_576;
 
 /**
- * True when both say the same of a workspace, in any order. A restored file's time is what the file system
- * made of it, so times count in whole milliseconds.
+ * True when both describe the same files, in any order. The file system may round a restored file's time, so
+ * times are compared in whole milliseconds.
  */
 export const isUnchanged = (base: readonly ManifestEntry[], now: readonly ManifestEntry[]): boolean => {
   if (base.length !== now.length) return false;
@@ -103,9 +109,9 @@ const isSameContent = (a: FileEntry, b: FileEntry): boolean =>
   a.sha256 === b.sha256 && a.size === b.size && a.pack === b.pack && a.offset === b.offset;
 
 /**
- * Entries of a new pack as the base has them, if the base has every one of them: a file that was touched, or
- * was too young to be called unchanged, needs no second copy. If one is new, the pack is needed anyway and
- * all stay: the older packs become free the sooner.
+ * Entries of a new pack as the base has them, if the base has every one of them: a file that was touched, or was
+ * too young to be called unchanged, needs no second copy. If one is new, the pack is needed anyway and all stay:
+ * the older packs become obsolete sooner.
  */
 export const withoutCopies = (
   base: readonly ManifestEntry[],

@@ -1,4 +1,4 @@
-/** What became of one message to a child, read from the child's log. */
+/** The outcome of one message to a child, read from the child's log. */
 import type { LogEvent, StopReason } from './event-log.ts';
 import type { MessageId } from './ids.ts';
 
@@ -8,7 +8,7 @@ export type ChildOutcome = {
   readonly problem?: string;
 };
 
-/** Undefined while the log has no completion after the message: it runs, it waits, or it is no longer told of. */
+/** Undefined while the log has no completion after the message: it runs, it waits, or the log has dropped it. */
 export const outcomeOf = (events: readonly LogEvent[], message: MessageId): ChildOutcome | undefined => {
   const asked = events.findIndex(
     ({ type, data }) => type === 'message' && data.role === 'user' && data.messageId === message,

@@ -1,8 +1,8 @@
 /**
- * The classification of a failure: what kind it is, in one line, and what may help.
+ * The classification of a failure: its kind, one line that describes it, and a hint that may help.
  *
- * Decided from exit code, signal and the interpreter's final error line only. Words anywhere in the output
- * decide nothing: a program may print `memory`, or warn, and succeed.
+ * Decided from exit code, signal and the interpreter's final error line only. Words anywhere in the output decide
+ * nothing: a program may print `memory`, or warn, and succeed.
  */
 export type FailureType =
   | 'compilation_error'
@@ -17,11 +17,11 @@ export type Ending = {
   /** Null: it was killed. */
   readonly exitCode: number | null;
   readonly signal?: string | undefined;
-  /** `ValueError: no`, as the interpreter says it of an error that nobody caught. */
+  /** `ValueError: no`: the interpreter's line for an uncaught error. */
   readonly errorLine?: string | undefined;
-  /** A shell's code over 128 says which signal ended its program. */
+  /** A shell's code over 128 names the signal that ended its program. */
   readonly isCommand?: boolean;
-  /** Why the sandbox itself ended it. */
+  /** The reason for which the sandbox itself ended it. */
   readonly limit?: { readonly type: LimitType; readonly message: string } | undefined;
 };
 export type LimitType = 'execution_timeout' | 'resource_limit_exceeded' | 'system_error' | 'cancelled';
@@ -34,10 +34,13 @@ export type Failure = {
 };
 
 const messageCharactersMax = 500;
-/** A longer word than this is split after all. */
+/** A longer word is split after all. */
 const wordCharactersMax = 100;
 const cutMark = '... (truncated)';
-/** A shell answers 128 plus the number of a signal (bash(1), EXIT STATUS); 31 is the last that is not of real time. */
+/**
+ * A shell answers 128 plus the number of a signal (bash(1), EXIT STATUS); 31 is the last signal that is not a
+ * real-time one.
+ */
 const signalCodes = { over: 128, max: 128 + 31 };
 const notExecutable = 126;
 const notFound = 127;
@@ -45,7 +48,7 @@ const notFound = 127;
 const syntaxErrors = /^(?:SyntaxError|IndentationError|TabError)(?::|$)/;
 const memoryErrors = /^MemoryError(?::|$)|^FATAL ERROR: .*JavaScript heap out of memory/;
 
-/** Nothing for a success. */
+/** Undefined for a success. */
 export const classify = (ending: Ending): Failure | undefined => {
   const found = decide(ending);
   if (found === undefined) return undefined;
@@ -116,7 +119,7 @@ const advice: Readonly<Record<FailureType, Advice>> = {
   },
 };
 
-/** At most 500 characters, the mark of the cut included; a word or a surrogate pair is not split. */
+/** At most 500 characters, including the ellipsis; a word or a surrogate pair is not split. */
 const cutOnWord = (text: string): string => {
   if (text.length <= messageCharactersMax) return text;
   const room = messageCharactersMax - cutMark.length;

@@ -1,8 +1,8 @@
 /**
  * The session's log: what happened, numbered from 0 without gaps; every client view is made of it.
  *
- * An entry is what a decision wants said; an event is an entry that has its number and its time.
- * Deltas and progress are not here: they are best effort and never stored.
+ * An entry is what a decision wants to publish; an event is an entry with its number and its time. Deltas and
+ * progress are best effort and never stored.
  */
 import type { CallId, MessageId, TurnId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -10,7 +10,7 @@ import { eventsPerSessionMax } from './limits.ts';
 import type { TokenUsage } from './model.ts';
 import type { Decider } from './principal.ts';
 
-/** An MCP content block, as a tool gave it. */
+/** An MCP content block, as a tool returned it. */
 export type ToolContent = { readonly type: string; readonly [key: string]: Json };
 
 export type StopReason =
@@ -43,7 +43,7 @@ export type LogEntry =
         readonly callId: CallId;
         readonly name: string;
         readonly args: JsonObject;
-        /** Of the whole call, in lower-case hexadecimal (call-digest.ts). */
+        /** Digest of the whole call, in lower-case hexadecimal (call-digest.ts). */
         readonly digest: string;
         /** ISO 8601, UTC. */
         readonly askedAt: string;
@@ -62,7 +62,7 @@ export type LogEntry =
         readonly approved: boolean;
         readonly by: Decider;
         readonly digest: string;
-        /** Of the call as the person changed it: that one runs. */
+        /** Digest of the call as the person changed it: that one runs. */
         readonly editedDigest?: string;
         readonly editedArgs?: JsonObject;
         readonly reason?: string;
@@ -79,7 +79,7 @@ export type LogEntry =
     }
   | { readonly type: 'tool:rejected'; readonly data: { readonly callId: CallId; readonly name: string } }
   | {
-      /** A client is asked to run a tool that it offered. */
+      /** A request to a client to run a tool that it offered. */
       readonly type: 'caller_tool:request';
       readonly data: { readonly requestId: string; readonly name: string; readonly args: JsonObject };
     }
@@ -94,7 +94,7 @@ export type LogEntry =
         readonly stopReason: StopReason;
         readonly text: string;
         readonly usage: TokenUsage;
-        /** What all model calls of the session have cost, by the price table. */
+        /** The cost of all model calls of the session, by the price table. */
         readonly sessionCostUsd: number;
       };
     };
@@ -105,7 +105,7 @@ export type LogEvent = LogEntry & {
   readonly at: number;
 };
 
-/** Gives entries their numbers, without gaps (T14): the first gets `firstSeq`. */
+/** Numbers entries without gaps (T14): the first gets `firstSeq`. */
 export const numberEntries = (
   entries: readonly LogEntry[],
   { firstSeq, at }: { readonly firstSeq: number; readonly at: number },

@@ -1,27 +1,32 @@
 /**
- * The features that a deployment has taken into use. A turn asks the table for nothing that its deployment does not use.
+ * The features that a deployment has used. A turn reads nothing from the table for features that its deployment
+ * does not use.
  *
  * They are read with the session by the function that takes a message or a decision, and travel with the
- * invocation that follows. After `seenMsMax` nothing is known any more, and the table is asked (docs/adr/0019-unused-features-cost-no-calls.md).
+ * invocation that follows. They expire after `seenMsMax`, and the table is read again
+ * (docs/adr/0019-unused-features-cost-no-calls.md).
  */
 
-/** As the table holds them. */
+/** The features as the table stores them. */
 export type UsedFeatures = {
-  /** A webhook was made, ever. */
+  /** A webhook was ever made. */
   readonly webhooks: boolean;
-  /** A project registered an MCP server, ever. */
+  /** A project ever registered an MCP server. */
   readonly mcpServers: boolean;
-  /** No socket that is told how many calls wait is open after this, in epoch milliseconds; 0 when there was none yet. */
+  /**
+   * The time after which no open socket receives the number of waiting calls, in epoch milliseconds; 0 when there
+   * was none yet.
+   */
   readonly approversUntil: number;
 };
 
-/** As they were read: `at` is no later than the read, in epoch milliseconds. */
+/** The features as they were read: `at` is no later than the read, in epoch milliseconds. */
 export type FeaturesSeen = UsedFeatures & { readonly at: number };
 
-/** The time for which a sighting holds, in milliseconds. */
+/** The time for which they hold, in milliseconds. */
 export const seenMsMax = 5000;
 
-/** False as well where nothing is known. */
+/** False as well when nothing is known. */
 export const isUnused = (
   seen: FeaturesSeen | undefined,
   feature: 'webhooks' | 'mcpServers' | 'approvers',

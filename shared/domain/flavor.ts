@@ -21,7 +21,7 @@ export const flavors: Record<Flavor, FlavorSize> = {
   large: { cpus: 4, memoryMb: 4096, task: { cpuUnits: 4096, memoryMib: 8192 } },
 };
 
-/** What one session may have at most, whatever its flavor. */
+/** The most that one session may have, whatever its flavor. */
 export const sessionCpusMax = 8;
 export const sessionMemoryMbMax = 8192;
 

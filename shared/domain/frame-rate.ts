@@ -1,20 +1,20 @@
 /**
- * The frame rate of a connection: a bucket that refills steadily, counted by every function that handles a frame.
+ * The frame rate of a connection: a bucket that refills steadily, shared by every function that handles a frame.
  *
- * The table holds the bucket as the time at which it is full again. A function asks the table about the first frame that
- * it sees of a connection. Frames at a person's pace cost no write after that: while the bucket is full as far as the
- * function knows, it lets a few through by itself, and counts them with the next one it asks about. A frame
- * that is known to have no room costs no write either.
+ * The table holds the bucket as the time at which it is full again. A function asks the table about the first
+ * frame that it sees of a connection. Frames at a person's pace cost no write after that: while the bucket is
+ * full as far as the function knows, it lets a few through by itself, and counts them with the next one it asks
+ * about. A frame that is known to have no room costs no write either.
  */
 import { frameBurstMax, framesPerSecondMax, ownFrameMs, ownFramesMax } from './limits.ts';
 
 export type FrameCount = {
-  /** As the table said it last, in epoch milliseconds. */
+  /** The table's last answer, in epoch milliseconds. */
   readonly fullAt: number;
-  /** Let through here, and not in the table yet. */
+  /** Frames let through here that are not in the table yet. */
   readonly pending: number;
   readonly lastAt: number;
-  /** When this function may let `ownFramesMax` frames through again, in epoch milliseconds. */
+  /** The time from which this function may let `ownFramesMax` frames through again, in epoch milliseconds. */
   readonly ownFullAt: number;
 };
 
@@ -24,12 +24,12 @@ export const frameBucketMs = frameBurstMax * frameIntervalMs;
 
 export type FrameStep =
   | { readonly step: 'pass' | 'refuse'; readonly count: FrameCount }
-  /** To be taken from the table, this one included; then `afterTake` says. */
+  /** Frames to be taken from the table, this one included; `afterTake` then decides. */
   | { readonly step: 'take'; readonly frames: number };
 
 export const frameStep = (known: FrameCount | undefined, now: number): FrameStep => {
   if (known === undefined) return { step: 'take', frames: 1 };
-  // The table's time only grows: what has no room by what is known has none.
+  // The table's time only grows: a frame that has no room by the last known time has none.
   if (known.fullAt + frameIntervalMs > now + frameBucketMs)
     return { step: 'refuse', count: { ...known, lastAt: now } };
   const pending = pendingAt(known, now);
@@ -39,13 +39,13 @@ export const frameStep = (known: FrameCount | undefined, now: number): FrameStep
   return { step: 'take', frames: pending + 1 };
 };
 
-/** Frames that a bucket has refilled since need not be counted any more. */
+/** Frames that the bucket has refilled since then need not be counted any more. */
 const pendingAt = ({ fullAt, pending, lastAt }: FrameCount, now: number): number =>
   Math.max(fullAt, lastAt) + pending * frameIntervalMs <= now ? 0 : pending;
 
 export type Taken = { readonly isTaken: boolean; readonly fullAt: number };
 
-/** Frames that were let through before stay to be counted where there was no room for all. */
+/** Frames that were let through before stay pending when there was no room for all. */
 export const afterTake = (
   known: FrameCount | undefined,
   { isTaken, fullAt }: Taken,

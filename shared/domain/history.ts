@@ -1,8 +1,8 @@
 /**
- * The conversation as a model sees it, and what of it still fits.
+ * The conversation as a model sees it, and how much of it fits.
  *
- * Truncation drops whole exchanges, oldest first: an exchange is a user message with every answer and
- * tool result up to the next user message, so a result never stays without its call.
+ * Truncation drops whole exchanges, oldest first: an exchange is a user message with every answer and tool result
+ * up to the next user message, so a result never stays without its call.
  */
 
 import type { AskedCall } from './asked-call.ts';
@@ -16,7 +16,7 @@ export type HistoryMessage =
       readonly messageId: MessageId;
       readonly text: string;
       readonly calls: readonly AskedCall[];
-      /** What only its provider understands (signed thoughts), given back to it with the message. */
+      /** Data that only its provider understands (signed thoughts), sent back to it with the message. */
       readonly providerState?: JsonObject;
     }
   | {
@@ -29,7 +29,7 @@ export type HistoryMessage =
 
 export type HistoryLimits = { readonly tokensMax: number; readonly messagesMax: number };
 
-/** An estimate that asks no provider: one token is about four characters. */
+/** An estimate without a provider: one token is about four characters. */
 const charactersPerToken = 4;
 
 export const estimateTokens = (message: HistoryMessage): number => {
@@ -37,7 +37,7 @@ export const estimateTokens = (message: HistoryMessage): number => {
   return Math.ceil((message.text.length + calls) / charactersPerToken);
 };
 
-/** How many messages to drop from the front so that the rest fits; the newest exchange always stays. */
+/** The number of messages to drop from the front so that the rest fits; the newest exchange always stays. */
 export const droppedByTruncation = (history: readonly HistoryMessage[], limits: HistoryLimits): number => {
   const starts = history.flatMap((message, index) => (message.role === 'user' ? [index] : []));
   const fits = (from: number): boolean => {
@@ -49,7 +49,7 @@ export const droppedByTruncation = (history: readonly HistoryMessage[], limits: 
   return history.length > 0 && starts.length > 0 ? first : 0;
 };
 
-/** Without the older half of its exchanges; the newest always stays. */
+/** The history without the older half of its exchanges; the newest always stays. */
 export const halved = (history: readonly HistoryMessage[]): readonly HistoryMessage[] => {
   const starts = history.flatMap((message, index) => (message.role === 'user' ? [index] : []));
   return history.slice(starts[Math.ceil((starts.length - 1) / 2)] ?? 0);

@@ -1,9 +1,9 @@
 /**
  * An IP address as its bytes: 4 of them, or 16.
  *
- * IPv4 is read in the plain dotted form only: an octet with a leading zero is octal to some resolvers. IPv6
- * is read in every form of RFC 4291, section 2.2; one with a zone (RFC 4007) means something on one machine
- * only and is not read. What cannot be read is `undefined`, and no caller may take that for an address.
+ * IPv4 is read in the plain dotted form only: an octet with a leading zero is octal to some resolvers. IPv6 is
+ * read in every form of RFC 4291, section 2.2; one with a zone (RFC 4007) has a meaning on one machine only and
+ * is not read. Unreadable text is `undefined`, and no caller may take that for an address.
  */
 export type AddressBytes = readonly number[];
 

@@ -1,8 +1,8 @@
 /**
- * True when a value from outside is JSON of a size and a depth that the rest of the program can take.
+ * Bounds for JSON from outside: a size and a depth that the rest of the program can take.
  *
- * The depth is counted without recursion: what is nested ten thousand times would end the stack of every
- * function that looks at it, JSON.stringify among them.
+ * The depth is counted without recursion: a value nested ten thousand times would overflow the stack of every
+ * function that walks it, JSON.stringify among them.
  */
 import { utf8Bytes } from './text.ts';
 
@@ -11,7 +11,7 @@ export type JsonBounds = { readonly bytesMax: number; readonly depthMax: number 
 export const isWithin = (value: unknown, { bytesMax, depthMax }: JsonBounds): boolean =>
   isShallow(value, depthMax) && utf8Bytes(JSON.stringify(value) ?? '') <= bytesMax;
 
-/** True when no text of a value has half of a surrogate pair, which no store takes and no canonical form has. */
+/** True when no text of a value has half of a surrogate pair: no store takes one, and no canonical form has one. */
 export const isWellFormed = (value: unknown): boolean =>
   typeof value === 'string'
     ? value.isWellFormed()

@@ -1,22 +1,22 @@
 /**
- * Everything has a limit, named with its unit. What an operator may change is in shared/config; what is
- * here holds everywhere.
+ * The limits that hold everywhere, each named with its unit. Those that an operator may change are in
+ * shared/config.
  */
 
 /** A user message that comes by WebSocket is bounded by the gateway (128 KB); by REST it may be this long. */
 export const messageTextBytesMax = 1_048_576;
-/** A REST request body. */
+/** Bytes of a REST request body. */
 export const requestBodyBytesMax = 4 * 1_048_576;
 /** Accepted and not yet completed messages of one connection. */
 export const openMessagesPerConnectionMax = 5;
 /** Accepted and not yet completed messages of one session, and the bytes of their texts. */
 export const waitingMessagesMax = 100;
 export const waitingBytesMax = 16 * 1024 * 1024;
-/** Events kept per session; older ones are purged. */
+/** Events stored per session; older ones are purged. */
 export const eventsPerSessionMax = 1000;
 /** Bytes of one event as a socket frame carries it (API Gateway cuts a frame over 32 KB). */
 export const frameBytesMax = 30 * 1024;
-/** Bytes of one event as the log keeps it; the longest text of a larger one is cut, and that is marked. */
+/** Bytes of one event as the log stores it; the longest text of a larger one is cut and marked. */
 export const eventBytesMax = 256 * 1024;
 /** Bytes of all events in one answer of `/events`. */
 export const eventPageBytesMax = 4 * 1_048_576;
@@ -30,115 +30,130 @@ export const answerTextBytesMax = 300 * 1024;
 export const answerArgumentsBytesMax = 1.5 * 1_048_576;
 /** Bytes of the arguments, as JSON, that a person puts in place of a call's own. */
 export const editedBytesMax = 1.25 * 1_048_576;
-/** Bytes of the arguments of one answer's calls as the history keeps them for the model, which wrote them. */
+/** Bytes of the arguments of one answer's calls as the history stores them for the model that wrote them. */
 export const historyArgumentsBytesMax = 200 * 1024;
-/** The time that deltas gather before they are sent, in milliseconds. */
+/** The time for which deltas are collected before they are sent, in milliseconds. */
 export const deltaBatchMs = 50;
-/** The interval at which the list of watching connections is read again while a turn streams, in milliseconds. */
+/** The interval at which the list of subscribed connections is read again while a turn streams, in milliseconds. */
 export const watcherRefreshMs = 2000;
-/** The number of times that one piece of work is handed from function to function before the janitor has to drive it on. */
+/** The number of times that one piece of work is handed from function to function before it is left to the janitor. */
 export const turnHopsMax = 200;
-/** Bytes of one tool result in the log: its event, with its names, has `eventBytesMax`. The whole of a longer one is a file. */
+/**
+ * Bytes of one tool result in the log: its event, with its names, has `eventBytesMax`. A longer one is stored as
+ * a file.
+ */
 export const resultBytesMax = 250 * 1024;
-/** An accepted message whose wake-up call was lost is found by the janitor after this long, in milliseconds. */
+/** The age at which the janitor drives an accepted message whose invocation was lost, in milliseconds. */
 export const redriveAfterMs = 15_000;
-/** A `starting` sandbox without a task is asked for again after this long, in milliseconds. */
+/** The age at which a `starting` sandbox without a task is requested again, in milliseconds. */
 export const startReissueMs = 5000;
-/** A task whose address nobody has noted is asked about after this long, in milliseconds: its state event is late or lost. */
+/**
+ * The age at which ECS is asked about a task without a recorded address, in milliseconds: its state event is late
+ * or lost.
+ */
 export const addressLateMs = 5000;
-/** Who waits for such a task asks ECS no more often than this, in milliseconds. */
+/** The interval at which a caller that waits for such a task asks ECS, in milliseconds. */
 export const locateEveryMs = 5000;
-/** A sandbox that is not ready by then has failed to start, in milliseconds. */
+/** A sandbox that is not ready after this long has failed to start, in milliseconds. */
 export const sandboxStartMsMax = 180_000;
-/** The time that one request waits for a sandbox that starts, in milliseconds. */
+/** The time that one request waits for a starting sandbox, in milliseconds. */
 export const sandboxWaitMsMax = 120_000;
-/** A stop that ECS has not confirmed is asked for again after this long, in milliseconds. */
+/** The time after which a stop that ECS has not confirmed is requested again, in milliseconds. */
 export const stopRetryMs = 30_000;
-/** A session that only a connection asked for outlives its last one by this long, in milliseconds, for a client that reconnects. */
+/**
+ * The time that a session which only a connection created outlives its last connection, in milliseconds, so that
+ * a client can reconnect.
+ */
 export const unusedSessionMs = 60_000;
-/** Frames one connection may send in a second, and at once after it was silent. */
+/** Frames one connection may send per second, and in one burst after silence. */
 export const framesPerSecondMax = 50;
 export const frameBurstMax = 200;
-/** Frames of one connection that a function lets through without the shared bucket: at once, and one more in each pause, in milliseconds. */
+/**
+ * Frames of one connection that a function lets through without the shared bucket: in one burst, and one more in
+ * each interval, in milliseconds.
+ */
 export const ownFramesMax = 3;
 export const ownFrameMs = 1000;
-/** A connection that sends too many frames is told so no more often than this, in milliseconds. */
+/** The interval at which a connection that sends too many frames is told so, in milliseconds. */
 export const frameRefusalMs = 1000;
 /** A ticket for a WebSocket, in seconds. */
 export const ticketSecondsMax = 60;
 /** Default timeout of an agent's own tool, in seconds. */
 export const toolTimeoutSeconds = 30;
-/** The longest an access token with an expiry holds, in seconds. */
+/** The longest lifetime of an access token that expires, in seconds. */
 export const tokenSecondsMax = 10 * 365 * 86_400;
-/** Items one page of a listing holds. */
+/** Items on one page of a listing. */
 export const pageItemsMax = 100;
-/** Length of names and ids a client may choose, in characters. */
+/** Characters of a name or id that a client may choose. */
 export const clientIdCharactersMax = 128;
-/** Characters of a call's id, which a provider makes; a longer one is replaced by one of ours. */
+/** Characters of a call's id, which a provider makes; a longer one is replaced. */
 export const callIdCharactersMax = 256;
 /** Characters of the name of a tool that a model asks for; no tool has a longer one. */
 export const toolNameCharactersMax = 256;
-/** Bytes of a waiting call's arguments in the list of everything that waits. */
+/** Bytes of a waiting call's arguments in the list of all waiting calls. */
 export const listedArgumentsBytesMax = 4096;
 /** Waiting calls in one answer: each is read with its turn. */
 export const approvalsPageItemsMax = 50;
-/** Characters of why a person rejected a call. */
+/** Characters of a person's reason for rejecting a call. */
 export const reasonCharactersMax = 2000;
 /** The age of ended sessions that a clean-up may name, in hours. */
 export const cleanupHoursMax = 24 * 365;
-/** The seconds a request may wait for a slot. */
+/** The longest wait of a request for a slot, in seconds. */
 export const slotWaitSecondsMax = 60;
-/** A found session's heartbeat is written at most this often, in milliseconds. */
+/** The shortest interval between two writes of a session's heartbeat, in milliseconds. */
 export const heartbeatMs = 5000;
-/** Capacity refused by ECS is asked for again this often before the start fails, or a smaller size is tried. */
+/** The number of starts that ECS may refuse for capacity before the start fails, or a smaller size is tried. */
 export const capacityTriesMax = 4;
-/** The time that a claimed restore holds others off, in milliseconds. */
+/** The time for which a claimed restore excludes others, in milliseconds. */
 export const restoreMsMax = 150_000;
-/** The time that a claimed last save holds others off, in milliseconds: as long as a janitor may run. */
+/** The time for which a claimed last save excludes others, in milliseconds: as long as a janitor may run. */
 export const lastSaveMsMax = 300_000;
-/** A live sandbox is looked at again after this long, in milliseconds. */
+/** The interval at which a live sandbox is checked, in milliseconds. */
 export const sandboxLookMs = 3_600_000;
-/** What one save may take, in milliseconds: who waits for more of it counts as gone. */
+/** The longest duration of one save, in milliseconds: a longer one counts as failed. */
 export const saveMsMax = 150_000;
-/** The time that a sandbox that fell silent under a call is asked again, in milliseconds. */
+/** The time for which a sandbox that fell silent during a call is asked again, in milliseconds. */
 export const toolSilenceMsMax = 90_000;
-/** A failed last save is tried this often before the sandbox is stopped without it. */
+/** The number of attempts at a last save before the sandbox is stopped without it. */
 export const lastSaveTriesMax = 3;
-/** A ready sandbox that showed itself so recently is used without asking it, in milliseconds. */
+/** A ready sandbox that was seen so recently is used without a check, in milliseconds. */
 export const sandboxTrustMs = 5000;
-/** A younger task is no orphan: its record may be on its way, in milliseconds. */
+/** A younger task is no orphan, in milliseconds: its record may not be written yet. */
 export const orphanAgeMs = 120_000;
-/** ECS may not list a task yet that is younger, in milliseconds. */
+/** A task younger than this may be missing from ECS's list, in milliseconds. */
 export const taskUnseenMsMax = 30_000;
-/** Ports of a sandbox that can be leased for preview: the first, and how many. */
+/** Ports of a sandbox that can be leased for preview: the first, and their number. */
 export const previewPortFirst = 8000;
 export const previewPortCount = 1000;
-/** A browser's access to one preview port, in seconds. */
+/** The lifetime of a browser's access to one preview port, in seconds. */
 export const previewSecondsMax = 3600;
-/** Lines of a sandbox that are kept, in the table, for this long, in seconds. */
+/** The retention of a sandbox's log lines in the table, in seconds. */
 export const sandboxLogSecondsMax = 86_400;
 /** Lines in one answer of `/logs`. */
 export const logLinesMax = 2000;
-/** The interval at which the counted slots are compared with those taken, after a change, in milliseconds. */
+/** The interval at which the slot count is compared with the slots taken, after a change, in milliseconds. */
 export const slotAuditMs = 300_000;
-/** Timeout of one execution, in seconds: what may be asked for. */
+/** The longest timeout that may be requested for one execution, in seconds. */
 export const executionSecondsMax = 300;
 
-/** A call to a registered MCP server on the network takes no longer, in milliseconds. */
+/** The longest duration of a call to a registered MCP server on the network, in milliseconds. */
 export const remoteCallMsMax = 330_000;
 /** Tools that a project or a session may turn off by name. */
 export const toolNamesMax = 200;
-/** Projects, workspaces and sessions read in one listing that filters: whoever wants more continues with `next`. */
+/** Pages of projects, workspaces or sessions read for one listing that filters: the caller continues with `next`. */
 export const listingPagesMax = 10;
-/** Characters of a turn's request and answer where turns are shown in short. */
+/** Characters of a turn's request and answer in a summary of turns. */
 export const turnTextCharactersMax = 200;
 /** The time that the deletion of a workspace waits for its sandbox to stop before it is tried again, in milliseconds. */
 export const deletionWaitMsMax = 90_000;
-/** The table remembers that a project was deleted for so long, in seconds: whoever made a session in it meanwhile looks. */
+/**
+ * The time for which the table remembers a deleted project, in seconds: a caller that made a session in it
+ * concurrently checks.
+ */
 export const deletedProjectSecondsMax = 86_400;
 /** The time that one request waits for the end of a turn, in milliseconds: less than a function may run. */
 export const completionWaitMsMax = 840_000;
-/** The interval at which a log is looked at while a caller waits for it, in milliseconds: often at first. */
+/** The shortest interval at which a log is read while a caller waits for it, in milliseconds. */
 export const logLookMsMin = 500;
 export const logLookMsMax = 2000;
 /** Secrets one project may have. */

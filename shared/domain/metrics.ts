@@ -1,9 +1,9 @@
 /**
  * The names of the metrics this platform emits, one home for code, dashboard and alarms.
  *
- * CloudWatch bills each combination of name and dimensions (https://aws.amazon.com/cloudwatch/pricing/). Ours has one
- * dimension, the deployment, so each name is one metric; which function said it is a field of its log line. The number
- * of values of a duration is the count of what took it: there is no counter beside it.
+ * CloudWatch bills each combination of name and dimensions (https://aws.amazon.com/cloudwatch/pricing/). Ours has
+ * one dimension, the deployment, so each name is one metric; the function is a field of its log line. A duration
+ * needs no counter beside it: CloudWatch counts its values.
  */
 export const metricNames = [
   'TurnsStarted',
@@ -48,5 +48,5 @@ export const metricNames = [
 
 export type MetricName = (typeof metricNames)[number];
 
-/** Of names times dimensions, the synthetic check's included. */
+/** Number of names times dimensions, the synthetic check's included. */
 export const customMetricsMax = 40;

@@ -1,5 +1,5 @@
 /**
- * What a turn says to a language model and hears from it, in no provider's words.
+ * The request of a turn to a language model and its answer, independent of the provider.
  *
  * A provider adapter translates; the reducer sees only whole answers.
  */
@@ -10,7 +10,7 @@ import type { JsonObject } from './json.ts';
 
 export type ProviderName = 'anthropic' | 'openai' | 'gemini' | 'demo';
 
-/** One default per provider; what exists is asked from the provider, never listed here. */
+/** One default per provider; the provider itself lists which models exist. */
 export const defaultModels: Record<ProviderName, string> = {
   anthropic: 'claude-opus-5-5',
   openai: 'gpt-6.1-sol',
@@ -50,29 +50,29 @@ export type ModelRequest = {
 };
 
 export type TokenUsage = {
-  /** All of the input, whatever a cache gave or took of it. */
+  /** All of the input, whatever was read from a cache or written to it. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** What of the input the provider read from its cache. */
+  /** The part of the input that the provider read from its cache. */
   readonly cachedInputTokens?: number;
-  /** What of the input the provider wrote to its cache, which some charge for. */
+  /** The part of the input that the provider wrote to its cache, which some charge for. */
   readonly cacheWriteInputTokens?: number;
 };
 
-/** Why a model ended its answer; `tool_use` when it asks for tools. */
+/** The reason for which a model ended its answer; `tool_use` when it asks for tools. */
 export type AnswerEnd = 'end_turn' | 'max_tokens' | 'tool_use' | 'refused';
 
 export type ModelChunk =
   | { readonly type: 'text'; readonly text: string }
-  /** A whole call: arguments are given only when complete. */
+  /** A whole call: arguments are emitted only when complete. */
   | { readonly type: 'call'; readonly callId?: CallId; readonly name: string; readonly args: JsonObject }
   | {
       readonly type: 'end';
       readonly end: AnswerEnd;
       readonly usage: TokenUsage;
       /**
-       * What the provider wants back beside this answer while its exchange goes on, such as signed thinking.
-       * Only the provider that gave it reads it; without it the conversation still goes on.
+       * State that the provider wants back beside this answer while its exchange goes on, such as signed
+       * thinking. Only the provider that gave it reads it; without it the conversation still goes on.
        */
       readonly providerState?: JsonObject;
     };

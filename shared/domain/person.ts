@@ -1,31 +1,34 @@
 /**
- * A person: somebody an OIDC issuer vouches for, not a token of ours. What the issuer says becomes a principal, or a
- * reason why it does not.
+ * A person: an identity that an OIDC issuer vouches for, not a token of ours. The issuer's claims become a
+ * principal, or a reason for a refusal.
  *
- * A person owns what they make, whatever their scope. Their owner is a hash, since a subject may hold any characters:
- * it is stable as long as issuer and subject are, and says nothing of either. One sign-in has one scope: whoever
- * names two is refused, since which one was meant is not ours to guess.
+ * A person owns what they make, whatever their scope. The owner is a hash, since a subject may hold any
+ * characters: it is stable as long as issuer and subject are, and reveals neither. One sign-in has one scope: a
+ * sign-in that names two is refused, since the platform must not guess.
  */
 import type { OwnerId } from './ids.ts';
 import type { Principal, Scope } from './principal.ts';
 import { decodeScope } from './token.ts';
 
-/** What an issuer vouches for, by a token whose signature, issuer, audience and times are good. */
+/** The identity that an issuer vouches for, by a token whose signature, issuer, audience and times are good. */
 export type Identity = {
   readonly issuer: string;
   readonly subject: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
-  /** As the issuer says it, for others to read. */
+  /** The name by the issuer, for people to read. */
   readonly name?: string;
-  /** The value of the claim that names the scope, as it came; undefined when the token has no such claim. */
+  /** The value of the claim that names the scope, unchanged; undefined when the token has no such claim. */
   readonly scopeValue: unknown;
 };
 
 export type PersonRules = {
   /** The claim that names a person's scope. */
   readonly scopeClaim: string;
-  /** Of a person without that claim; absent: they may do nothing. A claim that is there is never replaced. */
+  /**
+   * The scope of a person without that claim; absent: they may do nothing. A claim that is present is never
+   * replaced.
+   */
   readonly defaultScope?: Scope;
 };
 
@@ -33,11 +36,11 @@ export type PersonDecision =
   | { readonly kind: 'person'; readonly principal: Principal }
   | { readonly kind: 'without scope'; readonly problem: string };
 
-/** What a person is told apart by, to be hashed. No URL holds a line break, so no two pairs give one text. */
+/** The text that identifies a person, to be hashed. No URL holds a line break, so no two pairs give one text. */
 export const personKey = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): string =>
   `${issuer}\n${subject}`;
 
-/** `hash`: SHA-256 of `personKey`, in hexadecimal. It also stands where a token's hash does, for rates and audit. */
+/** `hash`: SHA-256 of `personKey`, in hexadecimal. It also stands in for a token's hash, for rates and audit. */
 export const decidePerson = (
   { expiresAt, scopeValue, name }: Identity,
   hash: string,
@@ -67,7 +70,7 @@ const defaultOf = ({ defaultScope }: PersonRules): readonly Scope[] =>
 
 const without = (scopeValue: unknown): string => (scopeValue === undefined ? 'is missing' : 'names no scope');
 
-/** A list, or words with spaces between as in OAuth's `scope`; what is none of ours belongs to somebody else. */
+/** A list, or words with spaces between as in OAuth's `scope`; other words belong to other systems. */
 const namedScopes = (value: unknown): readonly Scope[] => {
   const words = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) =>
     typeof one === 'string' ? one.split(' ') : [],
@@ -75,6 +78,6 @@ const namedScopes = (value: unknown): readonly Scope[] => {
   return [...new Set(words.flatMap((word) => decodeScope(word) ?? []))];
 };
 
-/** True when a person's sign-in still holds. One that does not say until when never does. */
+/** True when a person's sign-in still holds. One without an expiry never does. */
 export const isSignedIn = ({ expiresAt }: Pick<Principal, 'expiresAt'>, now: number): boolean =>
   expiresAt !== undefined && now < expiresAt;

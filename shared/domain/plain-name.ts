@@ -1,6 +1,6 @@
 /**
- * A name that is shown as it is: without control characters, which a terminal obeys, and without those that turn the
- * direction of a text (https://www.unicode.org/reports/tr9/, 2), which make it look like another.
+ * A name that may be shown as it is: without control characters, which a terminal obeys, and without those that
+ * turn the direction of a text (https://www.unicode.org/reports/tr9/, 2), which make it look like another.
  */
 
 /** C0, DEL and C1, and the bidirectional controls. */

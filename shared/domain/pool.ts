@@ -1,9 +1,9 @@
 /**
  * The warm pool: pool entries that hold a started sandbox each until a workspace claims it.
  *
- * A pool entry is a workspace without files or users, so that it is started, noted, swept and stopped like any
- * other. Which flavor a pool entry holds follows from its number, so that a pool of any size serves agents and
- * executions alike; a claimed pool entry is empty until the janitor fills it again.
+ * A pool entry is a workspace without files or users, so that it is started, recorded, swept and stopped like any
+ * other. Its flavor follows from its number, so that a pool of any size serves agents and executions alike; a
+ * claimed pool entry is empty until the janitor fills it again.
  */
 import type { Flavor } from './flavor.ts';
 import type { WorkspaceId } from './ids.ts';
@@ -26,7 +26,7 @@ export const entryFlavor = (
 export const poolEntries = (size: number): readonly WorkspaceId[] =>
   Array.from({ length: size }, (_, index) => poolEntryId(index));
 
-/** The pool entries a claim may try, in the order in which to try them: `from` spreads those who claim at once. */
+/** The pool entries a claim may try, in order: `from` spreads concurrent claims. */
 export const claimableEntries = (
   entries: readonly Workspace[],
   flavor: Flavor,

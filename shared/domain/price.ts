@@ -1,21 +1,21 @@
 /**
- * What tokens cost: prices by provider and the beginning of a model's id, in USD for a million tokens.
+ * The cost of tokens: prices by provider and the beginning of a model's id, in USD for a million tokens.
  *
- * The table knows a few current models; a model that it does not know costs nothing and is said to be
- * `unpriced`. An operator's own prices come first. Surcharges for very long prompts are not in here.
+ * The table knows a few current models; an unknown model costs nothing and is reported as `unpriced`. An
+ * operator's own prices come first. Surcharges for very long prompts are not included.
  */
 import type { ProviderName, TokenUsage } from './model.ts';
 
 export type Price = {
   readonly input: number;
   readonly output: number;
-  /** Input that was read from the provider's cache; without it, as dear as other input. */
+  /** Input that was read from the provider's cache; absent: the same as other input. */
   readonly cached?: number;
-  /** Input that was written to the provider's cache; without it, as dear as other input. */
+  /** Input that was written to the provider's cache; absent: the same as other input. */
   readonly cacheWrite?: number;
 };
 
-/** Keys are `<provider>/<beginning of the model's id>`; the longest that fits holds. */
+/** Keys are `<provider>/<beginning of the model's id>`; the longest match holds. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
 export type Cost = { readonly usd: number; readonly priced: boolean };
@@ -24,7 +24,7 @@ export type DecodedPrices =
   | { readonly ok: true; readonly prices: PriceTable }
   | { readonly ok: false; readonly problem: string };
 
-/** As published by the providers in November 2026. Where a price has a date, the dearer one stands. */
+/** As published by the providers in November 2026. Where a price has a date, the higher one stands. */
 export const listPrices: PriceTable = {
   'anthropic/claude-opus-5-5': { input: 4, output: 20, cached: 0.2, cacheWrite: 5 },
   'anthropic/claude-sonnet-5-5': { input: 2, output: 10, cached: 0.1, cacheWrite: 2.5 },
@@ -59,7 +59,7 @@ export const costOf = (
   return { usd: microUsd / million, priced: true };
 };
 
-/** Undefined of a model without a known price. */
+/** Undefined for a model without a known price. */
 export const modelPrice = (
   { provider, model }: { readonly provider: ProviderName; readonly model: string },
   own: PriceTable = {},

@@ -1,4 +1,7 @@
-/** Who asks: the owner whose resources its credentials open, and the scope that says what it may do with them. */
+/**
+ * The caller of a request: the owner whose resources its credentials open, and the scope that says what it may do
+ * with them.
+ */
 import type { OwnerId, ProjectId } from './ids.ts';
 
 export type Scope = 'admin' | 'admin:ro' | `project:${string}` | `project:${string}:ro`;
@@ -6,15 +9,15 @@ export type Scope = 'admin' | 'admin:ro' | `project:${string}` | `project:${stri
 export type Principal = {
   readonly owner: OwnerId;
   readonly scope: Scope;
-  /** SHA-256 of the token, in hexadecimal: how every request asks whether it still holds. */
+  /** SHA-256 of the token, in hexadecimal, by which every request checks that the token still holds. */
   readonly tokenHash: string;
-  /** Known by an OIDC issuer, not by a token of ours: what others made in the same project stays theirs. */
+  /** Identified by an OIDC issuer, not by a token of ours: what others made in the same project stays theirs. */
   readonly isPerson?: true;
-  /** Epoch milliseconds: until when a person's sign-in holds; a token of ours is asked for instead. */
+  /** The end of a person's sign-in, in epoch milliseconds; a token of ours is looked up instead. */
   readonly expiresAt?: number;
-  /** The token's id, by which it is listed; absent for a person, and for the token that the deployment began with. */
+  /** The token's id in listings; absent for a person, and for the deployment's first token. */
   readonly tokenId?: string;
-  /** The token's name, or the person's as the issuer says it: shown beside what they decide, trusted for nothing. */
+  /** The token's name, or the person's by the issuer: shown beside what they decide, trusted for nothing. */
   readonly name?: string;
 };
 
@@ -30,17 +33,17 @@ export type Decider = {
 /** Enough of a hash to tell credentials apart. */
 const hashCharacters = 12;
 
-/** A principal as it is named in logs, audit rows and grants: never by what would open anything. */
+/** A principal as it is named in logs, audit rows and grants: never by a credential. */
 export const deciderOf = ({ isPerson, tokenHash, tokenId, name }: Principal): Decider => ({
   kind: isPerson ? 'person' : 'token',
   id: tokenId ?? tokenHash.slice(0, hashCharacters),
   ...(name === undefined ? {} : { name }),
 });
 
-/** The deployment's own owner: of everything an admin token makes. */
+/** The owner of everything an admin token makes: the deployment. */
 export const deploymentOwner = 'deployment' as OwnerId;
 
-/** What acts for a project without anybody's token. */
+/** The principal that acts for a project without a token. */
 export const projectPrincipal = (project: ProjectId): Principal => ({
   owner: project as string as OwnerId,
   scope: `project:${project}`,

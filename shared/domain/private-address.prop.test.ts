@@ -1,4 +1,4 @@
-/** What is public, against Node's own reading of addresses and ranges. */
+/** Public addresses, checked against Node's own reading of addresses and ranges. */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,10 +1,10 @@
 /**
- * Where a server that a user registered may be: at a public address, or at one the operator has named.
+ * Addresses at which a server that a user registered may be: public ones, or those the operator has named.
  *
- * Refused is everything that the registries of special-purpose addresses do not call globally reachable
- * (RFC 6890, kept at https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry),
- * and every IPv6 address outside 2000::/3, the only global unicast that IANA has given out. An IPv6 address
- * that carries an IPv4 one is as public as what it carries.
+ * Refused is everything that the registries of special-purpose addresses do not call globally reachable (RFC
+ * 6890, kept at https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry),
+ * and every IPv6 address outside 2000::/3, the only global unicast that IANA has given out. An IPv6 address that
+ * carries an IPv4 one is as public as the latter.
  */
 import { holds } from './address-range.ts';
 import { type AddressBytes, parseAddress } from './ip-address.ts';
@@ -35,14 +35,14 @@ const refusedIpv6: readonly string[] = [
   '3fff::/20', // Documentation (RFC 9637).
 ];
 
-/** Where an IPv6 address of the range has the IPv4 address it stands for, as its first byte. */
+/** First byte of the IPv4 address that an IPv6 address of the range carries. */
 const carriers: readonly { readonly range: string; readonly at: number }[] = [
   { range: '::ffff:0:0/96', at: 12 }, // Mapped: the socket is an IPv4 one (RFC 4291).
   { range: '64:ff9b::/96', at: 12 }, // Translated (RFC 6052).
   { range: '2002::/16', at: 2 }, // 6to4 (RFC 3056).
 ];
 
-/** What is no address, or has a zone, is not public. */
+/** Text that is no address, or has a zone, is not public. */
 export const isPublicAddress = (address: string): boolean => {
   const bytes = parseAddress(address);
   return bytes !== undefined && isPublic(bytes);
@@ -59,7 +59,7 @@ const isPublic = (bytes: AddressBytes): boolean => {
 export const isLocalName = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(host);
 
 export type Endpoint = {
-  /** As a URL has it: an IPv6 address stands in brackets. */
+  /** The host as in a URL: an IPv6 address stands in brackets. */
   readonly host: string;
   readonly port: number;
 };

@@ -1,8 +1,8 @@
 /**
- * The secrets of a project: which names and values there can be, and how many.
+ * The secrets of a project: the names and values there can be, and how many.
  *
- * Names are those of environment variables, so that `${NAME}` in a header or variable stands for one; a name
- * that objects have by themselves is refused.
+ * Names are those of environment variables, so that `${NAME}` in a header or variable stands for one; a name that
+ * every object inherits is refused.
  */
 import { projectSecretsBytesMax, projectSecretsMax, secretValueBytesMax } from './limits.ts';
 import { utf8Bytes } from './text.ts';

@@ -1,6 +1,6 @@
 /**
- * A project: whose sessions, limits and defaults belong together. The default project is always there and
- * needs no record; what is stored of it wins.
+ * A project: the owner of sessions, limits and defaults. The default project always exists and needs no record;
+ * its stored fields win.
  */
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId } from './ids.ts';
@@ -16,25 +16,25 @@ export type Project = {
   readonly name: string;
   readonly description?: string;
   readonly provider?: ProviderName;
-  /** Of the provider above, or of the operator's. */
+  /** A model of the provider above, or of the operator's. */
   readonly model?: string;
   readonly flavor?: Flavor;
   readonly template?: Template;
-  /** Which calls its agents make without a human. */
+  /** The calls its agents make without a human. */
   readonly approvals?: ApprovalMode;
   /** The sizes its sessions may have; absent: all. */
   readonly flavorsAllowed?: readonly Flavor[];
-  /** Where it differs from the operator. */
+  /** The limits in which it differs from the operator's. */
   readonly limits?: TreeLimits;
   /** Tools its agents are not offered. */
   readonly disabledTools?: readonly string[];
-  /** How tools of its MCP servers are named; absent: `auto`. */
+  /** The naming of its MCP servers' tools; absent: `auto`. */
   readonly mcpNamespacing?: Namespacing;
   /** Epoch milliseconds. */
   readonly createdAt: number;
 };
 
-/** What of a project can be changed; `null` takes a field away. */
+/** The fields of a project that can be changed; `null` removes one. */
 export type ProjectChange = {
   readonly [Field in Exclude<keyof Project, 'id' | 'owner' | 'createdAt' | 'name'>]?:
     | NonNullable<Project[Field]>
@@ -52,9 +52,7 @@ export const theDefaultProject: Project = {
 export const allowsFlavor = ({ flavorsAllowed }: Pick<Project, 'flavorsAllowed'>, flavor: Flavor): boolean =>
   flavorsAllowed === undefined || flavorsAllowed.includes(flavor);
 
-/**
- * The approval mode that an autonomy of another system's name means: `off` asks nobody, the rest are called the same.
- */
+/** The approval mode of another system's autonomy: `off` means that every call waits, the rest have the same names. */
 export const autonomies = ['off', 'low', 'medium', 'high'] as const;
 export type Autonomy = (typeof autonomies)[number];
 

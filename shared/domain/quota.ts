@@ -1,4 +1,4 @@
-/** Slots: how many sessions an owner or a project may have at once, and who holds one. */
+/** Slots: how many sessions an owner or a project may have at once, and which sessions hold one. */
 import type { Flavor } from './flavor.ts';
 import { isUuid, type OwnerId, type ProjectId, type SessionId } from './ids.ts';
 import type { Session, SessionKind } from './session.ts';
@@ -6,13 +6,13 @@ import type { Session, SessionKind } from './session.ts';
 /** Active agent sessions of one project. */
 export const agentSessionsMax = 10;
 
-/** Whose slots they are: execution sessions count per owner, agent sessions per project. */
+/** The holder of slots: execution sessions count per owner, agent sessions per project. */
 export type SlotHolder = string & { readonly brand: 'SlotHolder' };
 
 export const executionSlots = (owner: OwnerId): SlotHolder => `execution#${owner}` as SlotHolder;
 export const agentSlots = (project: ProjectId): SlotHolder => `agent#${project}` as SlotHolder;
 
-/** Of whose project they are: a deployment's and a person's own are of none. */
+/** The project of a holder: a deployment or a person belongs to none. */
 export const projectOfSlots = (holder: SlotHolder): ProjectId | undefined => {
   const [, id = ''] = holder.split('#');
   return isUuid(id) ? (id as ProjectId) : undefined;

@@ -1,8 +1,8 @@
 /**
- * The sandbox of a workspace: its generation, its states, and what a caller who needs it must do next.
+ * The sandbox of a workspace: its generation, its states, and the next step of a caller who needs it.
  *
- * This module decides; it never starts anything. A generation is a fence: RunTask is asked under
- * `<workspace>:<generation>`, and whoever still speaks of an older generation is refused by the table.
+ * This module decides; it never starts anything. A generation is a fence: RunTask is called with the client token
+ * `<workspace>:<generation>`, and the table refuses a write of an older generation.
  */
 import type { Checkpoint } from './checkpoint.ts';
 import type { Flavor, Template } from './flavor.ts';
@@ -28,27 +28,27 @@ export type SandboxRecord = {
   /** Epoch milliseconds, as every time here. */
   readonly requestedAt: number;
   readonly source: SandboxSource;
-  /** Of a warm sandbox: the pool entry and generation under which it was started. */
+  /** The pool entry and generation under which a warm sandbox was started. */
   readonly warm?: { readonly entry: WorkspaceId; readonly generation: number };
   readonly taskArn?: string;
   /** `http://<private address>:<port>`, written by the task's state event. */
   readonly address?: string;
   readonly readyAt?: number;
-  /** Somebody restores the workspace into it until then at the latest. */
+  /** A restore of the workspace into it runs until then at the latest. */
   readonly restoringUntil?: number;
-  /** Absent in a stopped one: it ended by itself. */
+  /** Absent in a stopped one that ended by itself. */
   readonly stopRequestedAt?: number;
-  /** Somebody saves it for the last time until then at the latest. */
+  /** The last save runs until then at the latest. */
   readonly savingUntil?: number;
-  /** ECS has taken the stop: there is nothing left to be saved. */
+  /** The time at which ECS accepted the stop: nothing can be saved any more. */
   readonly taskStopRequestedAt?: number;
   readonly stoppedAt?: number;
   readonly stoppedReason?: string;
-  /** Why the one before it ended by itself, if it did: what it had not saved is gone. */
+  /** The reason for which the sandbox before it ended by itself, if it did: its unsaved files are lost. */
   readonly lost?: string;
-  /** Leased for preview, in the order they were leased. */
+  /** Ports leased for preview, in the order of the leases. */
   readonly ports?: readonly number[];
-  /** How many of its log lines are kept. */
+  /** The number of its log lines that are stored. */
   readonly logsSeen?: number;
 };
 
@@ -57,25 +57,25 @@ export type Workspace = {
   readonly owner: OwnerId;
   readonly project: ProjectId;
   readonly createdAt: number;
-  /** The sessions that share it; the sandbox stops when the last lets go. */
+  /** The sessions that share it; the sandbox stops when the last releases it. */
   readonly users: readonly SessionId[];
-  /** Listed with its project, and kept until somebody deletes it; any other goes with its last session. */
+  /** Listed with its project, and kept until a client deletes it; any other is deleted with its last session. */
   readonly isNamed?: true;
-  /** What its project falls back to: never deleted before the project. */
+  /** The default workspace of its project: never deleted before the project. */
   readonly isDefault?: true;
-  /** What its client calls it. */
+  /** The client's own id for it. */
   readonly externalId?: string;
-  /** Where it comes from, in words of its client. */
+  /** The client's description of its origin. */
   readonly source?: string;
-  /** The agent session that entered it last: the one that answers in it while it is not ended. */
+  /** The agent session that entered it last: it answers in it until it has ended. */
   readonly latestAgent?: SessionId;
-  /** Nobody enters it any more; what is left of it is being deleted. */
+  /** Closed to new sessions; its contents are being deleted. */
   readonly deletedAt?: number;
   readonly sandbox?: SandboxRecord;
   readonly checkpoint?: Checkpoint;
 };
 
-/** A sandbox that answers: where it is and which generation it is. */
+/** A sandbox that answers: its address and its generation. */
 export type LiveSandbox = {
   readonly workspaceId: WorkspaceId;
   readonly generation: number;
@@ -87,11 +87,11 @@ export type AcquireStep =
   | { readonly step: 'use'; readonly address: string }
   /** Claim this generation and ask ECS for a task. */
   | { readonly step: 'start'; readonly generation: number }
-  /** Whoever claimed it died before ECS answered: ask again with the same token. */
+  /** The claimant died before ECS answered: call again with the same token. */
   | { readonly step: 'reissue'; readonly generation: number }
-  /** The task runs; see whether its server answers, and restore the workspace into it. */
+  /** The task runs; check that its server answers, and restore the workspace into it. */
   | { readonly step: 'probe'; readonly address: string }
-  /** Its state event is late or lost: ask ECS what became of the task. */
+  /** Its state event is late or lost: ask ECS about the task. */
   | { readonly step: 'locate'; readonly taskArn: string }
   | { readonly step: 'give-up' }
   | { readonly step: 'wait' };
@@ -133,21 +133,21 @@ export const startPhase = (
   return taskArn === undefined ? 'requested' : 'placed';
 };
 
-/** When it last showed that it lives, as far as the table knows; epoch milliseconds. */
+/** The last time the table has seen it alive, in epoch milliseconds. */
 export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
   Math.max(
     sandbox?.readyAt ?? 0,
     checkpoint?.generation === sandbox?.generation ? (checkpoint?.savedAt ?? 0) : 0,
   );
 
-/** What the next sandbox must say of the one before it; one that was never ready had told nobody what it had to say. */
+/** The loss that the next sandbox must report; one that was never ready passes on the loss it should have reported. */
 export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined => {
   if (sandbox?.state !== 'stopped') return undefined;
   if (sandbox.readyAt === undefined) return sandbox.lost;
   return sandbox.stopRequestedAt === undefined ? (sandbox.stoppedReason ?? 'it stopped') : undefined;
 };
 
-/** The next port for preview, in rounds; undefined when all are leased. */
+/** The next port for preview, in rotation; undefined when all are leased. */
 export const nextPort = (leased: readonly number[]): number | undefined => {
   const last = leased.at(-1) ?? previewPortFirst - 1;
   for (let step = 1; step <= previewPortCount; step += 1) {
@@ -165,11 +165,11 @@ const serverPort = 8080;
 
 export const serverAddress = (privateIpv4: string): string => `http://${privateIpv4}:${serverPort}`;
 
-/** The key under which ECS starts one task however often it is asked (at most 64 characters). */
+/** The client token with which ECS starts one task however often it is called (at most 64 characters). */
 export const startToken = (workspaceId: WorkspaceId, generation: number): string =>
   `${workspaceId}:${generation}`;
 
-/** The ECS task group: how a task state event says whose sandbox it is. */
+/** The ECS task group, by which a task state event names its sandbox. */
 export const taskGroup = (workspaceId: WorkspaceId, generation: number): string =>
   `workspace/${workspaceId}/${generation}`;
 

@@ -1,4 +1,4 @@
-/** Where paths lead in a saved workspace: as they would in the sandbox that it is restored into. */
+/** Paths in a saved workspace: they resolve as they would in the sandbox into which it is restored. */
 import { expect, test } from 'vitest';
 import type { ManifestEntry } from './checkpoint.ts';
 import { savedEntryAt } from './saved-tree.ts';

@@ -1,8 +1,8 @@
 /**
- * A saved workspace as a tree of names: where a path leads in it, links followed, and what is in a folder.
+ * A saved workspace as a tree of names: resolves paths in it, following links, and lists folders.
  *
- * It answers as the sandbox would that the workspace is restored into (guarantee W8 of docs/spec/sandbox.md), without one.
- * A folder shared between sandboxes is no part of it, and so outside.
+ * It answers as the sandbox would into which the workspace is restored (guarantee W8 of docs/spec/sandbox.md),
+ * without one. A folder shared between sandboxes is not part of it.
  */
 import type { ManifestEntry } from './checkpoint.ts';
 import { utf8Bytes } from './text.ts';
@@ -11,7 +11,7 @@ export type SavedFile = Extract<ManifestEntry, { type: 'file' }>;
 
 export type SavedEntryLookup =
   | { readonly kind: 'file'; readonly file: SavedFile }
-  /** `entries`: what is right in it, by name. */
+  /** `entries`: its direct contents, by name. */
   | { readonly kind: 'folder'; readonly entries: readonly ListedEntry[] }
   | SavedRefusal;
 
@@ -29,11 +29,11 @@ export type ListedEntry = {
   readonly modifiedAt?: number;
 };
 
-/** Where a workspace stands in every sandbox. */
+/** The path of a workspace in every sandbox. */
 const root = '/workspace';
-/** The bound of the kernel (path_resolution(7)). */
+/** The kernel's bound (path_resolution(7)). */
 const linksMax = 40;
-/** As many as a sandbox lists. */
+/** The number of entries that a sandbox lists. */
 const listedEntriesMax = 10_000;
 
 type Refuse = (code: SavedRefusal['code'], why: string) => SavedRefusal;
@@ -56,7 +56,7 @@ export const savedEntryAt = (entries: readonly ManifestEntry[], path: string): S
   return { kind: 'folder', entries: within(entries, found) };
 };
 
-/** The steps of a path from the workspace's own folder, `..` taken back by its letters. Undefined: it leaves. */
+/** The steps of a path from the workspace's own folder, with `..` resolved lexically. Undefined: it leaves. */
 const stepsFrom = (folder: readonly string[], path: string): readonly string[] | undefined => {
   const isAbsolute = path.startsWith('/');
   const steps: string[] = isAbsolute ? [] : [...root.split('/').slice(1), ...folder];

@@ -1,9 +1,9 @@
 /**
- * What the janitor does with a session whose moment has come: drive it on, let its sandbox go, end it,
- * forget it, or look again later.
+ * The janitor's decision about a session that is due: drive it on, release its sandbox, end it, delete it, or
+ * check again later.
  *
- * An idle agent session loses its sandbox, not its life; an idle execution session is stopped. A running
- * tool, a turn that has something to do and a call in flight are never idle (L5).
+ * An idle agent session loses its sandbox, not its life; an idle execution session is stopped. A running tool, a
+ * turn that has something to do and a call in flight are never idle (L5).
  */
 import { isEnded, type Session } from './session.ts';
 
@@ -12,18 +12,24 @@ export type Lifetimes = {
   readonly idleMs: number;
   /** Idle limit of execution sessions, in milliseconds. */
   readonly executionIdleMs: number;
-  /** The time that history and files outlive the last activity, in milliseconds. */
+  /** The time for which history and files outlive the last activity, in milliseconds. */
   readonly historyMs: number;
 };
 
-/** What its turn does next: nothing until a person comes, look whether others have answered, or work of its own. */
+/**
+ * The work of its turn: `none` until a person decides, `others` checks whether they have answered, `own` is work
+ * of its own.
+ */
 export type SessionWork = 'none' | 'others' | 'own';
 
 export type SweepStep =
   | { readonly step: 'wait'; readonly until: number }
-  /** A turn has something to do and nobody at it; `rests`: its sandbox may go meanwhile, if nobody else uses it. */
+  /**
+   * A turn has something to do and no function runs it; `rests`: its sandbox may be released, if no other session
+   * uses it.
+   */
   | { readonly step: 'drive'; readonly rests: boolean }
-  /** Its sandbox may go, if nobody else uses it; then look again at `next`. */
+  /** Its sandbox may be released, if no other session uses it; check again at `next`. */
   | { readonly step: 'rest'; readonly next: number }
   | { readonly step: 'end' }
   | { readonly step: 'forget' };
@@ -49,13 +55,13 @@ export const sweepStep = (
   return { step: 'rest', next: Math.max(forgetAt, now + 1) };
 };
 
-/** True when nothing came to it, and it showed no sign of life, between the two reads. */
+/** True when it received nothing, and showed no sign of life, between the two reads. */
 export const isAsRead = (
   one: Pick<Session, 'workSeq' | 'lastActiveAt'>,
   other: Pick<Session, 'workSeq' | 'lastActiveAt'>,
 ): boolean => one.workSeq === other.workSeq && one.lastActiveAt === other.lastActiveAt;
 
-/** True when its sandbox may be taken away now. */
+/** True when its sandbox may be released now. */
 export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean => {
   if (isEnded(session.status)) return true;
   const busyUntil = Math.max(session.lease.until, ...Object.values(session.runningCalls));

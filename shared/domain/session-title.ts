@@ -1,8 +1,8 @@
-/** What a session is called in a list: the first words that were said in it, on one line. */
+/** The title of a session in a list: the first words of its first message, on one line. */
 
 const charactersMax = 80;
 
-/** Undefined when nothing of the text can be seen. */
+/** Undefined when the text has no visible character. */
 export const titleOf = (text: string): string | undefined => {
   const words = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   const characters = [...words];

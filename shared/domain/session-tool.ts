@@ -1,11 +1,11 @@
-/** The tool by which an agent has others work for it, as a model is told of it. The platform itself runs it. */
+/** The tool by which an agent delegates work to other sessions, as a model sees it. The platform itself runs it. */
 import type { ToolSpec } from './model.ts';
 
 const text = (description: string) => ({ type: 'string', description });
 
 export const agentActions = ['spawn', 'message', 'get', 'list', 'events', 'end'] as const;
 
-/** Looks, and changes nothing. */
+/** True for an action that changes nothing. */
 export const isLook = (action: unknown): boolean =>
   action === 'get' || action === 'list' || action === 'events';
 

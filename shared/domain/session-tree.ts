@@ -1,10 +1,10 @@
-/** Trees of sessions: who stands under whom. */
+/** Trees of sessions: descendants and their generations. */
 import type { SessionId } from './ids.ts';
 import type { Session } from './session.ts';
 
 type Member = Pick<Session, 'id' | 'tree' | 'depth'>;
 
-/** Those of a tree that stand under one of its sessions, nearest first. */
+/** The descendants of one of a tree's sessions, nearest first. */
 export const subtreeOf = <M extends Member>(tree: readonly M[], top: SessionId): readonly M[] => {
   const byDepth = [...tree].sort((one, other) => one.depth - other.depth);
   const above = new Set<SessionId>([top]);

@@ -26,7 +26,7 @@ export const sessionStatuses = [
 export type SessionStatus = (typeof sessionStatuses)[number];
 
 /**
- * Which calls run without a human: `ask` none, `auto` all; between them `low` (reading), `medium` (reading,
+ * The calls that run without a human: `ask` none, `auto` all; between them `low` (reading), `medium` (reading,
  * editing, git) and `high` (all but a call that repeats itself).
  */
 export type ApprovalMode = 'ask' | 'low' | 'medium' | 'high' | 'auto';
@@ -39,10 +39,10 @@ export const approvalModes = [
   'auto',
 ] as const satisfies readonly ApprovalMode[];
 
-/** Who holds the right to work on the session's turn; `fence` grows with every new holder. */
+/** The right to work on the session's turn; `fence` grows with every new holder. */
 export type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
 
-/** Where a child stands: the session at the top of its tree, and the one whose agent started it. */
+/** The position of a child: the root of its tree, and the session whose agent started it. */
 export type SessionTree = { readonly root: SessionId; readonly parent: SessionId };
 
 export type Session = {
@@ -51,7 +51,7 @@ export type Session = {
   readonly project: ProjectId;
   readonly workspace: WorkspaceId;
   readonly kind: SessionKind;
-  /** By the first words said in it (`titleOf`); absent until then. */
+  /** The first words of its first message (`titleOf`); absent until then. */
   readonly title?: string;
   readonly status: SessionStatus;
   readonly flavor: Flavor;
@@ -59,39 +59,45 @@ export type Session = {
   readonly provider: ProviderName;
   readonly model: string;
   readonly approvals: ApprovalMode;
-  /** The grants of the session; a turn that runs has its own. */
+  /** The grants of the session; a running turn has its own. */
   readonly grants: readonly Grant[];
-  /** What its project said of money, depth and agents when it was made; what that leaves open is the operator's. */
+  /** Its project's limits of money, depth and agents when it was made; the operator's apply to the rest. */
   readonly limits?: TreeLimits;
   /** Tools its agent is not offered. */
   readonly disabledTools?: readonly string[];
   /** The only tools its agent is offered; absent: all. */
   readonly allowedTools?: readonly string[];
-  /** How tools of MCP servers are named in it; absent: `auto`. */
+  /** The naming of MCP servers' tools; absent: `auto`. */
   readonly mcpNamespacing?: Namespacing;
   readonly usage: TokenUsage;
-  /** What its model calls cost, by the price table. */
+  /** The cost of its model calls, by the price table. */
   readonly costUsd: number;
-  /** 0 for a session that somebody outside made. */
+  /** 0 for a session that a client made. */
   readonly depth: number;
-  /** Absent: nobody's child. */
+  /** Absent: it is no child. */
   readonly tree?: SessionTree;
-  /** Made by a connection that named none: unless something is said in it, it goes soon after the last one closed. */
+  /**
+   * Made by a connection that named none: unless it receives a message, it is deleted soon after the last one
+   * closed.
+   */
   readonly isFleeting?: true;
-  /** Its agent has started others. */
+  /** True when its agent has started others. */
   readonly hasChildren?: true;
-  /** True when a sandbox of the next smaller flavor will do when there is no capacity for its own. */
+  /** True when a sandbox of the next smaller flavor suffices when there is no capacity for its own. */
   readonly allowSmallerFlavor: boolean;
   /** Epoch milliseconds, as every time here. */
   readonly createdAt: number;
   readonly lastActiveAt: number;
-  /** Calls of an execution session that run: each with the moment after which it cannot be running any more. */
+  /** Running calls of an execution session, each with the time after which it cannot be running any more. */
   readonly runningCalls: Readonly<Record<string, number>>;
-  /** When the janitor looks at it; absent: never. */
+  /** The time of the janitor's next check; absent: never. */
   readonly dueAt?: number;
   /** The number of the newest event; -1 before the first. */
   readonly lastSeq: number;
-  /** Counts everything that gave the turn function something to do: who lets go of the lease proves it saw all of it. */
+  /**
+   * The number of events that gave the turn function something to do: releasing the lease proves that all were
+   * seen.
+   */
   readonly workSeq: number;
   readonly lease: Lease;
 };
@@ -116,17 +122,17 @@ export const isEnded = (status: SessionStatus): boolean => transitions[status].l
 /** The status a stop gives: an agent session completes, an execution session is stopped. */
 export const endedStatus = (kind: SessionKind): SessionStatus => (kind === 'agent' ? 'completed' : 'stopped');
 
-/** Whether it holds a slot among those its owner or project may have at once: a child is bounded by its tree. */
+/** True when it holds one of its owner's or project's slots: a child is bounded by its tree. */
 export const holdsSlot = ({ kind, status, tree }: Pick<Session, 'kind' | 'status' | 'tree'>): boolean =>
   kind === 'agent'
     ? tree === undefined && (status === 'running' || status === 'idle')
     : executionHoldsSlot.includes(status);
 
-/** Whether a message to its workspace is for it: a child answers its parent alone. */
+/** True when it answers messages to its workspace: a child answers its parent alone. */
 export const answersInWorkspace = ({ kind, tree }: Pick<Session, 'kind' | 'tree'>): boolean =>
   kind === 'agent' && tree === undefined;
 
-/** The session whose tree it belongs to; undefined for one that stands alone. */
+/** The root of its tree; undefined for a session without parent and children. */
 export const treeOf = ({ id, tree, hasChildren }: Pick<Session, 'id' | 'tree' | 'hasChildren'>) =>
   tree?.root ?? (hasChildren ? id : undefined);
 

@@ -1,4 +1,4 @@
-/** Why a task stopped, in one line: what killed its container, with which exit code, and what ECS says of it. */
+/** The reason of a stopped task in one line: what killed its container, with which exit code, and ECS's own reason. */
 export const stopReason = ({
   reason,
   exitCode,

@@ -1,4 +1,4 @@
-/** Text that must fit: cut on a code point, counted in UTF-8 bytes. */
+/** Text that must fit: cut on a code point, measured in UTF-8 bytes. */
 import type { Json, JsonObject } from './json.ts';
 
 /** Bytes of one code point in UTF-8 (RFC 3629). */
@@ -23,7 +23,10 @@ export const cutBytes = (text: string, bytesMax: number): string => {
   return text;
 };
 
-/** Data whose long texts are cut in the middle, each with its gap said, so that its JSON has at most about `bytesMax` bytes. */
+/**
+ * Data whose long texts are cut in the middle, each with its gap marked, so that its JSON has at most about
+ * `bytesMax` bytes.
+ */
 export const cutTextsMiddle = (data: JsonObject, bytesMax: number): JsonObject => {
   let cut = data;
   for (let charactersMax = bytesMax; utf8Bytes(JSON.stringify(cut)) > bytesMax; charactersMax /= 2) {
@@ -40,10 +43,10 @@ const middleOf = (value: Json, charactersMax: number): Json => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, middleOf(item, charactersMax)]));
 };
 
-/** Room for the words that say the gap. */
+/** Room for the text of the gap. */
 const gapCharactersMax = 50;
 
-/** At most `charactersMax` characters (50 at least), cut in the middle, with the gap said. */
+/** At most `charactersMax` characters (50 at least), cut in the middle, with the gap marked. */
 export const cutMiddle = (text: string, charactersMax: number): string => {
   if (text.length <= charactersMax) return text;
   const half = Math.max(0, Math.floor((charactersMax - gapCharactersMax) / 2));
@@ -56,8 +59,8 @@ const wholeEnd = (text: string): string => (/[\uD800-\uDBFF]$/.test(text) ? text
 const wholeStart = (text: string): string => (/^[\uDC00-\uDFFF]/.test(text) ? text.slice(1) : text);
 
 /**
- * Data whose JSON has at most `bytesMax` bytes: its longest texts are cut, and `truncated: true` says so.
- * What is long without long texts loses the contents of its lists and objects, then its fields.
+ * Data whose JSON has at most `bytesMax` bytes: its longest texts are cut, and `truncated: true` marks it. Data
+ * that is long without long texts loses the contents of its lists and objects, then its fields.
  */
 export const cutLongestText = (data: JsonObject, bytesMax: number): JsonObject => {
   const size = (value: Json): number => utf8Bytes(JSON.stringify(value));
@@ -73,7 +76,7 @@ export const cutLongestText = (data: JsonObject, bytesMax: number): JsonObject =
   return size(emptied) <= bytesMax ? emptied : { truncated: true };
 };
 
-/** Keeps short texts, numbers and every name of a field, so that a reader still knows what the data is of. */
+/** Retains short texts, numbers and every field's name, so that a reader still knows what the data is about. */
 const emptyNested = (data: JsonObject, bytesMax: number): JsonObject => {
   // JSON writes a control character in six bytes.
   const textBytesMax = Math.floor(bytesMax / (8 * Object.keys(data).length));

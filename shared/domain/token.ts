@@ -1,9 +1,9 @@
-/** Access tokens: what is kept of one, how it is shown, and until when it holds. The token itself is kept nowhere. */
+/** Access tokens: what is stored of one, how it is shown, and until when it holds. The token itself is never stored. */
 import { canonicalUuid, isUuid, type OwnerId } from './ids.ts';
 import { deploymentOwner, type Scope } from './principal.ts';
 
 export type AccessToken = {
-  /** A UUID, by which it is revoked. */
+  /** The UUID by which it is revoked. */
   readonly id: string;
   /** SHA-256 of the token, in hexadecimal. */
   readonly hash: string;
@@ -22,11 +22,11 @@ export const decodeScope = (text: string): Scope | undefined => {
   return isUuid(id) ? (`project:${id}${ro}` as Scope) : undefined;
 };
 
-/** Whose resources a scope opens and makes. */
+/** The owner whose resources a scope opens and makes. */
 export const ownerOf = (scope: Scope): OwnerId =>
   scope.startsWith('project:') ? (scope.split(':')[1] as OwnerId) : deploymentOwner;
 
-/** Enough to recognise it, too little to use it. */
+/** Enough to recognise a token, too little to use it. */
 export const maskToken = (token: string): string =>
   token.length >= 13 ? `${token.slice(0, 8)}...${token.slice(-4)}` : '***';
 

@@ -11,7 +11,7 @@ export type SandboxToolName = (typeof sandboxToolNames)[number];
 export const isSandboxTool = (name: string): name is SandboxToolName =>
   sandboxToolNames.some((known) => known === name);
 
-/** What the model is told before the conversation. */
+/** The system prompt before every conversation. */
 export const systemPrompt = [
   'You are an agent that works in an isolated sandbox: a Linux machine without network, with a workspace at /workspace.',
   'Use the tools to act. A person may be asked before a tool runs and may reject it: then find another way or ask.',

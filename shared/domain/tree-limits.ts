@@ -1,4 +1,4 @@
-/** How far one tree of agents may go: how deep, how many agents, how much money. */
+/** The limits of one tree of agents: how deep, how many agents, how much money. */
 export type TreeLimits = {
   /** 0: its agent starts no other. */
   readonly recursionDepthMax?: number;
@@ -7,14 +7,14 @@ export type TreeLimits = {
   readonly costUsdMax?: number;
 };
 
-/** What a project may say, as an operator may (docs/spec/sessions.md). */
+/** The bounds in which a project and an operator may set them (docs/spec/sessions.md). */
 export const treeLimitBounds = {
   recursionDepthMax: { min: 0, max: 10 },
   agentsPerSessionMax: { min: 1, max: 1000 },
   costUsdMax: { min: 0, max: 100_000 },
 } as const satisfies Record<keyof TreeLimits, { readonly min: number; readonly max: number }>;
 
-/** What holds: a session's or project's own word, and the operator's where that says nothing. */
+/** The limits in force: a session's or project's own, and the operator's where those are absent. */
 export const limitsInForceFor = (
   { limits }: { readonly limits?: TreeLimits },
   operator: Required<TreeLimits>,
@@ -24,7 +24,7 @@ export const limitsInForceFor = (
   costUsdMax: limits?.costUsdMax ?? operator.costUsdMax,
 });
 
-/** A turn's money is its session's: what the project said, or the operator. */
+/** A turn's limits with its session's money: the project's limit, or the operator's. */
 export const withOwnMoney = <Limits extends { readonly usdMax: number }>(
   turn: Limits,
   { limits }: { readonly limits?: TreeLimits },

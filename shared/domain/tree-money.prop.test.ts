@@ -1,4 +1,4 @@
-/** What a tree spends at most, in whatever order its sessions ask, hear, give back and die. */
+/** The most that a tree spends, in any order in which its sessions reserve, spend, release and die. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';

@@ -1,4 +1,4 @@
-/** Who of a tree may ask a model, one by one; what holds for any order of them is in `tree-money.prop.test.ts`. */
+/** Reservations of a tree, one by one; the properties of any order are in `tree-money.prop.test.ts`. */
 import { describe, expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';
 import {

@@ -1,26 +1,29 @@
 /**
- * The money of a tree of sessions: who may ask a model while others of the tree do.
+ * The money of a tree of sessions: which session may call a model while others of the tree do.
  *
- * A call reserves the most it can cost before it is made, and gives that back for what it did cost. While no call
- * costs more than it reserved, a tree never spends more than its limit and one call; and nobody waits for a call that
- * is over (docs/spec/sessions.md: TM1, TM2, TM3).
+ * A call reserves the most it can cost before it is made, and exchanges that for its real cost. While no call
+ * costs more than it reserved, a tree never spends more than its limit and one call; and no session waits for a
+ * call that is over (docs/spec/sessions.md: TM1, TM2, TM3).
  */
 import type { SessionId } from './ids.ts';
 
 export type Reservation = {
   /** The most its call can cost, in dollars. */
   readonly usd: number;
-  /** Of the lease under which it was made: a later holder of the session replaces it, an earlier one does not. */
+  /**
+   * The fence of the lease under which it was made: a later holder of the session replaces it, an earlier one
+   * does not.
+   */
   readonly fence: number;
-  /** Epoch milliseconds after which nobody makes that call any more. */
+  /** Epoch milliseconds after which that call cannot be made any more. */
   readonly until: number;
 };
 
 export type Tree = {
-  /** With its root. */
+  /** The number of agents, the root included. */
   readonly agents: number;
   readonly spentUsd: number;
-  /** By session: each asks one model at a time. */
+  /** Reservations by session: each calls one model at a time. */
   readonly reserved: Readonly<Record<string, Reservation>>;
   readonly version: number;
 };
@@ -28,14 +31,14 @@ export type Tree = {
 export type ReservationRequest = Reservation & {
   readonly session: SessionId;
   readonly at: number;
-  /** What the whole tree may spend. */
+  /** The limit of the whole tree, in dollars. */
   readonly usdMax: number;
 };
 
 /** `busy`: others have reserved what is left, so ask again soon. `spent`: nothing is left. */
 export type MoneyAnswer = 'granted' | 'busy' | 'spent';
 
-/** Where nobody else asks, the call that passes the limit is made, as in a session that stands alone (T16). */
+/** Without other reservations, the call that passes the limit is made, as in a session without a tree (T16). */
 export const decideReservation = ({ spentUsd, reserved }: Tree, request: ReservationRequest): MoneyAnswer => {
   const { session, fence, usd, usdMax } = request;
   if (spentUsd > 0 && spentUsd >= usdMax) return 'spent';
@@ -45,7 +48,7 @@ export const decideReservation = ({ spentUsd, reserved }: Tree, request: Reserva
   return others.length === 0 || spentUsd + othersUsd + usd <= usdMax ? 'granted' : 'busy';
 };
 
-/** What is reserved once a wish is granted: an own older reservation and those whose time is over are gone. */
+/** The reservations after a grant: without the session's older one and those that have expired. */
 export const withReservation = ({ reserved }: Tree, request: ReservationRequest): Tree['reserved'] => {
   const { session, usd, fence, until } = request;
   return { ...reservedByOthers(reserved, request), [session]: { usd, fence, until } };

@@ -1,22 +1,22 @@
 /**
- * What the history of the operator's view counts of what happens: one name per thing, added up where it lies.
+ * The measurements of the operator's usage metrics: one name per thing that happens, added up where it is stored.
  *
- * Pure: an event that operators are told of (`telemetry.info`) is read here, and nothing else is counted. A duration is
- * counted in a bin of ratio 2^(1/4), so that points add up and a percentile is known to a tenth.
+ * Pure: only events that operators receive (`telemetry.info`) are measured. A duration is counted in a bin of
+ * ratio 2^(1/4), so that points add up and a percentile is known to a tenth.
  */
 import type { ProjectId } from './ids.ts';
 import type { MetricName } from './metrics.ts';
 
-/** Whose history: the deployment's counts everything, a project's what is known to be in it. */
+/** The scope of the metrics: the deployment's cover everything, a project's what is known to be in it. */
 export type MetricsScope = 'deployment' | ProjectId;
 
 export type UsageMeasurement = {
   readonly project?: ProjectId | undefined;
 } & ({ readonly add: string } | { readonly set: string; readonly to: number });
 
-/** One point is what happened in so many milliseconds. */
+/** Milliseconds that one point covers. */
 export const usagePointMs = 300_000;
-/** The time that a point is kept, in seconds: the longest range that may be asked for, and a day before it. */
+/** The retention of a point, in seconds: the longest range that may be requested, and a day before it. */
 export const usageSecondsMax = 8 * 86_400;
 
 export const usagePointStart = (at: number): number => at - (at % usagePointMs);
@@ -30,7 +30,7 @@ const timed = (name: string, ms: unknown): string => `${name}|${binOf(Number(ms)
 
 type EventFields = Readonly<Record<string, unknown>>;
 
-/** Of the refusals those that are our faults, or a limit that was met: what a client gets wrong is the client's. */
+/** Of the refusals only our own faults and limits count: the client's errors do not. */
 const faultFrom = 500;
 
 export const measurementOfEvent = (fields: EventFields): UsageMeasurement | undefined => {

@@ -1,12 +1,13 @@
 /**
- * The points of the operator's charts, folded from what was counted. Pure; names are those of history-note.ts.
+ * The points of the operator's charts, folded from usage measurements. Pure; names are those of
+ * usage-measurement.ts.
  *
- * Every step of the range has a point, with zeros where nothing happened. What is a level, not a count, is carried on
- * from when it was last seen, and null before that.
+ * Every step of the range has a point, with zeros where nothing happened. A level, unlike a count, is carried on
+ * from its last value, and null before that.
  */
 import { type MetricsScope, msOfBin, usagePointMs } from './usage-measurement.ts';
 
-/** What was counted from `at` on, for the time of one point. */
+/** Counts from `at` on, for the time of one point. */
 export type UsageCounts = { readonly at: number; readonly counts: Readonly<Record<string, number>> };
 
 export type Timing = { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
@@ -39,7 +40,7 @@ export type History = {
   readonly points: readonly UsagePoint[];
 };
 
-/** How far before a range a level may have been seen last: an idle session ends within a day. */
+/** Milliseconds before a range in which a level's last value may lie: an idle session ends within a day. */
 export const usageLookBackMs = 86_400_000;
 
 const stepsMs = [usagePointMs, 6 * usagePointMs, 36 * usagePointMs] as const;
@@ -71,7 +72,7 @@ export const usagePoints = (
   return points;
 };
 
-/** Of a whole range, as of one point of it. */
+/** The sum of a whole range, in the form of one point. */
 export const historySummary = (counted: readonly UsageCounts[], from: number): HistorySummary => {
   const sums: Record<string, number> = {};
   for (const { at, counts } of counted)

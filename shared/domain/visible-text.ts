@@ -1,7 +1,7 @@
 /**
- * Text as a person must see it before saying yes to it: each character that is drawn as nothing, as a blank that is no
- * space, or into its neighbours is written by its number, `⟦U+200B⟧`. Nothing is left out, and the text can be told back:
- * the brackets of the marker, and those that look like them, are written by their numbers themselves.
+ * Text as a person must see it before approving it: each character that is drawn as nothing, as a blank that is
+ * no space, or into its neighbours is written by its number, `⟦U+200B⟧`. Nothing is left out, and the original
+ * can be recovered: the brackets of the marker, and those that look like them, are written by their numbers too.
  *
  * Tab, line feed and space stay. Letters that look like others stay, too: they are drawn as what they are.
  */
@@ -29,7 +29,7 @@ const letter = /^\p{L}/u;
 const plainLetter = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}]/u;
 const commonMark = /^[\p{Script=Inherited}\p{Script=Cyrillic}]/u;
 
-/** Rewrites each hidden character, in a form of the caller's; `number` is its code point. */
+/** Rewrites each hidden character with the caller's function; `number` is its code point. */
 export const replaceHidden = (text: string, write: (number: number) => string): string => {
   const written = (character: string): string => write(character.codePointAt(0) ?? 0);
   return text.replace(hiddenOrMarked, (found) => {
@@ -40,7 +40,7 @@ export const replaceHidden = (text: string, write: (number: number) => string): 
   });
 };
 
-/** The number of marks that stay on their letter: from the first invisible one on, none does. */
+/** The number of marks that stay on their letter: none from the first invisible one on. */
 const shownMarks = (base: string, marks: readonly string[]): number => {
   const isPlain = plainLetter.test(base);
   const first = marks.findIndex((mark) => isHidden.test(mark) || (isPlain && !commonMark.test(mark)));
@@ -53,6 +53,6 @@ const marker = (number: number): string =>
 
 export const visibleText = (text: string): string => replaceHidden(text, marker);
 
-/** The same for a text that has one line only: its line feeds and tabs are written by their numbers, too. */
+/** The same for a text of one line: its line feeds and tabs are written by their numbers, too. */
 export const visibleLine = (text: string): string =>
   visibleText(text).replace(/[\t\n]/g, (character) => marker(character.charCodeAt(0)));

@@ -1,32 +1,32 @@
 /**
- * Which workspace a request works in: the resolution table, whole (WS1).
+ * The workspace of a request: the resolution table, whole (WS1).
  *
- * What is another project's, or another person's, is answered as what does not exist; only who wants to make
- * a workspace under that very id learns that it cannot be had.
+ * A workspace of another project or another person is answered as one that does not exist; only a caller that
+ * wants to create one under that very id learns that it is taken.
  */
 import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
 import type { Principal } from './principal.ts';
 
 export type WorkspaceOptions = {
   readonly id?: WorkspaceId | undefined;
-  /** Make it when it is not there. */
+  /** Create it when it does not exist. */
   readonly creates: boolean;
 };
 
-/** Of the id that was named: in this project and the asker's to use, somebody else's, or nowhere. */
+/** The location of the named id: in this project and usable by the caller, another owner's, or nowhere. */
 export type Whereabouts = 'here' | 'elsewhere' | 'nowhere';
 
 export type WorkspaceStep =
   /** The project's own. */
   | 'default'
-  /** A new one, under an id of ours. */
+  /** A new one, under a generated id. */
   | 'new'
-  /** The one that was named. */
+  /** The named one. */
   | 'use'
-  /** A new one, under the id that was named. */
+  /** A new one, under the named id. */
   | 'make'
   | 'not-found'
-  /** The id cannot be had. */
+  /** The id is taken. */
   | 'conflict';
 
 export const workspaceStep = (
@@ -39,13 +39,13 @@ export const workspaceStep = (
   return whereabouts === 'elsewhere' ? 'conflict' : 'make';
 };
 
-/** Whose a named workspace is: the project's, whoever of it made it, or the person's. */
+/** The owner of a named workspace: the project, or the person who makes it. */
 export const namedWorkspaceOwner = (
   { owner, isPerson }: Pick<Principal, 'owner' | 'isPerson'>,
   project: ProjectId,
 ): OwnerId => (isPerson ? owner : (project as string as OwnerId));
 
-/** What the id of a default workspace follows from, to be hashed: one per project, and one more per person in it. */
+/** The text from which the id of a default workspace is hashed: one per project, and one more per person in it. */
 export const defaultWorkspaceKey = (
   principal: Pick<Principal, 'owner' | 'isPerson'>,
   project: ProjectId,

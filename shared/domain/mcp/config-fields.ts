@@ -1,6 +1,7 @@
 /**
- * The fields of a server's configuration that may be left out, each with what is allowed: decided field by
- * field, the first problem told. What would let a header end early, or speak for the connection itself, is refused.
+ * The optional fields of a server's configuration, each with what is allowed: decided field by field, with the
+ * first problem reported. Values that could end a header early, or set a header of the connection itself, are
+ * refused.
  */
 
 import { isPlainName, plainNameRule } from '../plain-name.ts';
@@ -17,7 +18,7 @@ import { isWellFormed } from './template.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a masked value is shown as: sent back, it would overwrite the value with its own mask. */
+/** The text shown for a masked value: sent back, it would overwrite the value with its own mask. */
 export const mask = '***';
 
 export const isObject = (value: unknown): value is Fields =>
@@ -93,7 +94,7 @@ const entryProblem = (
   return undefined;
 };
 
-/** Of the hop (https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1), or of the request that carries them. */
+/** Headers of the hop (https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1), or of the request that carries them. */
 const refusedHeader =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
 
@@ -121,7 +122,7 @@ const common: Readonly<Record<string, Check>> = {
 const remote = { ...common, headers };
 const stdio = { ...common, args, env, cwd: text('cwd', mcpTextCharactersMax) };
 
-/** Those of one transport that were given; other names are not read. */
+/** The given fields of one transport; other names are not read. */
 export const pickFields = (
   given: Fields,
   transport: 'http' | 'sse' | 'stdio',

@@ -1,34 +1,34 @@
 /**
- * What a check or a use of an MCP server means for its health, and when it is looked at next. Total and pure.
+ * The health of an MCP server: what a check or a use means for it, and when it is checked next. Total and pure.
  *
- * The breaker is open from the third failure in a row until the first success. While it is open the server is tried
- * again after 5, 10, 20, 40 and 80 seconds; then it is given up until somebody asks for it. The table and
- * what always holds (R1..R4) are in docs/spec/mcp-registry.md.
+ * The breaker is open from the third failure in a row until the first success. While it is open the server is
+ * tried again after 5, 10, 20, 40 and 80 seconds; then only on request. The table and its invariants (R1..R4) are
+ * in docs/spec/mcp-registry.md.
  */
 import { cutBytes } from '../text.ts';
 import { mcpBreakerFailures, mcpErrorBytesMax, mcpReconnectMs, mcpReconnectsMax } from './limits.ts';
 import type { McpHealth, McpServer } from './server.ts';
 
-/** `checkMs`: how often a healthy server is checked. */
+/** `checkMs`: the interval at which a healthy server is checked. */
 export type CheckTimes = { readonly checkMs: number };
 
 export type NextHealth = {
   readonly health: McpHealth;
-  /** Epoch milliseconds; absent: not before somebody asks. */
+  /** Epoch milliseconds; absent: not before a request asks for it. */
   readonly nextCheckAt?: number;
 };
 
-/** Of a server that was never reached. */
+/** The health of a server that was never reached. */
 export const unknownHealth: McpHealth = { status: 'reconnecting', consecutiveFailures: 0, attempts: 0 };
 
-/** Of a server that begins again: enabled, or changed. What was is remembered, and counts no more. */
+/** The health of a server that starts afresh: enabled, or changed. The earlier times stay for display only. */
 export const renewedHealth = ({ lastCheck, lastSuccess }: McpHealth): McpHealth => ({
   ...unknownHealth,
   ...(lastCheck === undefined ? {} : { lastCheck }),
   ...(lastSuccess === undefined ? {} : { lastSuccess }),
 });
 
-/** Heals whatever was before (R2). `note`: what is wrong although it answers. */
+/** A success heals whatever was before (R2). `note`: a problem it has although it answers. */
 export const afterSuccess = (
   { at, note }: { readonly at: number; readonly note?: string | undefined },
   { checkMs }: CheckTimes,
@@ -44,7 +44,7 @@ export const afterSuccess = (
   nextCheckAt: at + checkMs,
 });
 
-/** One step towards being given up (R1). */
+/** One step towards giving the server up (R1). */
 export const afterFailure = (
   health: McpHealth,
   { at, error }: { readonly at: number; readonly error: string },
@@ -70,7 +70,7 @@ const reconnectDelayMs = (attempts: number, { checkMs }: CheckTimes): number =>
   Math.min(mcpReconnectMs, checkMs) * 2 ** attempts;
 
 /**
- * Whether a server may be connected to now without being asked for: always while the breaker is closed, at the
+ * True when a server may be connected to now without a request: always while the breaker is closed, at the
  * moments of its attempts while it is open, never once it was given up (R3).
  */
 export const mayConnect = (health: McpHealth, now: number, times: CheckTimes): boolean => {
@@ -79,12 +79,12 @@ export const mayConnect = (health: McpHealth, now: number, times: CheckTimes): b
   return now >= (health.lastCheck ?? 0) + reconnectDelayMs(health.attempts, times);
 };
 
-/** Only enabled servers on the network are checked (R4): the others live in sandboxes, and show themselves by use. */
+/** Only enabled servers on the network are checked (R4): the others run in sandboxes, and use shows their health. */
 export const dueAtOf = (
   { config, isEnabled }: Pick<McpServer, 'config' | 'isEnabled'>,
   nextCheckAt: number | undefined,
 ): number | undefined => (isEnabled && config.transport !== 'stdio' ? nextCheckAt : undefined);
 
-/** As it is shown. */
+/** The status as clients see it. */
 export const shownStatus = ({ isEnabled, health }: McpServer): McpHealth['status'] | 'disabled' =>
   isEnabled ? health.status : 'disabled';

@@ -1,4 +1,4 @@
-/** Which of a server's tools are kept: as it lists them, each name once, until their number or their bytes are used up. */
+/** The retained tools of a server: as it lists them, each name once, until their number or their bytes are used up. */
 import { utf8Bytes } from '../text.ts';
 import { mcpToolBytesMax, mcpToolsMax } from './limits.ts';
 import type { McpTool } from './server.ts';
@@ -11,7 +11,7 @@ export const keepTools = (listed: readonly McpTool[]): KeptTools => {
   // The brackets of the list.
   let bytes = 2;
   for (const tool of listed) {
-    // And its comma.
+    // The tool and its comma.
     const toolBytes = utf8Bytes(JSON.stringify(tool)) + 1;
     const hasRoom = tools.length < mcpToolsMax && bytes + toolBytes <= mcpToolBytesMax;
     if (!hasRoom || names.has(tool.name)) continue;
@@ -22,7 +22,7 @@ export const keepTools = (listed: readonly McpTool[]): KeptTools => {
   return { tools, leftOut: listed.length - tools.length };
 };
 
-/** Said beside the health of a server that offers more than is kept. */
+/** A note beside the health of a server that offers more than is retained. */
 export const leftOutNote = ({ leftOut }: KeptTools): string | undefined =>
   leftOut === 0
     ? undefined

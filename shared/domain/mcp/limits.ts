@@ -1,4 +1,4 @@
-/** What bounds the registry of MCP servers. The table is in docs/spec/mcp-registry.md. */
+/** The limits of the registry of MCP servers. The table is in docs/spec/mcp-registry.md. */
 
 /** Servers of one project. */
 export const mcpServersPerProjectMax = 20;
@@ -6,11 +6,11 @@ export const mcpServersPerProjectMax = 20;
 export const mcpNameCharactersMax = 64;
 /** Bytes of one server's configuration as JSON. */
 export const mcpConfigBytesMax = 16 * 1024;
-/** Tools that are kept of one server. */
+/** Tools stored of one server. */
 export const mcpToolsMax = 100;
 /** Bytes of those tools as JSON: they share an item of the table (400 KB) with the configuration. */
 export const mcpToolBytesMax = 256 * 1024;
-/** Length of an offered name: what every provider takes. */
+/** Characters of an offered name: every provider takes so many. */
 export const toolNameCharactersMax = 64;
 /** Length of a prefix, so that a tool's own name has room beside it. */
 export const toolPrefixCharactersMax = 32;
@@ -19,7 +19,7 @@ export const mcpEntriesMax = 50;
 export const mcpEntryNameCharactersMax = 128;
 export const mcpEntryCharactersMax = 4096;
 export const mcpTextCharactersMax = 2048;
-/** One call of a server, in milliseconds: what may be asked for, and what it is when nothing is. */
+/** Bounds of the timeout of one call of a server, in milliseconds, and its default. */
 export const mcpCallMsMin = 100;
 export const mcpCallMsMax = 300_000;
 export const mcpCallMs = 30_000;
@@ -31,16 +31,16 @@ export const mcpInsideSeconds = 60;
 export const mcpBreakerFailures = 3;
 /** Attempts to reconnect before a server is given up. */
 export const mcpReconnectsMax = 5;
-/** Before the first of them, in milliseconds; each further one waits twice as long. */
+/** The pause before the first of them, in milliseconds; each further one is twice as long. */
 export const mcpReconnectMs = 5000;
-/** Bytes of the error that is kept of a server. */
+/** Bytes of the error that is stored of a server. */
 export const mcpErrorBytesMax = 500;
-/** The time that one sweep stays for servers that are tried again soon, in seconds: less than until the next. */
+/** The time for which one sweep waits for servers that are retried soon, in seconds: it ends before the next. */
 export const mcpSweepSecondsMax = 50;
-/** A check that was begun keeps others off for so long, in milliseconds: whoever began it may have died. */
+/** The time for which a check that has begun excludes others, in milliseconds: its function may have died. */
 export const mcpClaimMs = 30_000;
 /** Servers one sweep reads at once, and checks at once. */
 export const mcpDueMax = 100;
 export const mcpChecksAtOnceMax = 20;
-/** A change that meets another is tried again so often. */
+/** The number of attempts at a change that meets concurrent ones. */
 export const mcpChangeTriesMax = 5;

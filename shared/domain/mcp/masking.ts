@@ -1,6 +1,6 @@
 /**
- * What may be shown of a server's configuration, and of what it says: a header, a variable or a part of the query
- * whose name says that it is a secret shows none, unless it only names one of the project's (R6). Arguments are shown as
+ * Masks for a server's configuration and its messages: a header, a variable or a part of the query whose name
+ * says that it is a secret shows none, unless it only names one of the project's (R6). Arguments are shown as
  * they are.
  */
 import { mask } from './config-fields.ts';
@@ -38,7 +38,7 @@ const maskedUrl = (url: string): string =>
 /** A shorter value is no secret, and would take ordinary words out of a text. */
 const hiddenCharactersMin = 4;
 
-/** A text of a server's without the secrets it was sent: an error message may repeat them. */
+/** A server's text without the secrets it was sent: an error message may repeat them. */
 export const withoutSecrets = (text: string, config: McpServerConfig, secrets: Texts): string => {
   const sent = Object.entries((config.transport === 'stdio' ? config.env : config.headers) ?? {});
   const values = sent.flatMap(([name, value]) => [
@@ -51,6 +51,6 @@ export const withoutSecrets = (text: string, config: McpServerConfig, secrets: T
     .reduce((hidden, value) => hidden.replaceAll(value, mask), text);
 };
 
-/** Whole, and without its scheme. */
+/** The value whole, and without its scheme. */
 const literals = (value: string): readonly string[] =>
   namesOfSecrets(value).length > 0 ? [] : [value, value.slice(value.indexOf(' ') + 1)];

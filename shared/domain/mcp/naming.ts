@@ -1,8 +1,9 @@
 /**
- * Under which names a model is offered the tools of MCP servers, and which tool of which server each name means.
+ * Names under which a model is offered the tools of MCP servers, and the tool of a server that each name means.
  *
- * No two names are equal, none is a built-in tool's (N1), and each leads to exactly one tool (N2). Names follow from
- * what is registered, not from the order of it nor from who is well (N3, docs/spec/mcp-registry.md): a conversation that has used a name finds it again when a server returns.
+ * No two names are equal, none is a built-in tool's (N1), and each leads to exactly one tool (N2). Names follow
+ * from what is registered, not from its order nor from the servers' health (N3, docs/spec/mcp-registry.md): a
+ * conversation that has used a name finds it again when a server returns.
  */
 import type { ToolSpec } from '../model.ts';
 import { isBreakerOpen, shownStatus } from './health.ts';
@@ -19,7 +20,7 @@ export type UnavailableServer = {
   readonly name: string;
   /** `disabled`, `reconnecting` or `disconnected`. */
   readonly status: ReturnType<typeof shownStatus>;
-  /** The names its tools are offered under while it is well; of a disabled one none. */
+  /** The names under which its tools are offered while it is healthy; none for a disabled server. */
   readonly tools: readonly string[];
   readonly error?: string;
 };
@@ -67,7 +68,7 @@ export const nameTools = ({
 const isOffered = (server: McpServer): boolean =>
   server.isEnabled && !isBreakerOpen(server.health) && server.health.status !== 'disconnected';
 
-/** One that was never reached has no tools yet. */
+/** A server that was never reached has no tools yet. */
 const isReachable = (server: McpServer): boolean => isOffered(server) && server.tools !== undefined;
 
 const specOf = (name: string, { server, tool }: Candidate): ToolSpec => ({
@@ -78,7 +79,7 @@ const specOf = (name: string, { server, tool }: Candidate): ToolSpec => ({
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** The name each tool would have if nobody else wanted it, in the order of servers and tools. */
+/** The name each tool would have without a clash, in the order of servers and tools. */
 const wishes = (
   servers: readonly McpServer[],
   builtIn: readonly string[],
@@ -112,7 +113,7 @@ const counted = (names: readonly string[]): ReadonlyMap<string, number> => {
   return counts;
 };
 
-/** Of two servers that want one prefix the first by name has it, and the next a number behind it. */
+/** The first of two servers with one prefix, by name, gets it, and the next a number behind it. */
 const prefixesOf = (ordered: readonly McpServer[]): ReadonlyMap<McpServer, string> => {
   const requested = ordered.map(({ name, config }) =>
     (config.toolPrefix ?? name).slice(0, toolPrefixCharactersMax),
@@ -129,7 +130,7 @@ const prefixesOf = (ordered: readonly McpServer[]): ReadonlyMap<McpServer, strin
   );
 };
 
-/** Whoever alone wants a name has it; the others get theirs with a number that nobody wants. */
+/** A name that only one tool wants is its own; the others get theirs with a free number. */
 const unique = (
   candidates: readonly Candidate[],
   builtIn: readonly string[],
@@ -148,7 +149,7 @@ const unique = (
 
 type Room = { readonly taken: ReadonlySet<string>; readonly charactersMax: number; readonly mark: string };
 
-/** `x2`, `x3` …: the number has its room even where the name had none left. */
+/** `x2`, `x3` …: the number fits even where the name has the full length. */
 const firstFree = (requestedName: string, { taken, charactersMax, mark }: Room): string => {
   for (let number = 2; ; number += 1) {
     const end = `${mark}${number}`;

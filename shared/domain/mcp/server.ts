@@ -1,17 +1,18 @@
 /**
- * A registered MCP server: where a project's agents find more tools, how it is doing, and what it offered last.
+ * A registered MCP server: a source of more tools for a project's agents, its health, and the tools it listed
+ * last.
  *
- * Only vocabulary: `validate.ts` decides what may be registered, `health.ts` what a check means, `naming.ts`
- * under which names a model is offered the tools.
+ * Only vocabulary: `validate.ts` decides what may be registered, `health.ts` what a check means, `naming.ts` the
+ * names that a model is offered.
  */
 import type { ProjectId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 
 type Common = {
   readonly description?: string;
-  /** Stands before the names of its tools where they are prefixed; the server's name when absent. */
+  /** The prefix of its tools' names where they are prefixed; the server's name when absent. */
   readonly toolPrefix?: string;
-  /** Of one call, in milliseconds. */
+  /** Milliseconds of one call. */
   readonly timeout?: number;
 };
 
@@ -63,10 +64,10 @@ export type McpServer = {
   readonly config: McpServerConfig;
   readonly isEnabled: boolean;
   readonly health: McpHealth;
-  /** As it listed them last; absent: never yet. */
+  /** The tools it listed last; absent: never yet. */
   readonly tools?: readonly McpTool[];
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** Counts the writes of this record: a write names the one it read. */
+  /** The number of writes of this record: a write names the one it read. */
   readonly version: number;
 };

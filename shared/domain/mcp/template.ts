@@ -1,6 +1,7 @@
 /**
- * `${NAME}` in a header or a variable stands for a secret of the project: checked for its form when a server is
- * registered, filled in where the server is reached. A name without a secret is an error that says the name.
+ * Templates: `${NAME}` in a header or a variable stands for a secret of the project. The form is checked when a
+ * server is registered, and the secret is filled in where the server is reached. A name without a secret is an
+ * error that names it.
  */
 export type Texts = Readonly<Record<string, string>>;
 

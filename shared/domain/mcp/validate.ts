@@ -1,6 +1,6 @@
 /**
- * Whether an MCP server may be registered under a name with a configuration: the first thing that is wrong, in a
- * fixed order and in fixed words, or the server as it is kept. Where a URL leads is not decided here.
+ * The validation of an MCP server's name and configuration: the first thing that is wrong, in a fixed order and
+ * wording, or the server as it is stored. The address behind a URL is not checked here.
  */
 import { utf8Bytes } from '../text.ts';
 import { type Fields, isObject, isText, mask, pickFields } from './config-fields.ts';
@@ -33,7 +33,7 @@ export const validateServer = (
   return kept.ok ? { ok: true, value: { name, ...kept.value } } : kept;
 };
 
-/** A field that is null is one that was not given. */
+/** A field that is null counts as absent. */
 export const validateConfig = (config: Fields): Validated<Kept> => {
   const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
   const transport = mcpTransports.find((known) => known === given['transport']);
@@ -66,13 +66,13 @@ const commandOf = ({ command }: Fields): Validated<{ readonly command: string }>
   return { ok: true, value: { command } };
 };
 
-/** A configuration with changes over it: a field that is given replaces the whole field, null removes it. */
+/** A configuration with a change applied: a given field replaces the whole field, null removes it. */
 export const validateChange = ({ config, isEnabled }: Kept, change: Fields): Validated<Kept> =>
   validateConfig({ ...config, enabled: isEnabled, ...change });
 
 const connecting = ['transport', 'url', 'headers', 'command', 'args', 'env', 'cwd'] as const;
 
-/** Whether another server may answer: then nothing that was known of its health and tools counts. */
+/** True when another server may answer: then the known health and tools no longer count. */
 export const isElsewhere = (one: McpServerConfig, other: McpServerConfig): boolean => {
   const target = (config: Fields): string => JSON.stringify(connecting.map((name) => config[name] ?? null));
   return target(one) !== target(other);

@@ -1,9 +1,9 @@
 /**
  * Five-field cron in UTC: minute, hour, day of month, month, day of week. Pure.
  *
- * A field is `*`, a number, a range or a list of them; `*` and a range may have a step. Sunday is 0 and 7. When both
- * days are restricted one of them is enough, as in crontab(5). Words, macros, `?`, `L`, `W`, `#` and a sixth field
- * are refused by name, and so is an expression that never comes true.
+ * A field is `*`, a number, a range or a list of them; `*` and a range may have a step. Sunday is 0 and 7. When
+ * both days are restricted one of them is enough, as in crontab(5). Words, macros, `?`, `L`, `W`, `#` and a sixth
+ * field are refused by name, and so is an expression that never matches.
  */
 export type Cron = {
   readonly minutes: readonly number[];
@@ -65,7 +65,7 @@ export const decodeCron = (expression: string): DecodedCron => {
 
 const refused = (problem: string): DecodedCron => ({ ok: false, problem });
 
-/** The values of a field, or what is wrong with it. */
+/** The values of a field, or its error. */
 const decodeField = (text: string, field: Field): readonly number[] | string => {
   const values: number[] = [];
   for (const part of text.split(',')) {
@@ -126,7 +126,7 @@ const isRunDay = (
   return restricts.days && restricts.weekdays ? isDay || isWeekday : isDay && isWeekday;
 };
 
-/** The first minute of a day that runs, from a minute on. */
+/** The first matching minute of a day, at or after the given one. */
 const firstMinute = ({ hours, minutes }: Cron, from: number): number | undefined => {
   for (const hour of hours) {
     const minute = minutes.find((value) => hour * 60 + value >= from);

@@ -1,4 +1,4 @@
-/** What bounds schedules and their runs. The table is in docs/spec/schedules.md. */
+/** The limits of schedules and their runs. The table is in docs/spec/schedules.md. */
 
 /** Schedules of one project: one that runs in several counts in each. */
 export const schedulesPerProjectMax = 50;
@@ -8,34 +8,40 @@ export const scheduleNameCharactersMax = 128;
 export const schedulePromptBytesMax = 100 * 1024;
 /** Characters of a prompt that a listing shows. */
 export const promptExcerptCharactersMax = 1000;
-/** Runs of one target that have not ended: whatever is over it is skipped. */
+/** Open runs of one target: any further one is skipped. */
 export const openRunsMax = 20;
-/** Characters of what a run answered that its history keeps. */
+/** Characters of a run's answer that its history stores. */
 export const runOutputCharactersMax = 1000;
-/** Rows of history in one answer: what may be asked for, and what comes when nothing is. */
+/** Rows of history in one answer: the maximum, and the default. */
 export const historyRowsMax = 100;
 export const historyRowsDefault = 20;
-/** The time that a row of history is kept, in milliseconds. */
+/** The retention of a row of history, in milliseconds. */
 export const runHistoryMs = 30 * 86_400_000;
 
-/** EventBridge Scheduler invokes within this long of the asked moment, in milliseconds: what starts later is late. */
+/** EventBridge Scheduler invokes within this long of the scheduled time, in milliseconds: a later start is late. */
 export const schedulePrecisionMs = 60_000;
-/** A run that nobody has claimed by then is missed, in milliseconds: the scheduler's precision, and time for a retry. */
+/** The age at which an unclaimed run is missed, in milliseconds: the scheduler's precision, and time for a retry. */
 export const missedAfterMs = 90_000;
-/** Nobody is asked to wake us for a moment that is nearer, in milliseconds: it may have passed when the answer comes. */
+/**
+ * No invocation is scheduled for a time that is nearer than this, in milliseconds: it may have passed when the
+ * answer comes.
+ */
 export const armMarginMs = 5000;
-/** A next run that is not armed by then is armed by the sweep, in milliseconds. */
+/** The age at which the sweep arms a next run, in milliseconds. */
 export const armGraceMs = 15_000;
-/** A claimed run that is not started by then is started by the sweep, in milliseconds. */
+/** The age at which the sweep starts a claimed run, in milliseconds. */
 export const startGraceMs = 30_000;
-/** One that could not be started by then is given up, in milliseconds; one that waits for another has longer. */
+/**
+ * The age at which a run that could not be started is given up, in milliseconds; one that waits for another has
+ * longer.
+ */
 export const startMsMax = 900_000;
 export const queueMsMax = 86_400_000;
-/** A run is first looked at, and at most left alone for so long, in milliseconds. */
+/** The shortest and the longest interval between two checks of a run, in milliseconds. */
 export const runLookMsMin = 60_000;
 export const runLookMsMax = 600_000;
-/** A change that meets another is tried again so often. */
+/** The number of attempts at a change that meets concurrent ones. */
 export const scheduleChangeTriesMax = 10;
-/** Schedules that one sweep tends, and tends at once. */
+/** Schedules that one sweep dispatches, and those it dispatches at once. */
 export const schedulesDueMax = 200;
 export const schedulesAtOnceMax = 10;

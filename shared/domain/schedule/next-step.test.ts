@@ -1,4 +1,4 @@
-/** What a schedule waits for, and what has to be done about it now. */
+/** The next step of a schedule, and its next moment. */
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../principal.ts';
 import { nextRunOf, nextStep, rescheduled, type ScheduleStep, scheduleDueAt } from './next-step.ts';

@@ -1,13 +1,13 @@
 /**
- * What a schedule waits for: its next moment, and what whoever looks at it has to do now (J3, J4).
+ * The next step of a schedule: its next run, and what its dispatcher has to do now (J3, J4).
  *
- * A moment that was missed is run once, however many were: the next is counted from now.
+ * Missed runs are run once, however many there were: the next run is computed from now.
  */
 import { decodeCron, nextRun } from './cron.ts';
 import { armGraceMs, armMarginMs, missedAfterMs } from './limits.ts';
 import type { Schedule } from './schedule.ts';
 
-/** Strictly after now, and after the run that was last: a changed expression never runs one moment twice (J1). */
+/** Strictly after now, and after the last run: a changed expression never runs one moment twice (J1). */
 export const nextRunOf = (
   { cron, lastRunAt = 0 }: Pick<Schedule, 'cron' | 'lastRunAt'>,
   now: number,
@@ -16,13 +16,13 @@ export const nextRunOf = (
   return decoded.ok ? nextRun(decoded.cron, Math.max(now, lastRunAt)) : undefined;
 };
 
-/** With its next moment, counted from now; a disabled one has none. */
+/** The schedule with its next run, computed from now; a disabled one has none. */
 export const rescheduled = ({ nextRunAt: _, ...schedule }: Schedule, now: number): Schedule => {
   const next = schedule.isEnabled ? nextRunOf(schedule, now) : undefined;
   return next === undefined ? { ...schedule, isEnabled: false } : { ...schedule, nextRunAt: next };
 };
 
-/** Gone for everybody but for whoever takes back what is armed, and clears up. */
+/** Deleted for clients; the dispatcher still disarms and removes it. */
 export const deletedSchedule = ({ nextRunAt: _, ...schedule }: Schedule, now: number): Schedule => ({
   ...schedule,
   isEnabled: false,
@@ -32,7 +32,7 @@ export const deletedSchedule = ({ nextRunAt: _, ...schedule }: Schedule, now: nu
 
 export type ScheduleStep =
   | { readonly step: 'clear' }
-  /** Claim this moment and run it, after a short wait when it is just ahead. */
+  /** Claim this run and start it, after a short wait when it is just ahead. */
   | { readonly step: 'run'; readonly runAt: number; readonly waitMs: number }
   | { readonly step: 'arm'; readonly runAt: number; readonly disarm?: number }
   | { readonly step: 'disarm'; readonly disarm: number }
@@ -52,7 +52,7 @@ export const nextStep = (
   return { step: 'arm', runAt: nextRunAt, ...(armedFor === undefined ? {} : { disarm: armedFor }) };
 };
 
-/** When a sweep looks at it again; undefined: there is nothing to wait for. */
+/** The time of its next sweep; undefined: there is nothing to wait for. */
 export const scheduleDueAt = (
   { isDeleted, nextRunAt, armedFor }: Pick<Schedule, 'isDeleted' | 'nextRunAt' | 'armedFor'>,
   now: number,

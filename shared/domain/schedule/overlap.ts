@@ -1,17 +1,21 @@
-/** What a run does while others of its target have not ended: the overlap table, decided before anything is started. */
+/**
+ * The overlap table: decides what a run does while other runs of its target are open. Pure, and applied before
+ * anything is started.
+ */
 import { openRunsMax } from './limits.ts';
 import type { OverlapBehavior, SessionBehavior } from './schedule.ts';
 
 /**
- * `start`: as the pinning table says. `follow`: the message waits in the inbox of the pinned session. `wait`: it is
- * looked at again when the former ones have ended. `beside`: a session of its own, to which nothing is pinned.
+ * `start`: as the pinning table decides. `follow`: the message waits in the inbox of the pinned session. `wait`:
+ * it is checked again when the earlier ones have ended. `beside`: a session of its own, to which nothing is
+ * pinned.
  */
 export type OverlapStep = 'start' | 'follow' | 'wait' | 'beside' | 'skip';
 
 export type Crowd = {
-  /** Runs of the same target that came before and have not ended. */
+  /** Earlier runs of the same target that have not ended. */
   readonly openBefore: number;
-  /** True when the pinned session takes messages. */
+  /** True when the pinned session accepts messages. */
   readonly isPinActive: boolean;
 };
 

@@ -1,12 +1,12 @@
-/** Where a run is said: the pinning table. What it says of a failed resume is done by whoever resumes. */
+/** The pinning table: the session in which a run sends its prompt. The caller that resumes handles a failed resume. */
 import type { SessionStatus } from '../session.ts';
 import { isEnded } from '../session.ts';
 import type { SessionBehavior } from './schedule.ts';
 
-/** `gone`: it was pinned, and its record is no more. */
+/** `gone`: it was pinned, and its record is deleted. */
 export type PinnedState = 'none' | 'active' | 'ended' | 'gone';
 
-/** `resume` goes on with what an ended session left; when that fails the run spawns. Every spawn and resume is pinned. */
+/** `resume` continues from an ended session; when that fails the run spawns. Every spawn and resume is pinned. */
 export type PinStep = 'spawn' | 'message' | 'resume';
 
 export const pinnedState = (

@@ -1,4 +1,4 @@
-/** How a run's turn ended, from logs that are whole, cut, and shared with others. */
+/** The outcome of a run's turn, from logs that are whole, cut, and shared with others. */
 import { expect, test } from 'vitest';
 import type { LogEntry, LogEvent, StopReason } from '../event-log.ts';
 import type { MessageId, TurnId } from '../ids.ts';

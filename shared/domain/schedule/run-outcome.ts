@@ -1,7 +1,7 @@
 /**
- * How a run's turn ended, read from its session's log: the first completion after its own message.
+ * The outcome of a run's turn, read from its session's log: the first completion after its own message.
  *
- * A log is a ring: what it has dropped may have been the message, but a completion is a turn's last event.
+ * A log is a ring: it may have dropped the message, but a completion is a turn's last event.
  */
 import type { LogEvent } from '../event-log.ts';
 import type { MessageId } from '../ids.ts';
@@ -16,7 +16,7 @@ export type Outcome =
       readonly endedAt: number;
       readonly output: string;
       readonly problem?: string;
-      /** True when nobody has said anything in the session since. */
+      /** True when the session has received no message since. */
       readonly isLast: boolean;
     };
 
@@ -50,7 +50,7 @@ export const readOutcome = (events: readonly LogEvent[], { message, hasBegun, si
 const isUserMessage = (event: LogEvent): event is Extract<LogEvent, { type: 'message' }> =>
   event.type === 'message' && event.data.role === 'user';
 
-/** The last thing that went wrong with the turn itself, not with one of its calls. */
+/** The last error of the turn itself, not of one of its calls. */
 const problemOf = (events: readonly LogEvent[]): string | undefined => {
   const errors = events.flatMap((event) =>
     event.type === 'agent:error' && event.data.callId === undefined ? [event.data] : [],

@@ -15,22 +15,22 @@ import {
 } from './limits.ts';
 import type { ScheduleId, ScheduleTarget } from './schedule.ts';
 
-/** `claimed`: ours to start; `queued`: it waits for a former one; `running`: its turn has not ended. */
+/** `claimed`: ready to start; `queued`: it waits for an earlier one; `running`: its turn has not ended. */
 export const openRunStates = ['claimed', 'queued', 'running'] as const;
 export const endedRunStates = ['success', 'failed', 'skipped'] as const;
 export type OpenRunState = (typeof openRunStates)[number];
 export type EndedRunState = (typeof endedRunStates)[number];
 export type RunState = OpenRunState | EndedRunState;
 
-/** A deferred run is looked at again; a refused one could not be started; a lost one's end nobody can tell. */
+/** A deferred run is checked again; a refused one could not be started; a lost one's outcome cannot be known. */
 export type RunEvent = 'started' | 'deferred' | 'skipped' | 'refused' | 'answered' | 'broke' | 'lost';
 
 export type Run = {
   readonly schedule: ScheduleId;
   readonly runAt: number;
-  /** Tells runs of one moment apart: the target's place, and for one that was asked for by hand a name of its own. */
+  /** Distinguishes runs of one moment: the target's index, and a name of its own for a run started by hand. */
   readonly part: string;
-  /** Absent: no target was reached, since the schedule itself was stopped. */
+  /** Absent: the schedule itself was stopped before a target was reached. */
   readonly target?: ScheduleTarget;
   readonly isManual: boolean;
   readonly isLate: boolean;
@@ -40,16 +40,16 @@ export type Run = {
   readonly endedAt?: number;
   readonly session?: SessionId;
   readonly message?: MessageId;
-  /** The session's log up to here says nothing of this run. */
+  /** The session's log up to here has nothing about this run. */
   readonly since?: number;
   /** Its turn has begun: the next completion in the log is its own. */
   readonly hasBegun?: true;
-  /** Nobody goes on in its session: it ends with the run. */
+  /** No later run continues its session: it ends with the run. */
   readonly isAlone?: true;
   readonly output?: string;
-  /** Why it failed or was skipped. */
+  /** The reason for which it failed or was skipped. */
   readonly problem?: string;
-  /** When it is looked at again, while it has not ended. */
+  /** The time of its next check, while it has not ended. */
   readonly dueAt?: number;
   readonly version: number;
 };
@@ -81,7 +81,7 @@ export const isLateStart = (runAt: number, at: number): boolean => at - runAt > 
 export const isOverdue = ({ state, claimedAt }: Run, at: number): boolean =>
   at - claimedAt > (state === 'queued' ? queueMsMax : startMsMax);
 
-/** What a turn's end is for its run. */
+/** The run event that follows from a turn's end. */
 export const eventOfStop: Readonly<Record<StopReason, Extract<RunEvent, 'answered' | 'broke'>>> = {
   end_turn: 'answered',
   max_tokens: 'answered',
@@ -92,13 +92,13 @@ export const eventOfStop: Readonly<Record<StopReason, Extract<RunEvent, 'answere
   refused: 'broke',
 };
 
-/** The longer it runs, the more seldom it is looked at. */
+/** The longer it runs, the less often it is checked. */
 export const nextLook = ({ startedAt, claimedAt }: Run, at: number): number =>
   at + Math.min(runLookMsMax, Math.max(runLookMsMin, (at - (startedAt ?? claimedAt)) / 4));
 
 const cutMark = ' … (truncated)';
 
-/** What an answer leaves in the history: whole characters, and it says when it was cut. */
+/** The part of an answer that the history stores: whole characters, with a mark where it was cut. */
 export const cutOutput = (text: string): string => {
   if (text.length <= runOutputCharactersMax) return text;
   const head = text.slice(0, runOutputCharactersMax - cutMark.length);

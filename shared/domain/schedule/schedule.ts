@@ -1,29 +1,29 @@
 /**
- * A schedule: a prompt that is said to agents in the creator's name whenever its cron expression comes true.
+ * A schedule: a prompt that is sent to agents in the creator's name whenever its cron expression matches.
  *
- * Only vocabulary: `validate.ts` decides what may be made, `next-step.ts` what a schedule waits for, `overlap.ts` and
- * `pinning.ts` what a run does. Rules and invariants J1..J8: docs/spec/schedules.md.
+ * Only vocabulary: `validate.ts` decides what may be made, `next-step.ts` what a schedule waits for, `overlap.ts`
+ * and `pinning.ts` what a run does. Rules and invariants J1..J8: docs/spec/schedules.md.
  */
 import type { ProjectId, SessionId, WorkspaceId } from '../ids.ts';
 import type { Principal } from '../principal.ts';
 
 export type ScheduleId = string & { readonly brand: 'ScheduleId' };
 
-/** What happens to a run while a former one of the same target has not ended. */
+/** The behavior of a run while an earlier one of the same target has not ended. */
 export const overlapBehaviors = ['skip', 'queue', 'parallel'] as const;
 export type OverlapBehavior = (typeof overlapBehaviors)[number];
 
-/** Whether runs go on in one session, or each has its own. */
+/** `resume`: runs continue one session; `new`: each has its own. */
 export const sessionBehaviors = ['resume', 'new'] as const;
 export type SessionBehavior = (typeof sessionBehaviors)[number];
 
 export type ScheduleTarget = {
   readonly project: ProjectId;
-  /** Absent: the default one of the project. */
+  /** Absent: the project's default one. */
   readonly workspace?: WorkspaceId;
 };
 
-/** Where the runs of a target go on. */
+/** The session and workspace in which the runs of a target continue. */
 export type Pin = { readonly session: SessionId; readonly workspace: WorkspaceId };
 
 export type Schedule = {
@@ -35,9 +35,9 @@ export type Schedule = {
   readonly isEnabled: boolean;
   readonly overlap: OverlapBehavior;
   readonly sessions: SessionBehavior;
-  /** In whose name it runs: what the credential was, never the credential. */
+  /** The principal in whose name it runs: never the credential itself. */
   readonly creator: Principal;
-  /** Why the platform itself disabled it. */
+  /** The reason for which the platform itself disabled it. */
   readonly disabledReason?: string;
   /** Epoch milliseconds, as every time here. */
   readonly createdAt: number;
@@ -45,14 +45,14 @@ export type Schedule = {
   /** Present exactly while it is enabled. */
   readonly nextRunAt?: number;
   readonly lastRunAt?: number;
-  /** The run for which the scheduler has taken the order to wake us. */
+  /** The run for which an invocation is scheduled. */
   readonly armedFor?: number;
-  /** It is gone for everybody but for whoever clears up after it. */
+  /** Deleted for clients; only the clean-up still sees it. */
   readonly isDeleted?: true;
-  /** Counts writes: a change names the one it read. */
+  /** The number of writes: a change names the one it read. */
   readonly version: number;
 };
 
-/** Tells the targets of one schedule apart: no two are the same, and one that is named again keeps its pin. */
+/** The identity of a target within one schedule: no two are equal, and one that is named again keeps its pin. */
 export const targetKey = ({ project, workspace }: ScheduleTarget): string =>
   `${project}/${workspace ?? 'default'}`;

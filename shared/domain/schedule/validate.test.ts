@@ -1,4 +1,4 @@
-/** What may be scheduled: each bad field is refused by the name it came under, each good one is taken as it is. */
+/** The validation of a schedule: each bad field is refused under the client's name for it, each good one is taken as it is. */
 import { describe, expect, test } from 'vitest';
 import { type FieldNames, missingField, type ScheduleOptions, validateSchedule } from './validate.ts';
 

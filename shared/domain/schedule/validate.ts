@@ -1,4 +1,4 @@
-/** What may be a schedule: each field is decided by itself, and a refusal names the field and what is allowed. */
+/** The validation of a schedule: each field is decided by itself, and a refusal names the field and what is allowed. */
 import { canonicalUuid, isUuid, type ProjectId, type WorkspaceId } from '../ids.ts';
 import { isPlainName, plainNameRule } from '../plain-name.ts';
 import { utf8Bytes } from '../text.ts';
@@ -14,7 +14,7 @@ import {
   targetKey,
 } from './schedule.ts';
 
-/** As it came from a client; what is undefined was not said. */
+/** The fields as a client sent them; undefined: not sent. */
 export type ScheduleOptions = {
   readonly name?: unknown;
   readonly cron?: unknown;
@@ -25,7 +25,7 @@ export type ScheduleOptions = {
   readonly sessions?: unknown;
 };
 
-/** What the fields are called where they came from, for the words of a refusal. */
+/** The client's names of the fields, for the text of a refusal. */
 export type FieldNames = {
   readonly cron: string;
   readonly overlap: string;
@@ -51,7 +51,7 @@ const refused = (problem: string): { readonly ok: false; readonly problem: strin
   problem,
 });
 
-/** The fields that were said, or what is wrong with the first bad one. */
+/** The fields that were sent, or the error of the first bad one. */
 export const validateSchedule = (request: ScheduleOptions, names: FieldNames): ValidSchedule => {
   const decided = {
     name: said(request.name, decodeName),
@@ -75,7 +75,7 @@ export const validateSchedule = (request: ScheduleOptions, names: FieldNames): V
   return { ok: true, fields };
 };
 
-/** A new one needs these; the rest has a default. */
+/** The first required field that a new schedule lacks; the rest have defaults. */
 export const missingField = (fields: Partial<ScheduleFields>, names: FieldNames): string | undefined => {
   if (fields.name === undefined) return 'name is required';
   if (fields.cron === undefined) return `${names.cron} is required`;

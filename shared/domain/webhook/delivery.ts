@@ -10,10 +10,10 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** One that waits for its next attempt. */
 export type Delivery = {
   readonly webhook: WebhookId;
-  /** The notice's, and the header `webhook-id`. */
+  /** The notice's id, and the header `webhook-id`. */
   readonly id: string;
   readonly type: WebhookEvent;
-  /** When it happened, in epoch milliseconds as every time here. */
+  /** The time of the event, in epoch milliseconds as every time here. */
   readonly at: number;
   readonly body: string;
   readonly attempts: number;
@@ -24,7 +24,7 @@ export type Delivery = {
   readonly lastError?: string;
 };
 
-/** A delivery as it is listed, also when it is over. */
+/** A delivery as it is listed, also after it ended. */
 export type DeliveryRow = Omit<Delivery, 'body' | 'webhook' | 'nextAt' | 'firstAttemptAt'> & {
   readonly state: DeliveryState;
   readonly nextAt?: number;
@@ -44,30 +44,30 @@ export const isAccepted = ({ error }: Outcome): boolean => error === undefined;
 /** The receiver says that it is gone for good (RFC 9110, 15.5.11; Standard Webhooks). */
 export const isGone = ({ status }: Outcome): boolean => status === 410;
 
-/** The pause after so many attempts, in milliseconds: the first pause, doubled each time, up to an hour. */
+/** The pause after this many attempts, in milliseconds: the first pause, doubled each time, up to an hour. */
 export const pauseAfter = (attempts: number, firstPauseMs: number): number =>
   Math.min(retryMsMax, firstPauseMs * 2 ** Math.min(attempts - 1, 30));
 
 export type Settled =
   | { readonly state: 'delivered' }
   | { readonly state: 'waiting'; readonly next: Delivery }
-  /** Its day is over, and the receiver has accepted others since: this one is given up. */
+  /** Its day is over, and the receiver has accepted others since: this delivery is given up. */
   | { readonly state: 'failed'; readonly next: Delivery }
-  /** Its day is over, and the receiver accepted nothing: the webhook is disabled, and what waits goes on waiting. */
+  /** Its day is over, and the receiver accepted nothing: the webhook is disabled, and its deliveries go on waiting. */
   | { readonly state: 'exhausted'; readonly next: Delivery };
 
 export type Attempt = {
   readonly outcome: Outcome;
-  /** When it ended. */
+  /** The end of the attempt. */
   readonly at: number;
   readonly firstPauseMs: number;
-  /** The webhook's: to enable one again gives its waiting deliveries another day. */
+  /** The webhook's: enabling one again gives its waiting deliveries another day. */
   readonly enabledAt: Webhook['enabledAt'];
-  /** When the receiver accepted a delivery last. */
+  /** The time of the receiver's last acceptance. */
   readonly acceptedAt: number | undefined;
 };
 
-/** The delivery as it is after an attempt. */
+/** The delivery after an attempt. */
 export const settle = (delivery: Delivery, attempt: Attempt): Settled => {
   const { outcome, at, firstPauseMs, enabledAt, acceptedAt = 0 } = attempt;
   if (isAccepted(outcome)) return { state: 'delivered' };

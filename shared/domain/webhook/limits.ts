@@ -1,6 +1,6 @@
 /** The limits of webhooks and their deliveries. The table is in docs/spec/webhooks.md. */
 
-/** Webhooks of one deployment, of one project, and of those that hear of every project. */
+/** Webhooks of one deployment, of one project, and of those that cover every project. */
 export const webhooksMax = 100;
 export const webhooksPerProjectMax = 10;
 export const webhookUrlCharactersMax = 2048;
@@ -9,34 +9,34 @@ export const webhookTextCharactersMax = 256;
 
 /** The longest pause between two attempts, in milliseconds; the first is a setting (`WEBHOOK_RETRY_SECONDS`). */
 export const retryMsMax = 3_600_000;
-/** A delivery that was not accepted for so long is given up, in milliseconds. */
+/** The age at which a delivery that was not accepted is given up, in milliseconds. */
 export const retryForMs = 86_400_000;
-/** One attempt, from the look-up of the name to the end of the answer, in milliseconds. */
+/** The longest duration of one attempt, from the name's resolution to the end of the answer, in milliseconds. */
 export const attemptMsMax = 10_000;
-/** Bytes that are read of an answer; none of them is stored. */
+/** Bytes of an answer that are read; none of them is stored. */
 export const answerBytesMax = 65_536;
 
-/** Attempts that are on their way to one webhook at once. */
+/** Concurrent attempts to one webhook. */
 export const attemptsAtOnceMax = 8;
 /** Deliveries that wait for one webhook: with more of them it is disabled. */
 export const deliveriesWaitingMax = 10_000;
-/** The retention of a delivery, in milliseconds: accepted, to be listed; waiting, to be sent. */
+/** The retention of a delivery, in milliseconds: an accepted one for listings, a waiting one to be sent. */
 export const deliveryKeptMs = 7 * 86_400_000;
-/** Rows of deliveries in one answer: what may be asked for, and what comes when nothing is. */
+/** Rows of deliveries in one answer: the maximum, and the default. */
 export const deliveryRowsMax = 100;
 export const deliveryRowsDefault = 20;
 
-/** A sender that was silent for so long is replaced, in milliseconds: longer than a round of attempts. */
+/** The silence after which a sender is replaced, in milliseconds: longer than a round of attempts. */
 export const senderLeaseMs = 30_000;
-/** A sender that waits for a retry looks this often for something new, in milliseconds. */
+/** The interval at which a sender that waits for a retry checks for new deliveries, in milliseconds. */
 export const senderLookMs = 2000;
 /** A retry that is further away is left to the sweep, in milliseconds. */
 export const senderWaitMsMax = 60_000;
-/** The time in which one invocation begins attempts, in milliseconds: the rest is the next one's. */
+/** The time in which one invocation begins attempts, in milliseconds: the next one does the rest. */
 export const senderRunMs = 150_000;
-/** A notice that was not sent on by then is found by the sweep, in milliseconds. */
+/** The age at which the sweep takes up a notice that was not sent on, in milliseconds. */
 export const noticeGraceMs = 15_000;
-/** Sessions that are told of one sandbox. */
+/** Sessions that receive the events of one sandbox. */
 export const sessionsToldMax = 20;
 /** Notices and webhooks that one sweep takes up. */
 export const sweptMax = 200;

@@ -1,5 +1,5 @@
 /**
- * A notice: one event that webhooks hear of, written in the same transaction as what it tells (WH1).
+ * A notice: one event for webhooks, written in the same transaction as the event itself (WH1).
  *
  * It says where to look and never what is there: no argument of a call, no text of a message, no token (WH6).
  */
@@ -20,20 +20,20 @@ export type NoticeData = {
   readonly project: ProjectId;
   readonly turnId?: TurnId;
   readonly callId?: CallId;
-  /** Of the tool, or of the schedule. */
+  /** The name of the tool, or of the schedule. */
   readonly name?: string;
   readonly code?: string;
   readonly scheduleId?: string;
 };
 
-/** An event, before the webhooks that hear of it are known. */
+/** An event, before its webhooks are known. */
 export type Occurrence = Subject & {
   /** The same for the same event, whichever function writes it. */
   readonly key: string;
   readonly data: NoticeData;
 };
 
-/** The body and the webhooks that hear of it, by an id that is the header `webhook-id` of every attempt. */
+/** The body and the webhooks that receive it, by an id that is the header `webhook-id` of every attempt. */
 export type Notice = {
   readonly id: string;
   readonly type: WebhookEvent;
@@ -50,7 +50,7 @@ export type MovedTurn = {
   readonly log: readonly LogEntry[];
 };
 
-/** The event of a committed step: a call begins to wait, the turn ended, or none. */
+/** The events of a committed step: a call begins to wait, or the turn ended. */
 export const occurrencesOf = ({ session, before, state, log }: MovedTurn): readonly Occurrence[] => {
   const waits = waitingCall(state);
   const asked = waits !== undefined && waits.callId !== waitingCall(before)?.callId;
@@ -78,7 +78,7 @@ const approvalRequired = (session: MovedTurn['session'], { turnId, callId, name 
 
 type Completion = Extract<LogEntry, { type: 'completion' }>['data'];
 
-/** A turn that a person cancelled has completed: nothing went wrong, and its caller knows (WH7). */
+/** A turn that a person cancelled has completed: nothing went wrong, and the person who cancelled it knows (WH7). */
 const turnEnded = (
   session: MovedTurn['session'],
   { turnId, stopReason }: Completion,
@@ -97,7 +97,7 @@ type Said = {
   readonly about: Omit<NoticeData, 'sessionId' | 'title' | 'project'>;
 };
 
-/** Of one session. */
+/** An event of one session. */
 export const occurrence = (
   { id, owner, project, title = '' }: MovedTurn['session'],
   { type, key, about }: Said,
@@ -109,7 +109,7 @@ export const occurrence = (
   data: { sessionId: id, title: short(title), project, ...about },
 });
 
-/** A run that failed: of the session it ran in, if it found one. */
+/** A failed run: an event of the session it ran in, if it found one. */
 export const runFailed = (
   { name, creator }: Pick<Schedule, 'name' | 'creator'>,
   { schedule, target, session, ...run }: Run,
@@ -130,6 +130,6 @@ export const runFailed = (
   };
 };
 
-/** Whole characters. */
+/** Cut on whole characters. */
 export const short = (text: string): string =>
   text.slice(0, webhookTextCharactersMax).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,9 +1,9 @@
 /**
- * A webhook: an address outside that is told what happens in sessions, and of which events it is told.
+ * A webhook: an external address that receives events of sessions, and the events it selects.
  *
- * One of a project hears of that project, one without a project of all of them. One that a person made hears of that
- * person's sessions alone: no webhook tells its owner of a session that the owner may not read (WH7). Invariants WH1..WH9:
- * docs/spec/webhooks.md.
+ * A project's webhook covers that project, one without a project all of them. A webhook that a person made covers
+ * that person's sessions alone: no webhook tells its owner of a session that the owner may not read (WH7).
+ * Invariants WH1..WH9: docs/spec/webhooks.md.
  */
 import type { Owned } from '../access.ts';
 import type { OwnerId, ProjectId } from '../ids.ts';
@@ -21,7 +21,7 @@ export type WebhookEvent = (typeof webhookEvents)[number];
 
 export type Webhook = {
   readonly id: WebhookId;
-  /** Absent: of the deployment. */
+  /** Absent: the deployment's. */
   readonly project?: ProjectId;
   readonly owner: OwnerId;
   /** Its owner is a person of the project. */
@@ -29,11 +29,11 @@ export type Webhook = {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
   readonly isEnabled: boolean;
-  /** Why and when the platform itself disabled it. */
+  /** Reason and time of the platform's disabling it. */
   readonly disabledReason?: string;
   /** Epoch milliseconds, as every time here. */
   readonly disabledAt?: number;
-  /** The day of its retries begins here at the earliest. */
+  /** The earliest begin of the day of its retries. */
   readonly enabledAt: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -41,10 +41,10 @@ export type Webhook = {
   readonly version: number;
 };
 
-/** The project of what belongs to none: no scope is bound to it. */
+/** The project of a resource that belongs to none: no scope is bound to it. */
 const noProject = '' as ProjectId;
 
-/** Its owner, for the matrix: the deployment's is of no project, so that only scopes of the deployment reach it. */
+/** Its owner, for the matrix: the deployment's has no project, so that only scopes of the deployment reach it. */
 export const ownedBy = ({ project = noProject, owner }: Pick<Webhook, 'project' | 'owner'>): Owned => ({
   project,
   owner,
