@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-apigatewaymanagementapi';
 import type { Sockets } from '#shared/ports/sockets.ts';
 
-/** A slow reader is refused with 429 for a while; it catches up from the log if it stays slow. */
+/** A slow reader is refused with 429 for a while; if it stays slow, it catches up from the log. */
 const throttledTriesMax = 4;
 
 export const makeSockets = (client: ApiGatewayManagementApiClient): Sockets => ({

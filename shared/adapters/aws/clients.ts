@@ -1,6 +1,6 @@
 /**
  * The AWS clients, made once per environment. Endpoints and credentials are the SDK's own settings
- * (AWS_ENDPOINT_URL_*), which is how the same code talks to the embedded cloud.
+ * (AWS_ENDPOINT_URL_*), by which the same code talks to the embedded cloud.
  */
 import { ApiGatewayManagementApiClient } from '@aws-sdk/client-apigatewaymanagementapi';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -11,7 +11,7 @@ import type { Sockets } from '#shared/ports/sockets.ts';
 import { makeSockets } from './api-gateway-sockets.ts';
 import type { Table } from './dynamo/table.ts';
 
-/** Throttled and lost requests are tried this often before a handler fails and is invoked again. */
+/** Attempts at a throttled or lost request before a handler fails and is invoked again. */
 const attemptsMax = 4;
 
 export const openTable = (name: string): Table => ({

@@ -1,8 +1,8 @@
 /**
- * `SandboxHost` over ECS on Fargate: one task per start token, in subnets without a way out.
+ * `SandboxHost` over ECS on Fargate: one task per client token, in subnets without a way out.
  *
- * The same token always sends the same request, so that ECS gives the same task for about a day. Nothing
- * but the size, the bearer's hash and the memory limit is overridden; the rest is the task definition's.
+ * The same token always sends the same request, so that ECS returns the same task for about a day. Nothing but
+ * the size, the bearer's hash and the memory limit is overridden; the rest is the task definition's.
  */
 import {
   type ConflictException,
@@ -23,7 +23,7 @@ import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox-hos
 
 export type EcsPlacement = {
   readonly cluster: string;
-  /** Whose tasks they are: `startedBy` of every task, by which the janitor finds them. */
+  /** `startedBy` of every task of the deployment, by which the janitor finds them. */
   readonly deployment: string;
   readonly taskDefinitions: Readonly<Record<Template, string>>;
   readonly subnets: readonly string[];
@@ -34,7 +34,7 @@ type TaskStopper = Pick<SandboxHost, 'stop'>;
 
 /** The container's name in every task definition. */
 const containerName = 'sandbox';
-/** What the server beside user code may use, in MiB; both live under the container's limit. */
+/** MiB of the server beside user code; both live under the container's limit. */
 const serverMemoryMib = 128;
 /** https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_DescribeTasks.html */
 const describedTasksMax = 100;
@@ -162,10 +162,10 @@ const refuseStart = (cause: unknown): never => {
 };
 
 /**
- * Throttling and want of capacity pass; ECS also says them in a ClientException or an
- * InvalidParameterException, told apart by their words only ("You've reached the limit on the number of
- * vCPUs", "Capacity is unavailable", "Request limit exceeded": https://github.com/gchq/sleeper/pull/907,
- * https://github.com/dask/dask-cloudprovider/issues/56). What is no answer of ECS is the network's fault.
+ * Throttling and lack of capacity pass; ECS also reports them in a ClientException or an
+ * InvalidParameterException, distinguished by their text only ("You've reached the limit on the number of vCPUs",
+ * "Capacity is unavailable", "Request limit exceeded": https://github.com/gchq/sleeper/pull/907,
+ * https://github.com/dask/dask-cloudprovider/issues/56). A failure without an answer of ECS is the network's.
  */
 const isPassing = (cause: unknown): boolean =>
   !(cause instanceof ECSServiceException) ||
@@ -176,7 +176,7 @@ const isPassing = (cause: unknown): boolean =>
 const stopFailure = (cause: unknown): AppError =>
   new AppError('sandbox_unavailable', 'could not ask for the stop of a sandbox', { cause });
 
-/** A task is forgotten about an hour after it stopped; ECS has no own error for that. */
+/** ECS forgets a task about an hour after it stopped, and has no error of its own for that. */
 const isUnknownTask = (cause: unknown): boolean =>
   isNamed(cause, 'InvalidParameterException') && /task was not found/i.test((cause as Error).message);
 

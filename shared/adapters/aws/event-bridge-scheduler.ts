@@ -11,10 +11,10 @@ import type { Scheduler } from '#shared/ports/scheduler.ts';
 
 export type SchedulerTarget = {
   readonly group: string;
-  /** The function that tends schedules, and the role that may invoke it and nothing else. */
+  /** The function that dispatches schedules, and the role that may invoke it and nothing else. */
   readonly functionArn: string;
   readonly roleArn: string;
-  /** Where wake-ups that could not be delivered are kept. */
+  /** The dead-letter queue of invocations that could not be delivered. */
   readonly deadLettersArn: string;
 };
 
@@ -22,10 +22,10 @@ export type SchedulerTarget = {
 const eventSecondsMax = 300;
 const retriesMax = 20;
 
-/** Throttled and lost requests are tried this often; then the sweep arms. */
+/** Attempts at a throttled or lost request; after them the sweep arms. */
 const attemptsMax = 4;
 
-/** Here and not with the other clients: only one function carries this one. */
+/** Separate from the other clients: only one function bundles this one. */
 export const openScheduler = (target: SchedulerTarget): Scheduler =>
   makeScheduler(new SchedulerClient({ maxAttempts: attemptsMax }), target);
 
@@ -58,7 +58,7 @@ export const makeScheduler = (client: SchedulerClient, target: SchedulerTarget):
 /** At most 64 letters, digits and `-`. */
 const nameOf = (schedule: ScheduleId, runAt: number): string => `${schedule}-${runAt / 1000}`;
 
-/** It is as it was asked for already. */
+/** The scheduler already has it as requested. */
 const unless = async (name: string, send: () => Promise<unknown>): Promise<void> => {
   try {
     await send();

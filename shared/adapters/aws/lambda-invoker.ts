@@ -2,7 +2,7 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
 
-/** Those a function may wake. */
+/** The functions that a function may invoke. */
 export type InvokedFunctions = {
   readonly turn?: string;
   readonly greeter?: string;

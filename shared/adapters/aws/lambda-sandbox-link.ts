@@ -1,9 +1,9 @@
 /**
  * `SandboxLink` over a streamed Lambda invocation of the link function.
  *
- * The stream is what API Gateway reads too: metadata as JSON, eight NUL bytes, then the body
- * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html). A stream that
- * breaks in its middle breaks the body: it never ends as if it were whole.
+ * The stream has API Gateway's format: metadata as JSON, eight NUL bytes, then the body
+ * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html). A stream that breaks in
+ * its middle breaks the body: it never ends as if it were whole.
  */
 import {
   InvokeWithResponseStreamCommand,
@@ -20,7 +20,7 @@ export type LinkSettings = {
   readonly client: LambdaClient;
   readonly functionName: string;
   readonly bearer: (workspaceId: WorkspaceId, generation: number) => string;
-  /** The correlation id of a call that brings none. */
+  /** The correlation id of a call without its own. */
   readonly followed?: (() => string | undefined) | undefined;
 };
 
@@ -37,7 +37,7 @@ export const makeSandboxLink = (settings: LinkSettings): SandboxLink => ({
   fetch: (sandbox, request) => invokeLink(settings, fetchCallOf(settings, sandbox, request), request.signal),
 });
 
-/** What the link answers to one call; throws `sandbox_unavailable` when it or the sandbox cannot be reached. */
+/** The link's answer to one call; throws `sandbox_unavailable` when it or the sandbox cannot be reached. */
 export const invokeLink = async (
   { client, functionName }: LinkSettings,
   call: LinkCall,
@@ -91,7 +91,7 @@ const bodyFields = (body: string | Uint8Array | undefined): Pick<FetchCall, 'bod
   return { body: bytes.toString('base64'), isBase64: true };
 };
 
-/** Read to its very end, so that the connection to Lambda can be used again. */
+/** Read to its very end, so that the connection to Lambda can be reused. */
 async function* payloads(events: Events): AsyncGenerator<Uint8Array> {
   let isComplete = false;
   for await (const { PayloadChunk, InvokeComplete } of events ?? []) {

@@ -1,4 +1,4 @@
-/** `SavedFiles` over the link function: contents of a workspace leave the bucket by no other way. */
+/** `SavedFiles` over the link function, the only way by which files of a workspace leave the bucket. */
 import type { SavedFiles } from '#shared/ports/saved-files.ts';
 import { invokeLink, type LinkSettings } from './lambda-sandbox-link.ts';
 

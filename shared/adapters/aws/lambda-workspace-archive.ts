@@ -1,6 +1,6 @@
 /**
- * `WorkspaceArchive` over the link function: it carries the bytes between sandbox and bucket, and only words
- * about them come back. An answer of another shape is a link that cannot be believed, not a checkpoint.
+ * `WorkspaceArchive` over the link function: it carries the bytes between sandbox and bucket, and returns only a
+ * report about them. An answer of another shape is an error, not a checkpoint.
  */
 import type * as z from 'zod';
 import { decodeJson } from '#shared/contracts/decode.ts';
@@ -12,7 +12,7 @@ import type { WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import { invokeLink, type LinkSettings, unreachable } from './lambda-sandbox-link.ts';
 import { type WorkspaceBucket, workspacePrefix } from './workspace-bucket.ts';
 
-/** `mounted`: one folder that all sandboxes see, which nobody has to carry. */
+/** `mounted`: one folder that all sandboxes see, without any copying. */
 export type SharedVolumeKind = 'bucket' | 'mounted';
 
 export type ArchiveSettings = LinkSettings & {
@@ -44,7 +44,7 @@ export const makeWorkspaceArchive = (settings: ArchiveSettings): WorkspaceArchiv
 const sharedOf = ({ sharedVolume }: ArchiveSettings, owner: OwnerId) =>
   sharedVolume === 'bucket' ? { shared: { owner } } : {};
 
-/** A checkpoint is a reference with more besides, which is not the link's business. */
+/** The reference alone: the link does not need the rest of a checkpoint. */
 const refOf = ({ id, sha256 }: { readonly id: string; readonly sha256: string }) => ({ id, sha256 });
 
 const targetOf = ({ bearer, followed }: LinkSettings, { address, workspaceId, generation }: LiveSandbox) => {

@@ -77,7 +77,7 @@ const open = async ({ invisibleMs = 0 }: Options = {}) => {
       clock += milliseconds;
     },
     counts: () => ({ clients, tableReads }),
-    /** What Secrets Manager holds. */
+    /** The contents of Secrets Manager. */
     stored: async (): Promise<readonly { readonly name: string; readonly text: string }[]> =>
       Promise.all(
         (await readdir(folder)).map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8'))),

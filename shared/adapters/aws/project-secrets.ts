@@ -1,8 +1,9 @@
 /**
- * `ProjectSecrets` on Secrets Manager: one sealed bundle per project that has any, and the table says which one
- * counts (docs/adr/0009-secrets-are-sealed-bundles.md).
+ * `ProjectSecrets` on Secrets Manager: one sealed bundle per project that has any, and the table names the
+ * current one (docs/adr/0009-secrets-are-sealed-bundles.md).
  *
- * A reader gets the values of one moment. Names are read from the table alone, and so is that there are none.
+ * A reader gets the values of one moment. Names are read from the table alone, and so is the fact that there are
+ * none.
  */
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { projectSecretsBytesMax, projectSecretsMax } from '#shared/domain/limits.ts';
@@ -59,7 +60,7 @@ export const makeProjectSecrets = (parts: SecretParts): ProjectSecrets => {
   };
 };
 
-/** The pointer is read each time: who has changed the secrets meanwhile has deleted what it named. */
+/** The pointer is read each time: a concurrent change may have deleted the bundle it named. */
 const readNow = ({ pointers, bundles }: SecretParts, project: ProjectId): Promise<Secrets> =>
   whenThere(async () => {
     const { current } = await pointers.read(project);

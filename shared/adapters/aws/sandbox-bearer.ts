@@ -1,6 +1,6 @@
 /**
- * The bearer of one sandbox generation: derived from the deployment's secret, so that it is stored nowhere
- * and a repeated start sends the same bytes. The sandbox gets only its hash.
+ * The bearer of one sandbox generation: derived from the deployment's secret, so that it is never stored and a
+ * repeated start sends the same bytes. The sandbox gets only its hash.
  */
 import { createHash, createHmac } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-/** Everything that starts sandboxes and reaches into them, built from one function's variables. */
+/** The adapters that start sandboxes and reach into them, built from one function's variables. */
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { makeSandboxTools } from '../mcp/sandbox-tools.ts';
@@ -28,7 +28,7 @@ export type SandboxVariables = {
   readonly SHARED_VOLUME?: SharedVolumeKind | undefined;
 };
 
-/** Called once per environment; what it gives is called once per invocation, so that a changed secret is noticed. */
+/** Called once per environment; its result is called once per invocation, so that a changed secret is noticed. */
 export const openSandboxes = (
   variables: SandboxVariables,
   {
@@ -38,7 +38,7 @@ export const openSandboxes = (
   }: {
     readonly table: Table;
     readonly lambda: LambdaClient;
-    /** The correlation id of what the function does now. */
+    /** The correlation id of the current invocation. */
     readonly followed?: () => string | undefined;
   },
 ) => {

@@ -1,10 +1,10 @@
 /**
  * Bundles of secrets in Secrets Manager: each is made whole under a name of its own, read, and deleted for good.
- * None is ever changed, so no version of it keeps what a person has removed.
+ * None is ever changed, so no version of it retains a value that a person has removed.
  *
  * The service promises no order between a write and the next read: "an eventual consistency model"
- * (https://docs.aws.amazon.com/secretsmanager/latest/userguide/troubleshoot.html), so what is not found may be on
- * its way. The reasons it gives are passed on without their texts, which may repeat what was sent.
+ * (https://docs.aws.amazon.com/secretsmanager/latest/userguide/troubleshoot.html), so a bundle that is not found
+ * may still appear. Its errors are passed on without their texts, which may repeat the secrets.
  */
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { decodeJson } from '#shared/contracts/decode.ts';
@@ -14,14 +14,14 @@ import { AppError } from '#shared/errors.ts';
 
 export type SecretBundles = {
   readonly create: (name: string, secrets: Secrets) => Promise<void>;
-  /** Undefined when it is not there, or not yet. */
+  /** Undefined when it does not exist, or not yet. */
   readonly find: (name: string) => Promise<Secrets | undefined>;
-  /** What is not there is no failure. */
+  /** A bundle that does not exist is no failure. */
   readonly remove: (name: string) => Promise<void>;
 };
 
 export type BundleSettings = {
-  /** Opened when there is something to reach: most projects have no secrets. */
+  /** Opened on first use: most projects have no secrets. */
   readonly openClient: () => Promise<SecretsManagerClient>;
   /** ARN of a customer managed key; absent: `aws/secretsmanager`. */
   readonly keyArn?: string | undefined;

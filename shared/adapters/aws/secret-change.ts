@@ -1,8 +1,8 @@
 /**
- * One change of a project's secrets: read the bundle that counts, make another, point at it, delete what no longer
- * counts.
+ * One change of a project's secrets: read the current bundle, make another, point at it, delete the obsolete
+ * ones.
  *
- * Writers wait for each other, so that none works in vain. That no value is lost follows from the pointer's condition
+ * Writers wait for each other, so that none works in vain. No value is lost because of the pointer's condition
  * alone: a writer that was overtaken commits nothing, deletes what it made, and begins again.
  */
 import { randomUUID } from 'node:crypto';
@@ -15,22 +15,22 @@ import type { SecretBundles } from './secret-bundles.ts';
 export type SecretParts = {
   readonly pointers: SecretPointers;
   readonly bundles: SecretBundles;
-  /** What the name of every bundle starts with; ends with a slash. */
+  /** The prefix of every bundle's name; ends with a slash. */
   readonly prefix: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
 };
 
-/** What the secrets become, or why they stay as they are. */
+/** The next secrets, or the reason for which they stay as they are. */
 export type Decide<R extends string> = (secrets: Secrets) => Secrets | R;
 
-/** Longer than a change takes; a writer that died keeps others waiting for so long. */
+/** Longer than a change takes; a writer that died makes others wait for so long. */
 const holdMs = 20_000;
 const waitMsMax = 25_000;
 const waitStepMsMax = 120;
-/** A hold that was lost to another writer is taken again this often. */
+/** Attempts to acquire a hold that was lost to another writer. */
 const changeTriesMax = 3;
-/** What was just made is looked for this often, with twice the pause each time. */
+/** Attempts to find a new bundle, with twice the pause each time. */
 const findTriesMax = 5;
 const findPauseMsMin = 100;
 
@@ -87,7 +87,7 @@ const changeHeld = async <R extends string>(
   return { isCommitted, decision };
 };
 
-/** What a dead writer left is cleared up all the same: it may be what somebody wants removed. */
+/** A dead writer's litter is deleted all the same: it may hold a value that a person wants removed. */
 const unchanged = ({ draft }: Hold, { current, names, litter }: SecretPointer): CommittedSecrets => ({
   current,
   names,
@@ -107,7 +107,7 @@ const changed = ({ draft }: Hold, { current, litter }: SecretPointer, secrets: S
 const without = (bundles: ReadonlySet<string>, one: string): ReadonlySet<string> =>
   new Set([...bundles].filter((bundle) => bundle !== one));
 
-/** What was just made may not be found yet. */
+/** A new bundle may not be found yet. */
 export const whenThere = async (find: () => Promise<Secrets | undefined>): Promise<Secrets> => {
   for (let tries = 1; ; tries += 1) {
     const found = await find();

@@ -1,8 +1,8 @@
 /**
  * Secrets as settings name them: the value itself, or the ARN of a Secrets Manager secret that holds it.
  *
- * An ARN is fetched once and believed for five minutes, so that a rotated secret is picked up without a
- * deployment. A failed fetch is not remembered. The SDK is loaded only when an ARN is met.
+ * An ARN is fetched once and cached for five minutes, so that a rotated secret is picked up without a deployment.
+ * A failed fetch is not cached. The SDK is loaded only for an ARN.
  */
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { AppError } from '#shared/errors.ts';
@@ -51,7 +51,7 @@ export const makeSecretResolver = ({
 const readFailure = (cause: unknown): AppError =>
   new AppError('internal_error', 'could not read a secret', { cause });
 
-/** The resolver of a running function: one client and one memory for all of it. */
+/** The resolver of a running function: one client and one cache for all of it. */
 export const resolveSecret = makeSecretResolver({
   openClient: async () => {
     const { SecretsManagerClient: Client } = await import('@aws-sdk/client-secrets-manager');

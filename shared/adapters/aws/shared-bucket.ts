@@ -1,7 +1,7 @@
 /**
- * Objects of shared volumes: each with words about it, listed, looked at, and taken whole within a bound.
+ * Objects of shared volumes: each with metadata, listed, inspected, and read whole within a bound.
  *
- * What is not there is an answer, every other failure throws. Ranges, parts and deletions are those of the
+ * A missing object is an answer, every other failure throws. Ranges, parts and deletions are those of the
  * workspace bucket.
  */
 import {
@@ -30,7 +30,7 @@ export type SharedBucket = Pick<WorkspaceBucket, 'readRange' | 'remove'> & {
   readonly list: (prefix: string) => AsyncIterable<{ readonly key: string; readonly size: number }>;
 };
 
-/** Where everything is that sandboxes of this owner share. No owner's name reaches into another's folder. */
+/** The prefix of everything that sandboxes of this owner share. No owner's name reaches into another's folder. */
 export const sharedPrefix = (owner: string): string =>
   `shared/${encodeURIComponent(owner).replaceAll('.', '%2E')}/`;
 
@@ -66,7 +66,7 @@ export const makeSharedBucket = (client: S3Client, Bucket: string): SharedBucket
   };
 };
 
-/** HEAD has no body to name the reason in. */
+/** The answer to HEAD has no body that could name the reason. */
 const orNothing = (cause: unknown): undefined => {
   if (cause instanceof Error && ['NoSuchKey', 'NotFound'].includes(cause.name)) return undefined;
   throw cause;

@@ -1,7 +1,7 @@
 /**
- * Values that are fetched by key and believed for a minute, in one instance of a function.
+ * Values that are fetched by key and cached for a minute, in one instance of a function.
  *
- * Whoever asks while one is fetched gets the same; a failure is not remembered, and the oldest of too many goes.
+ * Concurrent requests share one fetch; a failure is not cached, and the oldest of too many is evicted.
  */
 const heldMsMax = 60_000;
 const valuesMax = 200;

@@ -1,4 +1,4 @@
-/** `WebhookDispatcher` over invocations of the sender: one that is waited for, and one that is queued durably by AWS. */
+/** `WebhookDispatcher` over invocations of the sender: one synchronous, and one that is queued durably by AWS. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { testResult } from '#shared/contracts/webhook-task.ts';

@@ -1,8 +1,8 @@
 /**
  * Objects of the workspace bucket: read by ranges, written in parts, deleted in pages.
  *
- * An object appears whole or not at all, and an upload holds a few parts in memory however long it is. A
- * range that breaks is continued where it broke; what is not there is an answer, every other failure throws.
+ * An object appears whole or not at all, and an upload holds a few parts in memory however long it is. A range
+ * that breaks is continued where it broke; a missing object is an answer, every other failure throws.
  */
 import {
   DeleteObjectsCommand,
@@ -22,20 +22,20 @@ export type WorkspaceBucket = {
   readonly readRange: (key: string, range: ByteRange) => AsyncIterable<Uint8Array>;
   readonly write: (key: string, bytes: Uint8Array) => Promise<void>;
   readonly upload: (key: string) => Upload;
-  /** What is not there is no failure. */
+  /** A missing object is no failure. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
   readonly removeAll: (prefix: string) => Promise<void>;
 };
 
-/** Where everything is that was ever saved of a workspace. */
+/** The prefix of everything that was ever saved of a workspace. */
 export const workspacePrefix = (workspace: string): string => `workspaces/${workspace}/`;
 
 /** The SDK waits between them. */
 const attemptsMax = 4;
 const connectMsMax = 3000;
-/** A connection on which nothing moves for so long is broken off, and its request made again. */
+/** A connection without any traffic for so long is broken off, and its request repeated. */
 const silenceMsMax = 60_000;
-/** The number of times that one range is continued without having come further. */
+/** Attempts to continue one range without progress. */
 const fruitlessTriesMax = 3;
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 const deletedKeysMax = 1000;

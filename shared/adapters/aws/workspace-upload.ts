@@ -1,6 +1,6 @@
 /**
- * One object written as its bytes come: a single PUT when it is small, parts when it is not, nothing at all
- * when no byte came. It holds at most four parts in memory, and nothing stays behind when it is given up.
+ * One object written as its bytes come: a single PUT when it is small, parts when it is not, nothing at all when
+ * no byte came. It holds at most four parts in memory, and leaves nothing behind when it is aborted.
  */
 import {
   AbortMultipartUploadCommand,
@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-s3';
 
 export type Upload = {
-  /** Copies the bytes; waits while too many parts are on their way. */
+  /** Copies the bytes; waits while too many parts are being sent. */
   readonly append: (bytes: Uint8Array) => Promise<void>;
   /** The object exists from here on, unless nothing was appended. */
   readonly finish: () => Promise<void>;
@@ -28,7 +28,7 @@ const partsOnTheirWayMax = 3;
 type ObjectRef = { readonly Bucket: string; readonly Key: string };
 type Begun = ObjectRef & { readonly Metadata?: Record<string, string> };
 
-/** What is said of an object is said when it is begun. */
+/** S3 takes the metadata of an object when its upload begins. */
 export const openUpload = (client: S3Client, begun: Begun): Upload => {
   const { Bucket, Key } = begun;
   const parts = openParts(client, { Bucket, Key }, begun);
@@ -85,7 +85,7 @@ const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
   };
   return {
     isBegun: () => begun !== undefined,
-    /** Ends while the part is still on its way; a failure is thrown by a later call. */
+    /** Resolves while the part is still being sent; a later call throws its failure. */
     send: async (bytes: Uint8Array, onSent: () => void): Promise<void> => {
       while (running.size >= partsOnTheirWayMax) await Promise.race(running);
       throwFailure();
@@ -104,7 +104,7 @@ const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
       const UploadId = await begun;
       await client.send(new CompleteMultipartUploadCommand({ ...ref, UploadId, MultipartUpload: { Parts } }));
     },
-    /** After the parts on their way: one that arrives behind the abort would stay. */
+    /** After all parts in flight: one that arrives after the abort would stay. */
     abort: async (): Promise<void> => {
       await Promise.all(running);
       const UploadId = await begun?.catch(() => undefined);

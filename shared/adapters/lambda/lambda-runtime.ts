@@ -1,7 +1,7 @@
 /**
- * What every Lambda handler of ours has around it: structured logs, EMF metrics, one correlation id.
+ * The runtime around every Lambda handler: structured logs, EMF metrics, one correlation id.
  *
- * A handler file reads its environment, builds its adapters and hands its function to `house.handler`.
+ * A handler file reads its environment, builds its adapters and passes its function to `handler`.
  */
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
@@ -23,16 +23,16 @@ type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 
 export type LambdaRuntime = {
   readonly telemetry: Telemetry;
-  /** Where what happens is counted for the operator's view. */
+  /** The store of the operator's usage metrics. */
   readonly storeUsageIn: (store: Pick<MetricsStore, 'add'>) => void;
   /** The id that follows one message or request through every function's log. */
   readonly follow: (correlationId: string) => void;
-  /** What is followed now; undefined before an invocation has said so. */
+  /** The current correlation id; undefined before an invocation has set it. */
   readonly followed: () => string | undefined;
   readonly handler: <Event, Result>(
     run: (event: Event, context: Context) => Promise<Result>,
   ) => (event: Event, context: Context) => Promise<Result>;
-  /** As `handler`, for one that answers with a stream: the result's `body` is a text or a stream. */
+  /** As `handler`, for a function that answers with a stream: the result's `body` is a text or a stream. */
   readonly streamingHandler: <Event>(
     run: (event: Event, context: Context) => Promise<StreamedResult>,
   ) => (event: Event, context: Context) => Promise<unknown>;
@@ -44,7 +44,7 @@ export type StreamedResult = {
   readonly body: string | ReadableStream;
 };
 
-/** Whose metrics they are is their one dimension: each further one would be billed as further metrics. */
+/** Metrics have one dimension, the deployment: each further one would be billed as further metrics. */
 export const openLambdaRuntime = (functionName: string, deployment: string): LambdaRuntime => {
   const logger = new Logger({ serviceName: functionName });
   const metrics = new Metrics({ namespace, logger: quietly(logger) });
@@ -56,13 +56,13 @@ export const openLambdaRuntime = (functionName: string, deployment: string): Lam
     metrics.publishStoredMetrics();
   };
   let followed: string | undefined;
-  /** What the invocation before followed is none of this one's. */
+  /** An invocation does not inherit the correlation id of the one before. */
   const forget = (): void => {
     followed = undefined;
     logger.resetKeys();
   };
   const add = (metric: MetricName, unit: Unit, value: number): void => {
-    // Fields of the line, not dimensions, as log lines have them: they are gone with each publication.
+    // Fields of the line, not dimensions; each publication clears them.
     metrics.addMetadata('service', functionName);
     if (followed !== undefined) metrics.addMetadata('correlation_id', followed);
     metrics.addMetric(metric, unit, value);
@@ -94,8 +94,8 @@ export const openLambdaRuntime = (functionName: string, deployment: string): Lam
 };
 
 /**
- * What a stream does after its head was given back is part of the invocation: it ends with the stream. Piped as
- * a stream of Node it is cancelled as soon as nobody reads it, a web stream only with its next bytes.
+ * Work that a stream does after its head was returned is part of the invocation, which ends with the stream. A
+ * Node stream is cancelled as soon as its reader is gone, a web stream only with its next bytes.
  */
 const untilItsEnd = async (result: StreamedResult, atEnd: () => Promise<void>): Promise<StreamedResult> => {
   if (typeof result.body !== 'string') {
@@ -107,7 +107,7 @@ const untilItsEnd = async (result: StreamedResult, atEnd: () => Promise<void>): 
   return result;
 };
 
-/** Whatever became of the invocation. */
+/** Runs after a success and after a failure. */
 const atEnd = (run: () => Promise<void>) => ({ after: run, onError: run });
 
 /** An invocation without a metric is usual here, and no reason to warn. */

@@ -32,5 +32,5 @@ test('a history that cannot be written is said, and breaks nothing', async () =>
   notes.keepIn({ add: () => Promise.reject(new Error('no table')) });
   notes.listening(telemetry).info('a sandbox is ready', started);
   await notes.flush();
-  expect(said).toEqual(['a sandbox is ready', 'the history was not kept']);
+  expect(said).toEqual(['a sandbox is ready', 'usage metrics were not stored']);
 });

@@ -1,16 +1,16 @@
 /**
- * What an invocation noted for the operator's history: gathered while it runs, counted in one write at its end.
+ * Usage measurements of an invocation: collected while it runs, written once at its end.
  *
- * The history is for looking at: an invocation that cannot write it says so and goes on.
+ * They are for display only: an invocation that cannot write them logs that and goes on.
  */
 import { measurementOfEvent, noteOfCount, type UsageMeasurement } from '#shared/domain/usage-measurement.ts';
 import type { MetricsStore } from '#shared/ports/metrics-store.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 
 export type UsageRecorder = {
-  /** Sees what telemetry is told, and passes it on. */
+  /** A telemetry that records measurements and passes everything on. */
   readonly listening: (telemetry: Telemetry) => Telemetry;
-  /** From now on they are kept there; before, they are dropped. */
+  /** Stores them there from now on; before, they are dropped. */
   readonly keepIn: (store: Pick<MetricsStore, 'add'>) => void;
   readonly flush: () => Promise<void>;
 };
@@ -49,7 +49,7 @@ export const openUsageRecorder = (now: () => number = Date.now): UsageRecorder =
       const gathered = notes;
       notes = [];
       if (store === undefined || gathered.length === 0) return;
-      await store.add(gathered, now()).catch((error: unknown) => warn('the history was not kept', { error }));
+      await store.add(gathered, now()).catch((error: unknown) => warn('usage metrics were not stored', { error }));
     },
   };
 };

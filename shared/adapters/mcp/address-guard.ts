@@ -1,10 +1,10 @@
-/** `AddressGuard` by the same check that every connection passes again: a name may change its mind in between. */
+/** `AddressGuard` by the same check that every connection passes again: a name may resolve differently in between. */
 import { isAppError } from '#shared/errors.ts';
 import type { AddressGuard } from '#shared/ports/address-guard.ts';
 import { checkAddress, type EgressSettings, parseUrl } from './checked-address.ts';
 import { within } from './deadline.ts';
 
-/** A resolver that takes longer says nothing about the address. */
+/** A resolver that takes longer decides nothing about the address. */
 const lookupMsMax = 5000;
 
 export const makeAddressGuard = (settings: EgressSettings): AddressGuard => ({
@@ -13,7 +13,7 @@ export const makeAddressGuard = (settings: EgressSettings): AddressGuard => ({
     try {
       await within({ ms: lookupMsMax }, checkAddress(url, settings));
     } catch (error) {
-      // Who cannot be found today is looked up again at every connection.
+      // A name that cannot be resolved now is resolved again at every connection.
       if (!isAppError(error) || error.code !== 'mcp_server_unavailable') throw error;
     }
   },

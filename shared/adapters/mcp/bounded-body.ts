@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import { AppError } from '#shared/errors.ts';
 
-/** What is left of the bytes that all bodies of one call may have together. */
+/** The remaining bytes that all bodies of one call may have together. */
 export type ByteBudget = { left: number };
 
 const bufferedBytesMax = 65_536;

@@ -1,8 +1,8 @@
 /**
  * A URL that a user registered, checked: the addresses a connection may go to, and no others.
  *
- * All addresses of a name are looked at, and one private one among them refuses the name: which of them a
- * connection would take is the resolver's whim. Hosts the operator has named may be anywhere.
+ * All addresses of a name are checked, and a single private one refuses the name: the resolver decides which of
+ * them a connection would take. Hosts the operator has named may be anywhere.
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
@@ -15,7 +15,7 @@ export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 export type EgressSettings = {
   /** `host` or `host:port` each, which may be private. */
   readonly allowedPrivateHosts: readonly string[];
-  /** The variable that names them, for the words of a refusal; absent: the one of MCP servers. */
+  /** The variable that names them, for the text of a refusal; absent: the one of MCP servers. */
   readonly setting?: string;
   /** The machine's own resolver when absent. */
   readonly resolve?: Resolve;
@@ -31,7 +31,7 @@ export const parseUrl = (text: string): URL => {
   return url;
 };
 
-/** Throws `invalid_request` where no connection may go, `mcp_server_unavailable` where the name leads nowhere. */
+/** Throws `invalid_request` where no connection may go, `mcp_server_unavailable` where the name has no address. */
 export const checkAddress = async (url: URL, settings: EgressSettings): Promise<readonly LookupAddress[]> => {
   const defaultPort = defaultPorts[url.protocol];
   if (defaultPort === undefined) throw refused(schemeMessage);

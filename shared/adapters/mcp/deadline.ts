@@ -1,4 +1,4 @@
-/** A promise that has only so long: what cannot be aborted is no longer waited for. */
+/** A promise with a deadline: a task that cannot be aborted is no longer awaited. */
 import { unreachable } from './unreachable.ts';
 
 export type Deadline = { readonly ms: number; readonly signal?: AbortSignal | undefined };
@@ -9,7 +9,7 @@ export const within = async <T>({ ms, signal }: Deadline, promise: Promise<T>): 
   const onAbort = (): void => reject(unreachable('the request was cancelled'));
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
-  // Whichever of the two comes second is heard by nobody.
+  // The result of the slower of the two is ignored.
   promise.catch(() => undefined);
   try {
     return await Promise.race([never, promise]);

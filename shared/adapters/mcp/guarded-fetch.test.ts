@@ -1,4 +1,4 @@
-/** Where a request goes and where it does not, with real sockets on loopback and names that only these tests know. */
+/** Requests that are sent and requests that are refused, with real sockets on loopback and names of these tests. */
 import https from 'node:https';
 import tls from 'node:tls';
 import { gzipSync } from 'node:zlib';

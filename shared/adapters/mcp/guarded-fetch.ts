@@ -2,8 +2,8 @@
  * `fetch` to servers that users name, for one call: it goes where `checkAddress` allows and nowhere else.
  *
  * A redirect is a new address and is checked like one; to another origin it takes no header that a user
- * registered, and from https it never leads to http. All bodies share one budget of bytes and are taken as
- * they are: a compressed one is refused, since it could grow without end. `close` ends every connection.
+ * registered, and from https it never leads to http. All bodies share one budget of bytes and are taken as they
+ * are: a compressed one is refused, since it could grow without end. `close` ends every connection.
  */
 import type { LookupAddress } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
@@ -16,7 +16,7 @@ import { explainFailure, unreachable } from './unreachable.ts';
 
 export type GuardedFetch = {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** What went wrong last below MCP: the client above puts it in words of its own. */
+  /** The last failure below MCP, which the client above would reword. */
   readonly fault: () => AppError | undefined;
   readonly close: () => void;
 };
@@ -24,7 +24,7 @@ export type GuardedFetch = {
 const redirectsMax = 3;
 const resolveMsMax = 5000;
 const redirectStatuses = [301, 302, 303, 307, 308];
-/** What another origin may see of a request. */
+/** The headers of a request that another origin may see. */
 const harmlessHeaders = ['accept', 'content-type', 'mcp-method', 'mcp-name', 'mcp-protocol-version'];
 
 export const makeGuardedFetch = (settings: EgressSettings, bytesMax: number): GuardedFetch => {
@@ -39,7 +39,7 @@ export const makeGuardedFetch = (settings: EgressSettings, bytesMax: number): Gu
     return fault;
   };
   const addressesOf = (url: URL): Promise<readonly LookupAddress[]> => {
-    // All that the check looks at: scheme, user name, host and port.
+    // All that the check depends on: scheme, user name, host and port.
     const key = new URL('/', url).href;
     const checked = addresses.get(key) ?? within({ ms: resolveMsMax }, checkAddress(url, settings));
     addresses.set(key, checked);
@@ -47,7 +47,7 @@ export const makeGuardedFetch = (settings: EgressSettings, bytesMax: number): Gu
   };
   const follow = async (request: Step): Promise<Response> => {
     const pinned = { ...request, addresses: await addressesOf(request.url) };
-    // A request that is given up before it begins would leave its connection to nobody.
+    // A request that is aborted before it begins would leave its connection open.
     request.signal.throwIfAborted();
     const incoming = await sendPinned(pinned, agents);
     if (!isRedirect(incoming))
@@ -62,7 +62,7 @@ export const makeGuardedFetch = (settings: EgressSettings, bytesMax: number): Gu
       try {
         return await follow(step);
       } catch (error) {
-        // What its own caller gave up is no fault.
+        // An abort by the caller is no fault.
         throw step.signal.aborted ? error : note(error, true);
       }
     },
@@ -93,7 +93,7 @@ const firstStep = (url: URL, init: RequestInit, closing: AbortSignal): Step => {
 const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean =>
   redirectStatuses.includes(statusCode) && headers.location !== undefined;
 
-/** Where a redirect leads (RFC 9110, section 15.4). */
+/** The target of a redirect (RFC 9110, section 15.4). */
 const nextStep = (step: Step, { statusCode = 0, headers }: IncomingMessage): Step => {
   const url = URL.parse(headers.location ?? '', step.url.href);
   if (url === null) throw unreachable('it redirects to what is no URL');

@@ -1,9 +1,9 @@
 /**
- * One HTTP request to addresses that were checked, and to none else.
+ * One HTTP request to addresses that were checked, and to no others.
  *
  * The name stays in the Host header, in SNI and in the check of the certificate; the connection is made to the
- * given addresses, so that a second answer of the resolver decides nothing. No redirect is followed, nothing
- * is decompressed, and no proxy of the environment is used.
+ * given addresses, so that a second answer of the resolver decides nothing. No redirect is followed, nothing is
+ * decompressed, and no proxy of the environment is used.
  */
 import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
@@ -52,12 +52,12 @@ export const sendPinned = (request: PinnedRequest, agents: Agents): Promise<http
       else socket.once(isTls ? 'secureConnect' : 'connect', onConnected);
     });
     outgoing.once('response', (incoming) => {
-      // Its reader hears of it; a response that nobody reads must not end the process.
+      // The body's reader gets the error; an unread response must not end the process.
       incoming.on('error', () => undefined);
       resolve(incoming);
     });
     outgoing.on('error', (error) => reject(explainFailure(error, isConnected)));
-    // An upgrade that nobody asked for ends in silence.
+    // An unrequested upgrade ends without an error event.
     outgoing.once('close', () => {
       clearTimeout(late);
       reject(unreachable('it broke off the connection', { context: { isConnected } }));

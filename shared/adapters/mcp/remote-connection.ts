@@ -1,8 +1,8 @@
 /**
  * The connection of one listing or one call to a server on the network, from its first byte to its last.
  *
- * The server is asked for the protocol it speaks; a session of an older one lasts as long as this does.
- * Schemas of a server are never compiled: a pattern in one could run for ever.
+ * The server chooses the protocol version; a session of an older one lasts as long as the connection. Schemas of
+ * a server are never compiled: a pattern in one could run for ever.
  */
 import { Client } from '@modelcontextprotocol/client';
 import type { RemoteTarget } from '#shared/ports/remote-mcp.ts';
@@ -14,13 +14,13 @@ import { makeTransport, type RemoteTransport } from './remote-transport.ts';
 
 export type RemoteConnection = {
   readonly connect: (deadline: Deadline) => Promise<Client>;
-  /** How things stood when something went wrong. */
+  /** The state of the connection when a failure occurred. */
   readonly circumstances: (signal: AbortSignal | undefined) => Circumstances;
   readonly close: () => Promise<void>;
 };
 
 const clientInfo = { name: 'sallyport', version: '0.1.0' };
-/** For the last words: that a call is cancelled, that a session is over. */
+/** The time for closing messages: a call's cancellation, a session's end. */
 const farewellMsMax = 1000;
 
 export const openConnection = (

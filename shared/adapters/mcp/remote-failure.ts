@@ -1,8 +1,8 @@
 /**
- * What a failed exchange with a server on the network means for a tool call, and how it is said.
+ * The meaning of a failed exchange with a server on the network for a tool call, and its message.
  *
  * `failed` is a call that surely did not run, or one that was answered; all else is `lost`, since it may have
- * run. A client hears the server's name and the reason, never an address that was resolved or a stack.
+ * run. A client receives the server's name and the reason, never an address that was resolved or a stack.
  */
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { cutMiddle } from '#shared/domain/text.ts';
@@ -13,7 +13,7 @@ import { lostCode, lostMessage } from './watched-transport.ts';
 
 export type Circumstances = {
   readonly name: string;
-  /** What went wrong below MCP. */
+  /** The failure below MCP. */
   readonly fault: AppError | undefined;
   readonly isCallSent: boolean;
   readonly isCancelled: boolean;
@@ -42,7 +42,7 @@ export const toOutcomeOf = (error: unknown, circumstances: Circumstances): ToolO
 const unavailable = (name: string, reason: string): string =>
   `MCP server '${name}' is not available: ${reason}`;
 
-/** The call met nobody who would run it. */
+/** True when the call surely did not run. */
 const isTurnedAway = (error: unknown, fault: AppError | undefined): boolean =>
   (SdkHttpError.isInstance(error) && (error.status ?? 0) >= 400 && (error.status ?? 0) < 500) ||
   fault?.code === 'invalid_request' ||

@@ -24,13 +24,13 @@ import { toRemoteOutcome } from './remote-result.ts';
 const listBytesMax = 1_048_576;
 const callBytesMax = 4 * 1_048_576;
 const connectMsMax = 10_000;
-/** Of a call as a whole, however much progress it makes. */
+/** The bound of a whole call, however much progress it reports. */
 const callMsMax = 300_000;
 const listPagesMax = 20;
 const progressCharactersMax = 2000;
 const progressBytesMax = 65_536;
 
-/** One page, and no more of it than is needed to go on. */
+/** The needed fields of one page. */
 const toolPageSchema = z.looseObject({
   tools: z.array(z.unknown()),
   nextCursor: z.string().optional(),
@@ -80,7 +80,7 @@ const listTools = async (client: Client, { ms, signal }: Deadline): Promise<read
   return decodeTools(listed);
 };
 
-/** A server may have none, and no answer to the question. */
+/** A server without tools may not answer the question at all. */
 const withoutTools = (
   error: unknown,
 ): { readonly tools: readonly unknown[]; readonly nextCursor?: string } => {
@@ -103,7 +103,7 @@ const callTool = async (client: Client, call: RemoteCall) => {
   return toRemoteOutcome(result);
 };
 
-/** Words of progress are lines of output, as far as there is room for them. */
+/** Progress messages are lines of output, as far as there is room for them. */
 const progressTo = (onProgress: RemoteCall['onProgress']) => {
   let offset = 0;
   return ({ message }: { readonly message?: string | undefined }): void => {

@@ -1,8 +1,8 @@
 /**
- * What a server on the network says of a call, in the words of the port: text and media, and nothing else.
+ * The result of a call to a server on the network, in the port's types: text and media, and nothing else.
  *
- * Every block is rebuilt from the fields that are known, so that none carries more than it shows. A tool that
- * says it failed has failed, with its own words; a code of ours in them would be a claim and is not taken.
+ * Every block is rebuilt from the known fields, so that none carries more than it shows. A tool that reports a
+ * failure has failed, with its own text; one of our error codes in it would be a mere claim and is ignored.
  */
 import * as z from 'zod';
 import type { ToolContent } from '#shared/domain/event-log.ts';
@@ -79,7 +79,7 @@ const toBlock = (block: unknown): ToolContent => {
   }
 };
 
-/** A picture is shown as one; other bytes are only named. */
+/** An image is shown; other bytes are only named. */
 const fromResource = ({ uri, mimeType, text: words, blob }: z.output<typeof resource>): ToolContent => {
   if (words !== undefined) return text(words);
   const type = mediaType.safeParse(mimeType).data ?? 'application/octet-stream';

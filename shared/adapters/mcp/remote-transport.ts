@@ -1,8 +1,8 @@
 /**
  * The transport to one server: Streamable HTTP, or the HTTP+SSE of the protocol's first version.
  *
- * No stream is opened to listen for what is not asked: one call needs none. The headers a user registered go
- * with every request, but none that the protocol or HTTP itself decides.
+ * No stream for unrequested messages is opened: one call needs none. The headers a user registered go with every
+ * request, except those that the protocol or HTTP itself decides.
  */
 import {
   isJSONRPCRequest,
@@ -23,7 +23,7 @@ export type RemoteTransport = {
   readonly endSession: () => Promise<void>;
 };
 
-/** A stream that names its events is asked for again, once, where the server is still there. */
+/** A stream that names its events is requested again, once, where the server still answers. */
 const reconnectionOptions: StreamableHTTPReconnectionOptions = {
   maxRetries: 1,
   initialReconnectionDelay: 200,
@@ -72,7 +72,7 @@ const overEvents = (url: URL, { requestInit, fetch }: Wire): RemoteTransport => 
   return { transport, endSession: async () => undefined };
 };
 
-/** Of a request that waits for an answer. */
+/** The id of a request that waits for an answer. */
 const requestIdOf = (body: unknown): string | number | undefined => {
   const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
   return isJSONRPCRequest(message) ? message.id : undefined;
@@ -81,7 +81,7 @@ const requestIdOf = (body: unknown): string | number | undefined => {
 const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
 
-/** For its reader to take what came last, in milliseconds. */
+/** Milliseconds for the reader to take the last bytes. */
 const readMs = 20;
 
 const whenEnded = (response: Response, onEnd: () => void): Response => {
@@ -105,7 +105,7 @@ const headersOf = ({ headers }: RemoteTarget): Headers => {
     try {
       kept.set(name, value);
     } catch {
-      // The error of the platform would repeat the value, which may be a secret.
+      // The platform's own error would repeat the value, which may be a secret.
       throw unreachable(`its header ${JSON.stringify(name.slice(0, 100))} cannot be sent`);
     }
   }

@@ -1,9 +1,9 @@
 /**
  * `SandboxTools` over MCP: the official client, with the sandbox link as its `fetch`.
  *
- * A call is one request: what a sandbox would say in a handshake is known beforehand, and asked only when
- * one refuses it (a release that overlaps with another). The client does not notice a stream that ends
- * without a result and would wait for its timeout; the transport does, and the call is `lost` at once.
+ * A call is one request: the answers of a handshake are known beforehand, and requested only from a sandbox that
+ * refuses it (another release, during an update). The client does not notice a stream that ends without a result
+ * and would wait for its timeout; the transport does, and the call is `lost` at once.
  */
 import {
   Client,
@@ -24,12 +24,15 @@ const clientInfo = { name: 'sallyport', version: '0.1.0' };
 const callIdMeta = 'dev.sallyport/callId';
 /** What a call may take beyond the tool's own timeout: the way there and back, and the kill. */
 const marginMs = 30_000;
-/** The time that a stream may go on after its result before it is broken off; ended by itself, its connection is used again. */
+/**
+ * The time for which a stream may go on after its result before it is broken off; one that ends by itself leaves
+ * its connection reusable.
+ */
 const lingerMs = 1000;
-/** A failure may repeat what a sandbox said, at any length. */
+/** A failure may repeat a sandbox's text, of any length. */
 const messageCharactersMax = 500;
 
-/** What every sandbox of this release says of itself. */
+/** The handshake of every sandbox of this release. */
 const ownRelease: PriorDiscovery = {
   kind: 'modern',
   discover: { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
@@ -52,7 +55,7 @@ export const makeSandboxTools = (link: SandboxLink): SandboxTools => ({
   },
 });
 
-/** The sandbox kills the call, and the call itself then says so. One that cannot be reached has nothing to kill. */
+/** The sandbox kills the call, and the call's own answer reports it. An unreachable sandbox has nothing to kill. */
 const cancel = async (link: SandboxLink, { sandbox, callKey }: SandboxCall): Promise<void> => {
   const path = `/calls/${encodeURIComponent(callKey)}/cancel`;
   await link.fetch(sandbox, { method: 'POST', path }).then(
@@ -107,7 +110,7 @@ const closeWhenEnded = (client: Client, ended: AbortSignal): void => {
   else ended.addEventListener('abort', close, { once: true });
 };
 
-/** A server that does not know our version answers 400, in JSON-RPC or in words of its own. */
+/** A server that does not know our version answers 400, in JSON-RPC or in its own form. */
 const isVersionRefusal = (error: unknown): boolean =>
   (ProtocolError.isInstance(error) && error.code === unsupportedVersion) ||
   (SdkHttpError.isInstance(error) && error.status === 400);
@@ -127,7 +130,7 @@ const failureOf = (error: unknown): ToolOutcome => {
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
-/** Streamable HTTP through the link; says when the stream of a call has ended, whatever the reason. */
+/** Streamable HTTP through the link; reports the end of a call's stream, whatever the reason. */
 class LinkTransport extends StreamableHTTPClientTransport {
   readonly #onStreamEnd: () => void;
 

@@ -1,8 +1,8 @@
 /**
- * What a sandbox says of a call, in the words of the port.
+ * The result of a sandbox's call, in the port's types.
  *
- * Pure, and it believes nothing: user code may have written whatever a result holds. A limit that killed
- * the program is a failure that still carries what was printed, for the user and the model to see.
+ * Pure, and it trusts nothing: user code may have written anything into a result. A limit that killed the program
+ * is a failure that still carries the output, for the user and the model to see.
  */
 import * as z from 'zod';
 import type { ToolContent } from '#shared/domain/event-log.ts';
@@ -46,7 +46,7 @@ const objectOf = (value: unknown): { readonly structured?: JsonObject } =>
     ? { structured: value as JsonObject }
     : {};
 
-/** A refusal's text is `{"error": {type, message}}`; anything else is a fault that is not ours to explain. */
+/** A refusal's text is `{"error": {type, message}}`; anything else is an unexplained fault. */
 const refusedOutcome = (text: string): ToolOutcome => {
   const refusal = refusalSchema.safeParse(parse(text));
   if (!refusal.success)
@@ -55,11 +55,11 @@ const refusedOutcome = (text: string): ToolOutcome => {
   return { status: 'failed', code: isErrorCode(type) ? type : 'internal_error', message };
 };
 
-/** Progress is best effort: what cannot be read is dropped. */
+/** Progress is best effort: unreadable progress is dropped. */
 export const decodeProgress = (message: string | undefined): ToolProgress | undefined =>
   progressSchema.safeParse(parse(message ?? '')).data;
 
-/** The words of a result, without what is no text. */
+/** The text of a result, without its other content. */
 export const textOf = ({ content }: Pick<ToolResult, 'content'>): string =>
   content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
 

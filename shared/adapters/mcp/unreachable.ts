@@ -1,7 +1,7 @@
 /**
- * Why a server on the network gave no answer, in words for a client.
+ * The reason for which a server on the network gave no answer, worded for a client.
  *
- * Only known codes are put into words; the system's own message may name addresses and stays in `cause`.
+ * Only known codes have a message; the system's own message may name addresses and stays in `cause`.
  */
 import { AppError, type AppErrorDetails, isAppError } from '#shared/errors.ts';
 

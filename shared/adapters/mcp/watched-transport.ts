@@ -1,15 +1,15 @@
 /**
- * A transport of MCP that answers for a server which no longer will.
+ * An MCP transport that answers for a server which no longer will.
  *
- * The client waits for its timeout when a stream ends without a result, or when an answer is for another
- * request than the one asked. Here such a request is answered with an error at once. A request that was
- * sent is remembered: it may have run.
+ * The client waits for its timeout when a stream ends without a result, or when an answer is for another request
+ * than the one sent. Here such a request is answered with an error at once. A request that was sent is
+ * remembered: it may have run.
  */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 
 type Id = string | number;
 
-/** Of the error that stands for the answer that never came. */
+/** The code of the error that replaces a lost answer. */
 export const lostCode = -32_000;
 export const lostMessage = 'it broke off before it answered';
 
@@ -28,7 +28,7 @@ export class WatchedTransport implements Transport {
     this.hasPerRequestStream = inner.hasPerRequestStream === true;
   }
 
-  /** True when a tool call was handed over to be sent. */
+  /** True when a tool call was passed on to be sent. */
   get isCallSent(): boolean {
     return this.#isCallSent;
   }
@@ -63,12 +63,12 @@ export class WatchedTransport implements Transport {
     await sending.finally(() => this.#notices.delete(sending));
   }
 
-  /** No answer will come any more, to any request. */
+  /** No request will get an answer any more. */
   loseAll(): void {
     for (const id of [...this.#open]) this.lose(id);
   }
 
-  /** Notices on their way have been sent, or were given up: that of a cancellation among them. */
+  /** Resolves when pending notifications were sent or given up: that of a cancellation among them. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#notices);
   }
@@ -77,7 +77,7 @@ export class WatchedTransport implements Transport {
     return this.#inner.close();
   }
 
-  /** The answer to this request will not come; nothing happens when it has come. */
+  /** This request will get no answer; no effect when it already has one. */
   lose(id: Id): void {
     if (!this.#open.delete(id)) return;
     this.onmessage?.({ jsonrpc: '2.0', id, error: { code: lostCode, message: lostMessage } });

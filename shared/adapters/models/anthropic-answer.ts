@@ -1,9 +1,9 @@
 /**
  * Anthropic's stream of events, read as one answer: text at once, calls whole, then the end.
  *
- * Calls are given after the stop reason is known, since a call that the output limit cut off must not run
- * with half of its arguments. Thinking is not shown; signed, it is what the provider wants back while tools
- * run (https://platform.claude.com/docs/en/build-with-claude/thinking), and thus the answer's echo.
+ * Calls are emitted after the stop reason is known, since a call that the output limit cut off must not run with
+ * half of its arguments. Thinking is not shown; signed, the provider wants it back while tools run
+ * (https://platform.claude.com/docs/en/build-with-claude/thinking), and thus it is the answer's provider state.
  * An answer without a stop reason was cut off: `provider_unavailable`.
  */
 import type Anthropic from '@anthropic-ai/sdk';
@@ -23,7 +23,7 @@ type Part =
   | { readonly kind: 'redacted'; readonly data: string };
 
 type Reading = {
-  /** By the index of the block; blocks that say nothing to us are left out. */
+  /** By the index of the block; blocks that mean nothing here are left out. */
   readonly parts: Map<number, Part>;
   newestIndex: number;
   usage: Partial<Anthropic.MessageDeltaUsage>;
@@ -51,7 +51,7 @@ export async function* answerChunks(
   yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, stateParts(parts)) };
 }
 
-/** Notes what one event says, and gives the text in it. */
+/** Records one event, and returns the text in it. */
 const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): string => {
   switch (event.type) {
     case 'message_start':
@@ -62,7 +62,7 @@ const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): string 
     case 'content_block_delta':
       return takeDelta(reading, event);
     case 'message_delta':
-      // Cumulative counts; what this event leaves out or has null stays as the start said it.
+      // Cumulative counts; a field that this event leaves out or has null stays as it was at the start.
       reading.usage = { ...reading.usage, ...withoutNulls(event.usage) };
       reading.stopReason = event.delta.stop_reason ?? reading.stopReason;
       return '';
@@ -126,7 +126,7 @@ const wholeParts = ({ parts, newestIndex, stopReason }: Reading): readonly Part[
     )
     .map(([, part]) => part);
 
-/** Thinking that was cut before its signature is refused, and all that belongs to it with it. */
+/** Thinking that was cut before its signature is refused, and so is the thinking beside it. */
 const stateParts = (parts: readonly Part[]): readonly StatePart[] =>
   parts.some((part) => part.kind === 'thinking' && part.signature === '') ? [] : parts.map(statePart);
 
@@ -158,7 +158,7 @@ const endOf = (reason: Anthropic.StopReason): AnswerEnd => {
   }
 };
 
-/** `input_tokens` leaves out what was read from or written to the cache; a turn pays for all of it. */
+/** `input_tokens` excludes reads from and writes to the cache; a turn pays for all of it. */
 const usageOf = (usage: Partial<Anthropic.MessageDeltaUsage>): TokenUsage => {
   const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
   const cacheWriteInputTokens = usage.cache_creation_input_tokens ?? 0;

@@ -1,6 +1,6 @@
 /**
- * Anthropic's SDK, opened with a key, or with the AWS credentials of whoever runs this: Claude Platform on AWS
- * takes requests signed with SigV4 and no key (https://docs.aws.amazon.com/claude-platform/latest/userguide).
+ * Anthropic's SDK, opened with a key, or with the process's AWS credentials: Claude Platform on AWS takes
+ * requests signed with SigV4 and no key (https://docs.aws.amazon.com/claude-platform/latest/userguide).
  */
 import Anthropic from '@anthropic-ai/sdk';
 import { AppError } from '#shared/errors.ts';
@@ -24,12 +24,12 @@ export const openAnthropic = async (settings: AnthropicSettings): Promise<Anthro
   return new Anthropic({
     ...options,
     apiKey: headerSafe(settings.apiKey, 'ANTHROPIC_API_KEY'),
-    // Said in full, since the SDK would otherwise look for it in the environment.
+    // Explicit, since the SDK would otherwise read it from the environment.
     baseURL: settings.baseUrl ?? 'https://api.anthropic.com',
   });
 };
 
-/** The region and, without a base URL, the endpoint are what the SDK finds in AWS's own variables. */
+/** The SDK reads the region and, without a base URL, the endpoint from AWS's own variables. */
 const openSigned = async (workspaceId: string | undefined, baseUrl: string | undefined) => {
   if (!workspaceId)
     throw new AppError('provider_not_configured', 'ANTHROPIC_AWS_WORKSPACE_ID is required', {

@@ -1,5 +1,5 @@
 /**
- * What went wrong with Anthropic, in our codes (https://platform.claude.com/docs/en/api/errors).
+ * Anthropic's errors as our codes (https://platform.claude.com/docs/en/api/errors).
  *
  * An error inside a stream that began well has a type and no status, so the type counts first.
  */
@@ -31,7 +31,7 @@ const byStatus: Readonly<Record<number, Meaning>> = {
   529: overloaded,
 };
 
-/** A 400 says what it is about only in its text. */
+/** Only the text of a 400 gives its reason. */
 const byText: readonly (readonly [RegExp, Meaning])[] = [
   [/prompt is too long|exceed.{0,40}context (limit|window)/i, tooLong],
   [/credit balance/i, unpaid],
@@ -59,7 +59,7 @@ const meaningOf = (cause: unknown, model: string): Meaning => {
   return byText.find(([pattern]) => pattern.test(message))?.[1] ?? meanings.notUnderstood;
 };
 
-/** What the AWS client throws when nothing in its chain has credentials. */
+/** The AWS client's error when nothing in its chain has credentials. */
 const lacksCredentials = (error: unknown): boolean =>
   error instanceof APIConnectionError &&
   error.cause instanceof Error &&

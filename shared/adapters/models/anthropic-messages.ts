@@ -1,12 +1,12 @@
 /**
- * A model request in Anthropic's words: messages of blocks, calls beside their results, cache marks.
+ * A model request as Anthropic's messages: blocks, calls beside their results, cache marks.
  *
- * Cache marks stand on the last tool, the system text and where the history ended in this call and in the
- * one before: the longest prefixes that calls repeat. The older mark is needed because a search for a
- * cached prefix goes back 20 blocks only, and a queue of calls has more
- * (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Four marks are the most there may be.
- * A blank text block and a lone surrogate are answered with 400, for as long as the history holds them,
- * so neither is sent.
+ * Cache marks stand on the last tool, the system text and the end of the history in this call and in the one
+ * before: the longest prefixes that calls repeat. The older mark is needed because a search for a cached prefix
+ * goes back 20 blocks only, and a queue of calls has more
+ * (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Four marks are the most there may be. A
+ * blank text block and a lone surrogate are answered with 400, for as long as the history holds them, so neither
+ * is sent.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { HistoryMessage } from '#shared/domain/history.ts';
@@ -36,7 +36,7 @@ export const messagesRequest = (
   stream: true,
 });
 
-/** Without what earlier answers want back: a count that is refused for it would be no count. */
+/** Without the provider state of earlier answers, since a refusal for it would leave no count. */
 export const countRequest = (request: ModelRequest, names: ToolNames): Anthropic.MessageCountTokensParams =>
   input(request, names, false);
 
@@ -56,7 +56,7 @@ const input = (
           tools.map(({ name, description, inputSchema }) => ({
             name: toWire(name),
             description,
-            // The API wants what a ToolSpec promises only by its words: a schema of an object.
+            // The API requires a schema of an object, which a ToolSpec promises only in its documentation.
             input_schema: { ...inputSchema, type: 'object' as const },
           })),
         ),
@@ -71,7 +71,7 @@ const input = (
 
 type BlocksOf = (message: HistoryMessage) => Block[];
 
-/** Neighbours of one role become one message: tool results are the user's words here. */
+/** Neighbours of one role become one message: tool results have the role of the user here. */
 const joined = (history: readonly HistoryMessage[], blocksOf: BlocksOf): readonly Message[] => {
   const messages: { role: 'user' | 'assistant'; content: Block[] }[] = [];
   for (const message of history) {
@@ -110,7 +110,7 @@ const blockOf = (piece: Piece, toWire: ToolNames['toWire']): Block[] => {
   }
 };
 
-/** `is_error` is for both: a rejected call did not run. What happened is in the text. */
+/** `is_error` is for both: a rejected call did not run. The text gives the reason. */
 const resultBlock = (result: Extract<HistoryMessage, { role: 'tool' }>): Anthropic.ToolResultBlockParam => ({
   type: 'tool_result',
   tool_use_id: result.callId,

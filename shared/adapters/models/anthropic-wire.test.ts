@@ -7,7 +7,7 @@ import { isAppError } from '#shared/errors.ts';
 import { makeAnthropicProvider } from './anthropic.ts';
 import type { ModelBackend } from './model-backend.ts';
 
-/** What the wire can do and a well-behaved fake cannot: break, refuse, stall. One reply for each request. */
+/** A reply that a well-behaved fake cannot give: break, refuse, stall. One for each request. */
 type Reply = (response: ServerResponse) => void;
 type Seen = {
   readonly url: string | undefined;

@@ -1,7 +1,7 @@
 /**
  * Claude, through Anthropic's SDK: one streamed Messages request for each answer.
  *
- * Knows the models that are not retired; their lifecycle says so, not their dates
+ * Lists the models that are not retired, by their lifecycle rather than their dates
  * (https://platform.claude.com/docs/en/about-claude/model-deprecations).
  */
 import type Anthropic from '@anthropic-ai/sdk';

@@ -1,4 +1,4 @@
-/** A key as a header can carry it. Refused without being shown: any other would be quoted in an error. */
+/** API keys that a header can carry. Any other is refused without being shown, since an HTTP error would quote it. */
 import { AppError } from '#shared/errors.ts';
 
 export const headerSafe = (apiKey: string, variable: string): string => {

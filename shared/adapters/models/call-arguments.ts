@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { mapToolNames, type ToolNameRule, type ToolNames } from './tool-names.ts';
 
-/** What is no JSON object goes on as it is: no tool takes it, and its refusal is what the model hears. */
+/** Text that is no JSON object is passed on as it is: no tool accepts it, and the model reads the refusal. */
 export const argsOf = (json: string): JsonObject => parsedObject(json) ?? { arguments_not_json: json };
 
 export const parsedObject = (json: string): JsonObject | undefined => {
@@ -17,13 +17,13 @@ export const parsedObject = (json: string): JsonObject | undefined => {
   }
 };
 
-/** A lone surrogate is refused by providers for as long as the history holds it. */
+/** Providers refuse a lone surrogate for as long as the history holds it. */
 export const wellFormed = (args: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(args), (_key, value) =>
     typeof value === 'string' ? value.toWellFormed() : value,
   );
 
-/** Of the tools that are offered and of those that were called before. */
+/** Names of the tools that are offered and of those that were called before. */
 export const toolNamesOf = ({ tools, history }: ModelRequest, rule: ToolNameRule): ToolNames => {
   const asked = history.flatMap((message) => (message.role === 'assistant' ? message.calls : []));
   return mapToolNames(

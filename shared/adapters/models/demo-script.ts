@@ -1,9 +1,9 @@
 /**
- * The demo provider's script: which calls a message asks for, read line by line. Pure and deterministic.
+ * The demo provider's script: the calls that a message asks for, read line by line. Pure and deterministic.
  *
  * `$ command`, `read <path>`, `write <path> <text>`, `list [path]` and `call <tool> [{…}]` for a tool that is
- * offered, at a line's start, and fenced blocks of python or node. Lines inside a block, in whatever language, are never commands; a block that nobody
- * closes ends with the message, as in Markdown. Every other line asks for nothing.
+ * offered, at a line's start, and fenced blocks of python or node. Lines inside a block, in whatever language,
+ * are never commands; an unclosed block ends with the message, as in Markdown. Every other line asks for nothing.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
 
@@ -64,7 +64,7 @@ const namedCall = (line: string, offered: ReadonlySet<string>): readonly Scripte
 /** A call may be long; its description is one short line. */
 const describedCharactersMax = 100;
 
-/** A call in a few words, as an answer speaks of it. */
+/** A call in a few words, for the text of an answer. */
 export const describeCall = ({ name, args }: ScriptedCall): string => {
   const { command, path, language } = args;
   if (typeof command === 'string') return `${name} \`$ ${shortened(command)}\``;

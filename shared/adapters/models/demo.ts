@@ -1,8 +1,8 @@
 /**
- * The demo provider: no key, no language model, deterministic. It reads a message as a small script, asks
- * for the calls it names, and answers with their results.
+ * The demo provider: no key, no language model, deterministic. It reads a message as a small script, asks for the
+ * calls it names, and answers with their results.
  *
- * What it can do is what `demo-script.ts` can read; any other message is answered with how to use it.
+ * `demo-script.ts` defines the script; any other message is answered with how to use it.
  */
 
 import type { AskedCall } from '#shared/domain/asked-call.ts';
@@ -46,20 +46,20 @@ const howToUse = [
   'and `call <tool> {"argument": …}` calls any tool by its name, those of registered MCP servers included.',
 ].join('\n');
 
-/** A turn takes a limited number of calls from one answer; what it did not take is said. */
+/** A turn takes a limited number of calls from one answer; the text names the number of the others. */
 const leftOut = (calls: number): string =>
   calls > 0 ? `\n\n${calls} more calls of this message were left out: send them again.` : '';
 
-/** Says every result whole; where that is more than one answer may be, each result keeps an equal share. */
+/** Repeats every result whole; where that exceeds one answer, each result has an equal share. */
 const answerTo = (exchange: readonly HistoryMessage[], results: readonly Result[]): string => {
   const said = parts(exchange, results, (text) => text).join('\n\n');
   if (utf8Bytes(said) <= answerTextBytesMax) return said;
-  // Half of the room for what is said about the results; a UTF-16 unit takes at most three bytes.
+  // Half of the room for the text around the results; a UTF-16 unit takes at most three bytes.
   const shareCharacters = Math.floor(answerTextBytesMax / 2 / 3 / results.length);
   return parts(exchange, results, (text) => cutMiddle(text, shareCharacters)).join('\n\n');
 };
 
-/** In the order the calls were asked in: results arrive as they finish. */
+/** In the order of the calls: results arrive as they finish. */
 const parts = (
   exchange: readonly HistoryMessage[],
   results: readonly Result[],
@@ -87,7 +87,7 @@ const part = (
   }
 };
 
-/** One word at a time, as a model streams; a word without end comes in pieces of whole code points. */
+/** One word at a time, as a model streams; a very long word comes in pieces of whole code points. */
 async function* spoken(text: string, signal: AbortSignal): AsyncGenerator<ModelChunk> {
   for (const [piece] of text.matchAll(/\S{1,64}\s*|\s+/gu)) {
     signal.throwIfAborted();

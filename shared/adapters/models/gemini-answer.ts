@@ -1,8 +1,8 @@
 /**
  * Gemini's stream of chunks, read as one answer: text at once, calls whole, then the end.
  *
- * Thoughts are not shown; the signatures beside text and calls are the answer's echo. An answer without a
- * reason for its end was cut off: `provider_unavailable`; so is one that the model itself garbled.
+ * Thoughts are not shown; the signatures beside text and calls are the answer's provider state. An answer without
+ * a reason for its end was cut off: `provider_unavailable`; so is one that the model itself garbled.
  */
 import type { FinishReason, GenerateContentResponse, Part } from '@google/genai';
 import type { CallId } from '#shared/domain/ids.ts';
@@ -44,7 +44,7 @@ export async function* answerChunks(
   yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, reading.state) };
 }
 
-/** Notes what one chunk says, and gives the texts in it. */
+/** Records one chunk, and returns the texts in it. */
 const take = (reading: Reading, chunk: GenerateContentResponse): readonly string[] => {
   const candidate = chunk.candidates?.[0];
   if (candidate === undefined && chunk.promptFeedback?.blockReason !== undefined)
@@ -92,7 +92,7 @@ const endOf = (reason: FinishReason, calls: number): AnswerEnd => {
   }
 };
 
-/** The prompt has what came from the cache in it; thoughts are paid as output. */
+/** The prompt's count includes the cached part; thoughts are paid as output. */
 const usageOf = (usage: Usage | undefined): TokenUsage => {
   const cachedInputTokens = usage?.cachedContentTokenCount ?? 0;
   return {

@@ -1,9 +1,9 @@
 /**
- * A model request in Gemini's words: contents of parts, calls in one and all their results in the next.
+ * A model request as Gemini's contents: parts, calls in one content and all their results in the next.
  *
- * Results stand in the order of their calls, and nothing else stands between: Gemini counts them. Since
- * Gemini 3 a call must carry the signature that came with it; one whose signature we do not have says so
- * with the word that Google gives for it (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ * Results stand in the order of their calls, and nothing else stands between: Gemini counts them. Since Gemini 3
+ * a call must carry the signature that came with it; one whose signature is unknown carries the placeholder that
+ * Google documents for it (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 import type { Content, GenerateContentConfig, Part } from '@google/genai';
 import type { HistoryMessage } from '#shared/domain/history.ts';
@@ -84,7 +84,7 @@ const partOf = (piece: Piece, toWire: ToolNames['toWire']): Part[] => {
   }
 };
 
-/** Of parallel calls, the first is the one that is signed. */
+/** The first of parallel calls carries the signature. */
 const signed = (parts: readonly Part[], fallback: Part): Part[] => {
   const first = parts.findIndex(({ functionCall }) => functionCall !== undefined);
   return parts.map((part, index) => (index === first ? { ...fallback, ...part } : part));

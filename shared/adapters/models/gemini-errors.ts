@@ -1,8 +1,8 @@
 /**
- * What went wrong with Gemini, in our codes (https://ai.google.dev/gemini-api/docs/troubleshooting).
+ * Gemini's errors as our codes (https://ai.google.dev/gemini-api/docs/troubleshooting).
  *
- * The SDK's error has a status and, as its message, the body: a key that is no key is a 400 whose details
- * say so, and how long to wait is a detail, too.
+ * The SDK's error has a status and, as its message, the body: an invalid key is a 400 whose details name it, and
+ * the time to wait is a detail, too.
  */
 import { ApiError } from '@google/genai';
 import type { AppError } from '#shared/errors.ts';
@@ -49,7 +49,7 @@ const meaningOf = (error: ApiError, { status, message = '', details = [] }: Body
   return /api key/i.test(message) ? refusedKey : meanings.notUnderstood;
 };
 
-/** In a stream, the SDK puts its own words before the body. */
+/** In a stream, the SDK puts its own text before the body. */
 const bodyOf = ({ message }: ApiError): Body => {
   const body = parsedObject(message.slice(Math.max(0, message.indexOf('{'))));
   return (body?.['error'] ?? {}) as Body;
@@ -64,7 +64,7 @@ const waitOf = ({ details = [] }: Body): string | undefined => {
 
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 
-/** A connection that failed is tried again; one that kept silent for too long is not. */
+/** A connection that failed is retried; one that was silent for too long is not. */
 export const isPassing = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.status >= 500 && waitOf(bodyOf(error)) === undefined;
   return error instanceof Error && error.name !== 'AbortError' && error.name !== 'TimeoutError';

@@ -1,8 +1,8 @@
 /**
  * Gemini, through Google's SDK: one streamed generateContent request for each answer.
  *
- * The SDK leaves a connection open when its stream is left, so each request has an abort of its own. It is
- * told everything that it would otherwise look for in the environment.
+ * The SDK leaves a connection open when its stream is left, so each request has an abort of its own. It receives
+ * every setting that it would otherwise read from the environment.
  */
 import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import type { ListedModel, ModelRequest } from '#shared/domain/model.ts';
@@ -79,7 +79,7 @@ const send = async (
     config: {
       ...configOf(request, names),
       abortSignal: AbortSignal.any([signal, stop.signal]),
-      // One request for one answer: the SDK would otherwise go on by itself.
+      // One request for one answer: the SDK would otherwise continue by itself.
       automaticContinuation: false,
       automaticFunctionCalling: { disable: true },
       httpOptions: { fetch: fetchStarting },
@@ -111,7 +111,7 @@ async function* closing<T>(stream: AsyncIterable<T>, stop: AbortController): Asy
   }
 }
 
-/** The SDK counts contents only; the request as a whole goes in the field that the API has for it. */
+/** The SDK counts contents only; the whole request goes in the API's own field for it. */
 const countTokens = async (models: Models, request: ModelRequest, signal: AbortSignal): Promise<number> => {
   const names = toolNamesOf(request, toolNameRule);
   const contents = contentsOf(request, names, { withState: false });

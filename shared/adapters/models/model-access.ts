@@ -1,4 +1,4 @@
-/** How each provider is reached, from the operator's settings; a key that is an ARN is read when it is needed. */
+/** The access to each provider, from the operator's settings; a key that is an ARN is read when it is needed. */
 import { keyOf, type ModelVariables } from './operator-choice.ts';
 
 export type ProviderAccess = {

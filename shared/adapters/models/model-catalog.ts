@@ -1,7 +1,7 @@
 /**
- * The models of each provider, from its own list; believed for five minutes, asked for once at a time.
+ * The models of each provider, from its own list; cached for five minutes, requested once at a time.
  *
- * A failed list is not kept. A model that no list shows is asked for by itself: aliases are often unlisted.
+ * A failed list is not cached. A model that no list shows is requested by itself: aliases are often unlisted.
  */
 import type { ListedModel, ModelAvailability, ProviderName } from '#shared/domain/model.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
@@ -52,7 +52,7 @@ export const makeModelCatalog = (backends: ModelBackends, now: () => number = Da
       const distinct = [...new Set(ids)];
       if (distinct.length > checkedModelsMax)
         throw new AppError('invalid_request', `at most ${checkedModelsMax} models are checked at once`);
-      // Without its key there is nothing to check, and that is no property of a model.
+      // Without a key there is nothing to check, which is no property of a model.
       await backends.open(provider);
       const found = await Promise.all(
         distinct.map(async (id) => [id, await availability(provider, id)] as const),

@@ -1,8 +1,8 @@
 /**
- * Opens model providers by name, once in a process each.
+ * Model providers by name, each opened once per process.
  *
- * An SDK is half a megabyte of code: it is loaded when its provider is first used. A failed opening is
- * not kept, so that the next turn tries again.
+ * An SDK is half a megabyte of code: it is loaded when its provider is first used. A failed opening is not
+ * cached, so that the next turn tries again.
  */
 import type { ProviderName } from '#shared/domain/model.ts';
 import type { ModelProviders } from '#shared/ports/model-provider.ts';

@@ -1,9 +1,8 @@
 /**
  * OpenAI's stream of events, read as one answer: text at once, calls whole, then the end.
  *
- * Calls are given after the answer is known to have ended. Reasoning is not shown; encrypted, it is the
- * answer's echo, with the phase of each message. An answer without a last event was cut off:
- * `provider_unavailable`.
+ * Calls are emitted after the answer has ended. Reasoning is not shown; encrypted, it is the answer's provider
+ * state, with the phase of each message. An answer without a last event was cut off: `provider_unavailable`.
  */
 import type OpenAI from 'openai';
 import type { CallId } from '#shared/domain/ids.ts';
@@ -47,7 +46,7 @@ export async function* answerChunks(
   };
 }
 
-/** Notes what one event says, and gives the text in it. */
+/** Records one event, and returns the text in it. */
 const take = (reading: Reading, event: Event): string => {
   switch (event.type) {
     case 'response.output_text.delta':
@@ -83,12 +82,12 @@ const endOf = (
   calls: number,
 ): AnswerEnd => {
   if (isRefused || incomplete?.reason === 'content_filter') return 'refused';
-  // Whatever else may cut an answer short tomorrow: it is not whole.
+  // Any future reason for a cut answer counts, too: the answer is not whole.
   if (status === 'incomplete' || incomplete?.reason !== undefined) return 'max_tokens';
   return calls > 0 ? 'tool_use' : 'end_turn';
 };
 
-/** `input_tokens` has what was read from and written to the cache in it. */
+/** `input_tokens` includes reads from and writes to the cache. */
 const usageOf = (usage: OpenAI.Responses.ResponseUsage | undefined): TokenUsage => {
   const cachedInputTokens = usage?.input_tokens_details?.cached_tokens ?? 0;
   const cacheWriteInputTokens = usage?.input_tokens_details?.cache_write_tokens ?? 0;

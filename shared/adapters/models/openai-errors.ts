@@ -1,7 +1,7 @@
 /**
- * What went wrong with OpenAI, in our codes (https://developers.openai.com/api/docs/guides/error-codes).
+ * OpenAI's errors as our codes (https://developers.openai.com/api/docs/guides/error-codes).
  *
- * The `code` of an error says more than its status: 429 is too fast or unpaid. An error inside a stream
+ * The `code` of an error is more precise than its status: 429 is too fast or unpaid. An error inside a stream
  * that began well has a code only.
  */
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
@@ -23,7 +23,7 @@ const byCode: Readonly<Record<string, Meaning>> = {
   vector_store_timeout: unavailable,
   context_length_exceeded: tooLong,
   string_above_max_length: tooLong,
-  // The prompt was flagged; what is merely malformed has other codes.
+  // The prompt was flagged; a merely malformed one has other codes.
   invalid_prompt: refusedContent,
   content_filter: refusedContent,
   content_policy_violation: refusedContent,
@@ -55,7 +55,7 @@ export const translateError = (cause: unknown, model: string): AppError => {
   });
 };
 
-/** What an answer that failed, or an event of its stream, says about itself. */
+/** The failure that a failed answer, or an event of its stream, reports. */
 export const translateFailure = (
   failure: { readonly code?: string | null; readonly message?: string } | null,
 ): AppError =>

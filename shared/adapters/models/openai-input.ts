@@ -1,8 +1,8 @@
 /**
- * A model request in OpenAI's words: a flat list of items, calls and their results among them.
+ * A model request as OpenAI's input: a flat list of items, calls and their results among them.
  *
- * Nothing is stored there (`store: false`): the conversation is ours, and reasoning comes back encrypted
- * (https://developers.openai.com/api/docs/guides/reasoning). Long prefixes are cached without being asked.
+ * Nothing is stored at OpenAI (`store: false`): the conversation stays here, and reasoning comes back encrypted
+ * (https://developers.openai.com/api/docs/guides/reasoning). Long prefixes are cached automatically.
  */
 import type OpenAI from 'openai';
 import type { HistoryMessage } from '#shared/domain/history.ts';
@@ -25,7 +25,7 @@ export const responseRequest = (
   stream: true,
 });
 
-/** Without what earlier answers want back: a count that is refused for it would be no count. */
+/** Without the provider state of earlier answers, since a refusal for it would leave no count. */
 export const countRequest = (
   request: ModelRequest,
   names: ToolNames,

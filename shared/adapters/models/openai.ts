@@ -1,8 +1,8 @@
 /**
  * GPT, through OpenAI's SDK: one streamed Responses request for each answer.
  *
- * Knows the models that answer in text and are not shut down. Its list says nothing about what a model is
- * for, so the kinds that are known to be no conversation are left out by their names.
+ * Lists the models that answer in text and are not shut down. OpenAI's list does not state a model's purpose, so
+ * the kinds without conversations are left out by name.
  */
 import OpenAI from 'openai';
 import type { ListedModel } from '#shared/domain/model.ts';
@@ -33,7 +33,7 @@ export type OpenAiSettings = { readonly apiKey: string; readonly baseUrl?: strin
 export const makeOpenAiProvider = ({ apiKey, baseUrl }: OpenAiSettings): ModelBackend => {
   const client = new OpenAI({
     apiKey: headerSafe(apiKey, 'OPENAI_API_KEY'),
-    // Said in full, since the SDK would otherwise look for it in the environment.
+    // Explicit, since the SDK would otherwise read it from the environment.
     baseURL: baseUrl ?? 'https://api.openai.com/v1',
     maxRetries: 0,
     timeout: answerStartMsMax,

@@ -1,7 +1,7 @@
 /**
- * What the operator's settings say about models: which provider, which key. Pure; loads no SDK.
+ * The operator's settings about models: which provider, which key. Pure; loads no SDK.
  *
- * A provider that cannot be used is refused here, before a session starts a turn it cannot finish.
+ * An unusable provider is refused here, before a session starts a turn it cannot finish.
  */
 import { decodeProvider, type ProviderName } from '#shared/domain/model.ts';
 import { AppError } from '#shared/errors.ts';
@@ -28,7 +28,7 @@ const keyVariables = {
 
 type KeyedProvider = keyof typeof keyVariables;
 
-/** The provider that is named, else the first that has what it needs, else `demo`, which needs nothing. */
+/** The named provider, else the first that has what it needs, else `demo`, which needs nothing. */
 export const chooseProvider = (variables: ModelVariables): ProviderName =>
   decodeProvider(variables.LLM_PROVIDER ?? '') ??
   (Object.keys(keyVariables) as KeyedProvider[]).find(
@@ -36,7 +36,7 @@ export const chooseProvider = (variables: ModelVariables): ProviderName =>
   ) ??
   'demo';
 
-/** Those that a turn could use. */
+/** The providers that a turn could use. */
 export const configuredProviders = (variables: ModelVariables): readonly ProviderName[] => [
   ...(Object.keys(keyVariables) as KeyedProvider[]).filter(
     (name) => needsNoKey(variables, name) || Boolean(variables[keyVariables[name]]),

@@ -1,7 +1,7 @@
 /**
- * What can go wrong with a model provider, in our codes and words.
+ * Failures of a model provider, as our codes and messages.
  *
- * What the provider wrote may quote the conversation or the key: it stays in `cause`, for the log.
+ * The provider's text may quote the conversation or the key: it stays in `cause`, for the log.
  */
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 

@@ -1,11 +1,11 @@
 /**
- * What a provider wants back beside its own answer while an exchange goes on: signed or encrypted thinking,
- * at its place between the answer's text and calls.
+ * Provider state: signed or encrypted thinking that a provider wants back beside its own answer while an exchange
+ * goes on, at its position between the answer's text and calls.
  *
- * An echo repeats neither text nor arguments: it says how long each text is and where each call stood. It
- * goes back only to the model that gave it, in the exchange it came from: Claude refuses thinking whose
- * earlier conversation is not what it was, and truncation drops the oldest. An answer that was asked for
- * without the echoes before it is marked `alone`, so that those are not tried again.
+ * It repeats neither text nor arguments, only the length of each text and the position of each call. It goes back
+ * only to the model that gave it, in the exchange it came from: Claude refuses thinking whose earlier
+ * conversation has changed, and truncation drops the oldest. An answer to a request without the earlier states is
+ * marked `alone`, so that those are not tried again.
  */
 import type { AskedCall } from '#shared/domain/asked-call.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
@@ -34,10 +34,10 @@ export type Piece =
 type AnswerMessage = Extract<HistoryMessage, { role: 'assistant' }>;
 type ProviderState = ModelRef & { readonly parts: readonly StatePart[] };
 
-/** An echo is stored beside its answer; a longer one is left out. */
+/** Provider state is stored beside its answer; a longer one is left out. */
 export const providerStateBytesMax = 64 * 1024;
 
-/** To be spread into the end of an answer: empty when plain text and calls are all there is to say. */
+/** To be spread into the end of an answer: empty when plain text and calls are the whole answer. */
 export const providerStateOf = (
   modelRef: ModelRef,
   parts: readonly StatePart[],
@@ -59,7 +59,7 @@ const joinedTexts = (parts: readonly StatePart[]): readonly StatePart[] => {
   return joined;
 };
 
-/** How each answer of a history goes back; without a maker, all of them plainly. */
+/** The form in which each answer of a history goes back; without a maker, all of them as plain text and calls. */
 export const replayOf = (
   history: readonly HistoryMessage[],
   modelRef: Omit<ModelRef, 'withoutHistory'> | undefined,
@@ -83,7 +83,7 @@ const plain = ({ text, calls }: AnswerMessage): readonly Piece[] => [
   ...calls.map((call) => ({ kind: 'call' as const, call })),
 ];
 
-/** Undefined for another's echo, and for one that does not fit the answer beside it. */
+/** Undefined for another model's state, and for one that does not fit the answer beside it. */
 const withOwnState = (
   message: AnswerMessage,
   { provider, model }: Omit<ModelRef, 'withoutHistory'>,

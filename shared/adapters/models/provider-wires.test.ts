@@ -9,7 +9,7 @@ import { answered, fakeWire, openReply, type Reply, send, streamed } from './fix
 import type { ModelBackend } from './model-backend.ts';
 import { makeModelProviders } from './model-providers.ts';
 
-/** What every provider must do on its wire, whatever it speaks there. */
+/** One provider's form of the behaviour that every provider must have on its wire. */
 type Dialect = {
   readonly provider: Exclude<ProviderName, 'demo'>;
   readonly model: string;

@@ -1,4 +1,7 @@
-/** Texts of a history as a provider takes them: blank ones are refused or mean nothing, so they say what they are. */
+/**
+ * Texts of a history as a provider takes them: a blank one is refused or means nothing, so it is replaced by a
+ * note.
+ */
 import type { HistoryMessage } from '#shared/domain/history.ts';
 
 type Result = Extract<HistoryMessage, { role: 'tool' }>;

@@ -1,11 +1,11 @@
 /**
- * One answer from any provider: asked for, tried again where that is quick and safe, read, its failures
+ * One answer from any provider: requested, retried where that is quick and safe, read, with its failures
  * translated.
  *
- * Retries belong to the turn, which can tell its user and outlive this function; an SDK's own may sleep for
- * as long as a `retry-after` header says, and are off. One quick second try stays, for a request that failed
- * before its answer began and was not told to wait: a connection that a frozen function kept open is found
- * dead only when it is used. A request that is refused for what it echoes is sent again without.
+ * Retries belong to the turn, which can tell its user and outlive this function; an SDK's own may sleep for as
+ * long as a `retry-after` header says, and are off. One quick second try stays, for a request that failed before
+ * its answer began and without a `retry-after`: a connection that a frozen function kept open is found dead only
+ * when it is used. A request that is refused for its provider state is sent again without.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ModelChunk, ModelRequest, ProviderName } from '#shared/domain/model.ts';
@@ -65,7 +65,7 @@ const sendWithOneRetry = async <E>(
   }
 };
 
-/** The one place that translates what fails within a stream: the SDK or the wire. */
+/** Translates every failure within a stream: the SDK's or the wire's. */
 async function* received<E>(events: AsyncIterable<E>, wire: Wire<E>, signal: AbortSignal): AsyncGenerator<E> {
   try {
     for await (const event of events) yield event;

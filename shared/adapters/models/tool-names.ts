@@ -1,11 +1,11 @@
 /**
  * Tool names as one provider allows them, and the way back, without two tools ever sharing a name.
  *
- * A name the provider allows stays as it is; any other is rewritten, and numbered where that would meet
- * another one. The same names in the same order always give the same map, so that prompts stay cacheable.
+ * An allowed name stays as it is; any other is rewritten, and numbered where that would clash with another. The
+ * same names in the same order always give the same map, so that prompts stay cacheable.
  */
 export type ToolNameRule = {
-  /** Matches, globally, each character the provider refuses at its place. */
+  /** Matches, globally, each character the provider refuses at its position. */
   readonly refused: RegExp;
   readonly charactersMax: number;
 };
@@ -22,7 +22,7 @@ export const mapToolNames = (names: readonly string[], rule: ToolNameRule): Tool
   const distinct = [...new Set(names)];
   const wires = new Map<string, string>();
   const owners = new Map<string, string>();
-  // Allowed names go first: they keep themselves, whatever a rewritten one would have become.
+  // Allowed names go first: they stay as they are, whatever a rewritten one would have become.
   for (const name of [...distinct.filter(isAllowed), ...distinct.filter((other) => !isAllowed(other))]) {
     const wire = freeForm(allowedForm(name, rule), owners, rule);
     wires.set(name, wire);

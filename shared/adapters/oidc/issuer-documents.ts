@@ -1,9 +1,10 @@
 /**
- * What an OIDC issuer publishes, read over HTTP: its discovery document, and the keys that this names.
+ * The published documents of an OIDC issuer, read over HTTP: its discovery document, and the keys that this
+ * names.
  *
  * Refuses redirects, answers that are too large or too slow, a document of another issuer, and keys that are not
- * behind https. An issuer without https is one on this machine (settings say so), and so must be its keys: an issuer
- * elsewhere cannot send us to an address of our own.
+ * behind https. An issuer without https is one on this machine (settings say so), and so must be its keys: an
+ * issuer elsewhere cannot send us to an address of our own.
  * https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig
  */
 import type { JSONWebKeySet } from 'jose';
@@ -13,14 +14,14 @@ const fetchMsMax = 3000;
 /** Issuers publish a few kilobytes. */
 const documentBytesMax = 262_144;
 
-/** Where the keys are is asked once and kept, until they are not there any more. */
+/** The address of the keys is fetched once and cached, until the keys are not found there. */
 export const makeKeyFetcher = (issuer: string): (() => Promise<JSONWebKeySet>) => {
   let keysUrl: URL | undefined;
   return async () => {
     const signal = AbortSignal.timeout(fetchMsMax);
     try {
       keysUrl ??= keysUrlOf(issuer, await fetchJson(discoveryUrl(issuer), signal));
-      // Whether it is one is checked by whoever reads the keys out of it.
+      // The reader of the keys checks the document's form.
       return (await fetchJson(keysUrl, signal)) as JSONWebKeySet;
     } catch (error) {
       keysUrl = undefined;
@@ -35,7 +36,7 @@ const discoveryUrl = (issuer: string): URL =>
 
 const keysUrlOf = (issuer: string, document: unknown): URL => {
   const { issuer: said, jwks_uri: address } = Object(document) as Record<string, unknown>;
-  // By the standard they must be identical: a document of another issuer vouches for nobody here.
+  // By the standard they must be identical: a document of another issuer is refused.
   if (said !== issuer) throw new Error('the discovery document is of another issuer');
   if (typeof address !== 'string' || !URL.canParse(address))
     throw new Error('the discovery document names no jwks_uri');

@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => local.stop().catch(() => undefined));
 
-/** What a client would hear of a token: who it is, nothing, or a code. */
+/** The answer to a token: its subject, undefined, or an error code. */
 const heard = async (token: string): Promise<string | undefined> => {
   try {
     return (await oidc.verify(token))?.subject;

@@ -1,9 +1,9 @@
 /**
- * The issuer's keys, kept from one invocation to the next, and asked for again when a token names one that is new.
+ * The issuer's keys, cached across invocations, and fetched again when a token names a new one.
  *
  * A forged key id is new each time: the issuer is asked at most once per `cooldownMs`, whatever clients send, and
- * once per `retryMs` while it fails. While it fails, the keys it gave last hold for `staleMs`; a key it withdraws is
- * forgotten after `freshMs`. `jose` has such a cache: it asks a failing issuer at every request and ends with it.
+ * once per `retryMs` while it fails. While it fails, its last keys hold for `staleMs`; a key it withdraws is
+ * dropped after `freshMs`. The cache in `jose` asks a failing issuer at every request and fails with it.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { AppError } from '#shared/errors.ts';
@@ -26,7 +26,7 @@ export type KeyCacheOptions = {
   readonly fetchKeys: () => Promise<JSONWebKeySet>;
   readonly now: () => number;
   readonly times: KeyTimes;
-  /** For the log: the client hears no more than that the issuer is not there. */
+  /** For the log: the client learns only that the issuer is unavailable. */
   readonly onFailure: (error: unknown) => void;
 };
 
@@ -67,7 +67,7 @@ export const makeKeyCache = ({ fetchKeys, now, times, onFailure }: KeyCacheOptio
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await askWhenDue();
-      // It may be a new key: nobody can tell while the issuer is away.
+      // It may be a new key, which cannot be known while the issuer is unavailable.
       if (failure !== undefined) throw issuerUnavailable(failure.cause);
       return current().find(header, token);
     }

@@ -1,10 +1,10 @@
 /**
  * `IdentityIssuer` over OpenID Connect: verifies a JWT against the keys its issuer publishes.
  *
- * Refuses before any key is asked for: what is over 8 KB, and every algorithm that is not asymmetric, so that a public
- * key is never taken for a secret. Then a wrong signature, issuer, audience, or time, and tokens made for another
- * purpose (their `typ` says so: https://www.rfc-editor.org/rfc/rfc8725#section-3.11). The log says which check
- * refused, never what was sent.
+ * Refuses before any key is fetched: a token over 8 KB, and every algorithm that is not asymmetric, so that a
+ * public key is never taken for a secret. Then a wrong signature, issuer, audience, or time, and tokens made for
+ * another purpose (their `typ` says so: https://www.rfc-editor.org/rfc/rfc8725#section-3.11). The log says which
+ * check refused, never the token's content.
  */
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Identity } from '#shared/domain/person.ts';
@@ -30,7 +30,7 @@ const algorithms = [
 ];
 /** Plain ones, and access tokens by RFC 9068; some issuers send none. Compared in lower case. */
 const typesAllowed: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
-/** For `nbf`, between the issuer's clock and ours. The end of a token is its end: a socket asks for it, too. */
+/** For `nbf`, between the issuer's clock and ours. A token's expiry has no leeway, since sockets check it, too. */
 const leewaySeconds = 30;
 
 export const makeOidcIssuer = ({
@@ -91,7 +91,7 @@ const identityOf = (
   return { issuer, subject, expiresAt, scopeValue, ...(name === undefined ? {} : { name }) };
 };
 
-/** Claims that name a person (OpenID Connect Core 1.0, 5.1), the one that people know each other by first. */
+/** Claims that name a person (OpenID Connect Core 1.0, 5.1), the most recognisable first. */
 const nameClaims = ['email', 'preferred_username', 'name'] as const;
 const nameCharactersMax = 128;
 

@@ -1,4 +1,4 @@
-/** The OIDC issuer as the operator's variables name it; without them there is none, and a JWT is no credential. */
+/** The OIDC issuer by the operator's variables; without them there is none, and a JWT is no credential. */
 import { decodeScope } from '#shared/domain/token.ts';
 import type { SignIn } from '#shared/ports/identity-issuer.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';

@@ -61,7 +61,7 @@ const refusalOf = (status: number): { readonly error?: string } => {
   return { error: `it answered with HTTP ${status}${isRedirect ? ': redirects are not followed' : ''}` };
 };
 
-/** The status counts, whatever comes after it: an answer that goes on beyond the bound is cut off. */
+/** The status counts, whatever follows: an answer that goes on beyond the bound is cut off. */
 const drained = async (answer: IncomingMessage): Promise<void> => {
   let bytes = 0;
   try {

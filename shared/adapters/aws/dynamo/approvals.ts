@@ -1,8 +1,9 @@
 /**
- * `ApprovalStore` on the one table: one partition, ordered by when each call was asked.
+ * `ApprovalStore` on the one table: one partition, ordered by when each call was requested.
  *
- * A turn's commit writes and deletes the entries (`waitingActions`), so that none is there without its call. A filter reads
- * the entries of others, too: they are as many as calls wait, and a count reads 1 MB at a time.
+ * A turn's commit writes and deletes the entries (`waitingActions`), so that none exists without its call. A
+ * filter reads the entries of others, too: there are only as many as waiting calls, and a count reads 1 MB at a
+ * time.
  */
 import { QueryCommand, type QueryCommandInput, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';

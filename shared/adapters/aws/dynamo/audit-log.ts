@@ -1,4 +1,4 @@
-/** `AuditLog` on the one table: a partition a month, kept for a year, read backwards. */
+/** `AuditLog` on the one table: a partition a month, retained for a year, read backwards. */
 import { randomUUID } from 'node:crypto';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
@@ -8,7 +8,7 @@ import type { AuditLog } from '#shared/ports/audit-log.ts';
 import { type Item, keys, type Table } from './table.ts';
 
 const keptSeconds = 366 * 86_400;
-/** A year, and the month that it began in. */
+/** A year, and the month in which it began. */
 const monthsMax = 13;
 /** Reads of one answer: with a filter, a page may show less than it read. */
 const pagesMax = 50;
@@ -20,14 +20,14 @@ export const makeAuditLog = (table: Table): AuditLog => ({
   list: list(table),
 });
 
-/** Two rows of one moment are told apart by chance. */
+/** A random suffix distinguishes two rows of one moment. */
 export const auditItem = (row: AuditRow): Item => ({
   ...keys.audit(row.at, randomUUID().slice(0, 8)),
   ...row,
   ttl: Math.ceil(row.at / 1000) + keptSeconds,
 });
 
-/** Rows with their sort key: the number of the millisecond, then chance. */
+/** Rows with their sort key: the number of the millisecond, then the random suffix. */
 type Page = {
   readonly rows: readonly AuditRow[];
   readonly last?: string | undefined;
@@ -51,7 +51,7 @@ const list =
     return at.done || last === undefined ? { rows } : { rows, next: last };
   };
 
-/** One moment of each month that may hold kept rows, the newest first. */
+/** One moment of each month that may hold retained rows, the newest first. */
 function* months(from: number, now: number): Generator<number, undefined> {
   const first = new Date(from);
   for (let back = 0; back < monthsMax; back += 1) {

@@ -1,4 +1,4 @@
-/** Many items at once, in the table's portions; what the table left undone for want of capacity is asked again. */
+/** Batches of items, in the table's portions; items that the table left undone for lack of capacity are retried. */
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Item, Table } from './table.ts';
 
@@ -14,7 +14,7 @@ const pauseMs = 100;
 const pause = (attempt: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.random() * pauseMs * 2 ** attempt));
 
-/** Those that exist, in no order. */
+/** The items that exist, in no order. */
 export const batchGet = async ({ client, name }: Table, keys: readonly Key[]): Promise<readonly Item[]> => {
   const found: Item[] = [];
   for (let from = 0; from < keys.length; from += readKeysMax) {

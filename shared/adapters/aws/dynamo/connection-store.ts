@@ -1,4 +1,7 @@
-/** `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it watches. */
+/**
+ * `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it subscribes
+ * to.
+ */
 import {
   DeleteCommand,
   GetCommand,
@@ -63,7 +66,7 @@ const put =
 const besideOf = ({ id, sessionId }: Connection) =>
   sessionId === undefined ? keys.approver(id) : keys.watcher(sessionId, id);
 
-/** As many as people have the app open: read a page at a time. */
+/** As many as people have the app open: read page by page. */
 const approvers =
   ({ client, name }: Table): ConnectionStore['approvers'] =>
   async () => {

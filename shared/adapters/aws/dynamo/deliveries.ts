@@ -1,9 +1,9 @@
 /**
- * `DeliveryQueue` on the one table: a partition per webhook with what waits for it by the moment of the next attempt,
- * what became of all of it, and who is sending.
+ * `DeliveryQueue` on the one table: a partition per webhook with its waiting deliveries by the time of the next
+ * attempt, the outcome of every delivery, and the lease of its sender.
  *
- * A delivery leaves the moment it waits for in the same write that says what became of it: of two senders who tried
- * the same one, the second finds it gone, and its attempt counts for nothing.
+ * A delivery leaves its waiting entry in the same write that records its outcome: of two senders that tried the
+ * same one, the second finds the entry deleted, and its attempt does not count.
  */
 import {
   DeleteCommand,
@@ -57,7 +57,7 @@ type Key = { readonly pk: string; readonly sk: string };
 const read = async ({ client, name: TableName }: Table, Key: Key): Promise<Item | undefined> =>
   (await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item;
 
-/** At most 20 webhooks hear of one notice: 61 actions of the 100 that a transaction may have. */
+/** At most 20 webhooks receive one notice: 61 actions of the 100 that a transaction may have. */
 const spread =
   (table: Table): DeliveryQueue['spread'] =>
   async ({ id }, deliveries) => {
@@ -151,7 +151,7 @@ const settle =
 
 const clearedAtOnceMax = 200;
 
-/** The sender's own item goes last: a caller that dies before it finds the rest again. */
+/** The sender's own item is deleted last: a caller that dies before it finds the rest again. */
 const clear =
   (table: Table): DeliveryQueue['clear'] =>
   async (id) => {

@@ -1,4 +1,4 @@
-/** What the janitor reads: only items whose moment has come, from the sparse `due` index, never a scan (L13). */
+/** The janitor's reads: only items that are due, from the sparse `due` index, never a scan (L13). */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { type DueKind, duePartition, dueShards, type Item, type Table } from './table.ts';
 
@@ -23,7 +23,7 @@ export const dueItems = async (
     .slice(0, itemsMax);
 };
 
-/** Everything of a kind that is due at any time, page by page. */
+/** Every item of a kind that is due at any time, page by page. */
 export async function* listedItems({ client, name }: Table, kind: DueKind): AsyncGenerator<readonly Item[]> {
   for (let shard = 0; shard < dueShards; shard += 1) {
     let start: Record<string, unknown> | undefined;

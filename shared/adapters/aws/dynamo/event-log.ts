@@ -1,4 +1,4 @@
-/** The session's log in the table: read in order, appended to by whoever is no turn. */
+/** The session's log in the table: read in order, and appended to by writers that are no turn. */
 import { GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';

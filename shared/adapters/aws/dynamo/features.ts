@@ -1,6 +1,6 @@
 /**
- * The features that a deployment uses, in one item (domain/features.ts): marked in the transaction that makes the first of
- * a kind, and read together with a session.
+ * The features that a deployment uses, in one item (domain/features.ts): marked in the transaction that makes the
+ * first of a kind, and read together with a session.
  */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
@@ -14,7 +14,7 @@ export const featuresFrom = (item: Item | undefined): UsedFeatures => {
   return { webhooks, mcpServers, approversUntil };
 };
 
-/** An action of the transaction that takes it into use. */
+/** The action of the transaction that first uses a feature. */
 export const featureUsed = (TableName: string, feature: 'webhooks' | 'mcpServers') => ({
   Update: {
     TableName,
@@ -26,8 +26,8 @@ export const featureUsed = (TableName: string, feature: 'webhooks' | 'mcpServers
 });
 
 /**
- * Notes that a socket of an approver is opened. The time until which there may be some is moved on by twice the life of a
- * socket, so that few of them write it.
+ * Records that an approver's socket opens. The time until which there may be some is moved on by twice the life
+ * of a socket, so that few of them write it.
  */
 export const approverOpened = async (table: Table, at: number, socketMsMax: number): Promise<void> => {
   const values = { ':at': at, ':until': at + 2 * socketMsMax };

@@ -1,4 +1,7 @@
-/** How a message of the conversation is written: as JSON, or as compressed JSON where that is smaller; read either way. */
+/**
+ * Messages of the conversation as items: written as JSON, or as compressed JSON where that is smaller; read
+ * either way.
+ */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { historyRecord } from '#shared/contracts/stored/conversation-records.ts';
@@ -9,9 +12,9 @@ export type HistoryOptions = { readonly compressesHistory: boolean };
 
 export const plainHistory: HistoryOptions = { compressesHistory: false };
 
-/** A longer one is compressed in any case: an item has room for 400 KB. */
+/** A longer one is always compressed: an item has room for 400 KB. */
 const packedFromCharacters = 64 * 1024;
-/** The bytes an item may have and still be one (400 KB); what claims to be longer is not unpacked. */
+/** Bytes of a message that fits into one item (400 KB); a longer claimed size is not unpacked. */
 const messageBytesMax = 4 * 1_048_576;
 
 export const messageItem = (

@@ -1,9 +1,9 @@
 /**
  * The inbox: a user's message is accepted in one transaction, under its id, or not at all.
  *
- * The ACCEPTED record outlives the inbox entry, so that a message sent twice is taken once; the counter of
- * the connection bounds what one client may have open, those of the session what waits in it; a session's first message
- * takes its slot.
+ * The ACCEPTED record outlives the inbox entry, so that a message sent twice is accepted once; the connection's
+ * counter bounds the open messages of one client, the session's counters its waiting ones; a session's first
+ * message acquires its slot.
  */
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import {
@@ -22,7 +22,7 @@ import { sendWithRetry } from './transaction.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** The time that a repeat of a message id is recognised, in seconds. */
+/** The time for which a repeated message id is recognised, in seconds. */
 const acceptedSecondsMax = 86_400;
 
 export const accept =
@@ -42,12 +42,12 @@ export const accept =
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
 
-/** WS6. The counters of a session's inbox are beside it in the item, and only the code that adds to them reads them. */
+/** WS6. The counters of a session's inbox are in its item, and only the code that adds to them reads them. */
 const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage): boolean =>
   Number(inboxMessages ?? 0) >= waitingMessagesMax ||
   Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
 
-/** `moved`: the session got its first message concurrently, or ended, or has no room for one more. */
+/** `moved`: the session concurrently got its first message, or ended, or has no room for one more. */
 const refusal = (
   [accepted, session, , next]: readonly Cancellation[],
   { connectionId }: InboxMessage,

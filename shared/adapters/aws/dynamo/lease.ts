@@ -1,8 +1,8 @@
 /**
- * The lease of a session's turn: one conditional update each to take, renew and let go.
+ * The lease of a session's turn: one conditional update each to acquire, renew and release.
  *
- * The fence grows with every holder and stands in the condition of every write made under the lease, so
- * a holder that lost it is refused by the table and not by its own clock.
+ * The fence grows with every holder and stands in the condition of every write made under the lease, so a holder
+ * that lost it is refused by the table and not by its own clock.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
@@ -48,7 +48,8 @@ export const renewLease =
         new UpdateCommand({
           TableName: name,
           Key: keys.session(id),
-          // One that was let go keeps its fence: a renewal that comes late would lock everybody out.
+          // A released lease retains its fence: without the holder's condition, a late renewal would lock
+          // every other function out.
           ConditionExpression: 'leaseFence = :fence AND leaseHolder = :holder',
           UpdateExpression: 'SET leaseUntil = :until, duePk = :duePk, dueAt = :dueAt',
           ExpressionAttributeValues: {
@@ -74,7 +75,7 @@ export const releaseLease =
         new UpdateCommand({
           TableName: name,
           Key: keys.session(id),
-          // An ended session stays due as its end or its lease left it: the janitor goes after what died with it (CH4).
+          // An ended session stays due as its end or its lease left it: the janitor then cleans up (CH4).
           ConditionExpression: `${lives} AND leaseFence = :fence AND workSeq = :workSeq`,
           UpdateExpression: 'SET leaseHolder = :nobody, leaseUntil = :zero, duePk = :duePk, dueAt = :dueAt',
           ExpressionAttributeNames: statusNames,

@@ -1,7 +1,8 @@
 /**
- * `McpServerStore` on the one table: an item per server in its project's partition, beside a counter that makes the
- * limit hard. Configuration and tools are one text, compressed where it is long. A write names the version it read,
- * and the moment of registration, since a server that was removed and added again counts from the beginning.
+ * `McpServerStore` on the one table: an item per server in its project's partition, beside a counter that makes
+ * the limit hard. Configuration and tools are one text, compressed where it is long. A write names the version it
+ * read, and the time of registration, since a server that was removed and added again starts from the first
+ * version.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -17,7 +18,7 @@ import { sendWithRetry } from './transaction.ts';
 
 /** A write costs by the kilobyte, and every check writes. */
 const packedFromCharacters = 1024;
-/** More than configuration and tools may have; what claims to be longer is not unpacked. */
+/** More than configuration and tools may have; a longer claimed size is not unpacked. */
 const textBytesMax = 1_048_576;
 
 const itemOf = (server: McpServer, dueAt: number | undefined): Item => {

@@ -1,6 +1,6 @@
 /**
- * Workspaces that are listed with their project: made beside their pointer, entered by sessions, deleted in two steps.
- * None is deleted while somebody uses it, and nobody enters one that is deleted (WS2).
+ * Workspaces that are listed with their project: made beside their pointer, entered by sessions, deleted in two
+ * steps. None is deleted while a session uses it, and no session enters a deleted one (WS2).
  */
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
@@ -17,7 +17,7 @@ type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 const pointerOf = ({ project, createdAt, id }: Workspace) => keys.namedWorkspace(project, createdAt, id);
 
-/** A workspace that is new, and its pointer when it has a name. */
+/** A new workspace, and its pointer when it has a name. */
 export const makeWorkspaceActions = (TableName: string, workspace: Workspace): Actions => [
   {
     Put: { TableName, Item: workspaceItem(workspace), ConditionExpression: 'attribute_not_exists(pk)' },
@@ -25,7 +25,7 @@ export const makeWorkspaceActions = (TableName: string, workspace: Workspace): A
   ...(workspace.isNamed ? [{ Put: { TableName, Item: pointerOf(workspace) } }] : []),
 ];
 
-/** A session begins to use a workspace that is there, unless that is being deleted. */
+/** A session begins to use an existing workspace, unless that is being deleted. */
 export const enterWorkspaceAction = (
   TableName: string,
   session: Session,
@@ -79,7 +79,7 @@ export const markDeleted =
     return result === 'done' ? { ...workspace, deletedAt: workspace.deletedAt ?? at, users: [] } : undefined;
   };
 
-/** What must hold for a workspace to go: nobody uses it, nothing runs in it, and it has no name or is marked. */
+/** The condition for deleting a workspace: no session uses it, nothing runs in it, and it has no name or is marked. */
 export const removable = {
   ConditionExpression:
     'attribute_not_exists(#users) AND (attribute_not_exists(#sandbox) OR #sandbox.#state = :stopped) AND (attribute_not_exists(isNamed) OR attribute_exists(deletedAt))',

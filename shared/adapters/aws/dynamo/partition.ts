@@ -1,4 +1,4 @@
-/** Reading a partition: whole ranges, and what is kept for a while page by page, newest first. */
+/** Reads of a partition: whole ranges, and rows that expire page by page, newest first. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Item, Table } from './table.ts';
 
@@ -29,19 +29,19 @@ export const partitionItems = async (
 
 type Page = {
   readonly pk: string;
-  /** What the sort key of each begins with; the rest names it, and sorts by time. */
+  /** The common prefix of the sort keys; the rest names the row, and sorts by time. */
   readonly prefix: string;
-  /** The name that the page before ended with. */
+  /** The last name of the previous page. */
   readonly after?: string | undefined;
   readonly itemsMax: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 };
 
-/** After every name there can be. */
+/** Sorts after every possible name. */
 const lastName = '~';
 
-/** `next` names the last of the page, where more are kept. */
+/** `next` names the last row of the page, when there are more. */
 export const newestKept = async (
   { client, name: TableName }: Table,
   { pk, prefix, after = lastName, itemsMax, now }: Page,
@@ -58,7 +58,7 @@ export const newestKept = async (
     }),
   );
   const later = Items.filter(({ sk }) => sk !== `${prefix}${after}`);
-  // What has expired is read until the table removes it (A24).
+  // Expired rows are read until the table removes them (A24).
   const kept = later.filter(({ ttl }) => Number(ttl) * 1000 > now);
   const items = kept.slice(0, itemsMax);
   const last = items.at(-1)?.['sk'];

@@ -1,6 +1,6 @@
 /**
- * What is listed with a project: pointers in its partition, one beside each session and each named workspace. A page
- * is one query, and one batch of reads for what they point to; a pointer to what is gone points to nothing.
+ * Listings of a project: pointers in its partition, one beside each session and each named workspace. A page is
+ * one query, and one batch of reads for the items they point to; a pointer to a deleted item is skipped.
  */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectId } from '#shared/domain/ids.ts';

@@ -1,6 +1,6 @@
 /**
- * `ProjectStore` on the one table. A project that is being deleted keeps its record, marked, until all that belongs
- * to it is gone; then the mark alone stays for a while.
+ * `ProjectStore` on the one table. A project that is being deleted retains its record, marked, until all that
+ * belongs to it is deleted; then the mark alone stays for a while.
  */
 import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
@@ -13,13 +13,13 @@ import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 
 const ownerPartition = (owner: string): string => `OWNER#${owner}#PROJECT`;
 
-/** How it is listed with its owner. */
+/** The key of its owner's listing. */
 const listed = ({ id, owner, createdAt }: Project) => ({
   ownerPk: ownerPartition(owner),
   ownerSk: `${String(createdAt).padStart(13, '0')}#${id}`,
 });
 
-/** Whoever marks a project looks for its sessions at once. */
+/** The caller that marks a project looks for its sessions at once. */
 const markStaleMs = 60_000;
 
 const projectFrom = (item: Item): Project => decodeStored(projectRecord, item);
@@ -41,7 +41,7 @@ export const makeProjectStore = (table: Table): ProjectStore => ({
   change: change(table),
   markDeleted: async (id, at) => {
     const item = await update(table, id, {
-      // Of one that was removed only the mark is left.
+      // A removed project has only its mark.
       when: 'attribute_exists(#name)',
       expression: 'SET deletedAt = if_not_exists(deletedAt, :at)',
       names: { '#name': 'name' },
@@ -77,7 +77,7 @@ type ProjectUpdate = {
   readonly values?: Readonly<Record<string, unknown>>;
 };
 
-/** The record after it; undefined when the condition did not hold. */
+/** The record after the change; undefined when the condition did not hold. */
 const update = async (
   { client, name }: Table,
   id: Project['id'],
@@ -111,7 +111,7 @@ const change =
     const given = Object.entries(wanted satisfies ProjectChange).filter(([, value]) => value !== undefined);
     const put = given.filter(([, value]) => value !== null).map(([field]) => field);
     const removed = given.filter(([, value]) => value === null).map(([field]) => field);
-    // The default project has no record until somebody changes it.
+    // The default project has no record until its first change.
     const first = { ...theDefaultProject, ...listed(theDefaultProject) };
     const initial = isDefault ? Object.entries(first).filter(([field]) => !put.includes(field)) : [];
     const sets = [

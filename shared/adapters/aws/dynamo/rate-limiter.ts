@@ -1,6 +1,6 @@
 /**
- * `RateLimiter` and `FrameBucket` on the one table, one number per key: when the bucket will be full again. A request moves it
- * on by one interval, and is refused when that would be further away than the burst.
+ * `RateLimiter` and `FrameBucket` on the one table, one number per key: the time at which the bucket is full
+ * again. A request moves it on by one interval, and is refused when that would be further away than the burst.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Taken } from '#shared/domain/frame-rate.ts';
@@ -9,9 +9,9 @@ import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
-/** Half an interval for those who read the clock at the same moment and arrive in another order. */
+/** Half an interval for requests that read the clock at the same moment and arrive in another order. */
 const slack = 0.5;
-/** A bucket nobody asked for is forgotten after this long, in seconds. */
+/** An unused bucket is deleted after this long, in seconds. */
 const forgottenSeconds = 3600;
 
 export const makeRateLimiter = (table: Table, { perSecond, burst }: Rate): RateLimiter => {
@@ -56,7 +56,7 @@ const takeFrom = async (table: Table, key: Key, { takenMs, bucketMs, now }: Take
 
 type Change = { readonly when: string; readonly set: string; readonly values: Record<string, number> };
 
-/** When it is full again, or what it was where the condition did not hold. */
+/** The time at which it is full again, or its earlier value when the condition did not hold. */
 const change = async ({ client, name }: Table, key: Key, { when, set, values }: Change): Promise<Taken> => {
   try {
     const { Attributes } = await client.send(

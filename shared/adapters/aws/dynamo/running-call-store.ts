@@ -1,4 +1,7 @@
-/** `RunningCallStore` on the one table: the calls of one caller in one partition, forgotten by TTL if nobody removes them. */
+/**
+ * `RunningCallStore` on the one table: the calls of one caller in one partition, with a TTL for those that are
+ * never removed.
+ */
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { RunningCall, RunningCallStore } from '#shared/ports/running-call-store.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';

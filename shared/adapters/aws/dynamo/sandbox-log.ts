@@ -1,4 +1,4 @@
-/** `SandboxLog` on the one table: an item per portion of lines beside its workspace, gone with its time. */
+/** `SandboxLog` on the one table: an item per portion of lines beside its workspace, removed by TTL. */
 import { randomUUID } from 'node:crypto';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
@@ -16,7 +16,7 @@ export const makeSandboxLog = ({ client, name }: Table): SandboxLog => ({
     for (const [index, portion] of portions(lines).entries()) {
       const at = portion[0]?.at ?? 0;
       const ttl = Math.ceil(at / 1000) + sandboxLogSecondsMax;
-      // Portions of one moment stay in order.
+      // The suffix retains the order of portions of one moment.
       const key = keys.sandboxLog(workspace, at, `${part}-${String(index).padStart(6, '0')}`);
       const Item = { ...key, lines: portion, ttl };
       await client.send(new PutCommand({ TableName: name, Item }));

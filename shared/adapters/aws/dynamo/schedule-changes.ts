@@ -1,6 +1,6 @@
 /**
- * What a write of a schedule changes beside the schedule itself: its prompt, where it is long, its entry in each project
- * it runs in, beside the counter that makes the limit hard, and the pins of targets that go.
+ * The changes that a schedule's write makes beside the schedule itself: its prompt, where it is long, its entry
+ * in each project it runs in, beside the counter that makes the limit hard, and the pins of removed targets.
  */
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { ProjectId } from '#shared/domain/ids.ts';
@@ -46,7 +46,7 @@ export const promptChange = (TableName: string, read: Schedule, next: Schedule):
 
 type SlotChange = { readonly read: Schedule; readonly next: Schedule; readonly schedulesMax: number };
 
-/** Projects it enters and leaves, and pins of targets that are no more. */
+/** Projects it enters and leaves, and pins of removed targets. */
 export const slotChange = (TableName: string, { read, next, schedulesMax }: SlotChange): Actions => {
   const { id } = next;
   const [before, after] = [projectsOf(read), projectsOf(next)];

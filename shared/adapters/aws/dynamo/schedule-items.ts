@@ -1,6 +1,6 @@
 /**
- * How schedules, pins and runs are written as items. Whatever a decision needs lies side by side, so that one query
- * from `META` to `PROMPT` reads it and none of the history; a long prompt is an item of its own, so that a run does
+ * Schedules, pins and runs as items. Everything that a decision needs lies side by side, so that one query from
+ * `META` to `PROMPT` reads it and none of the history; a long prompt is an item of its own, so that a run does
  * not write it again.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -12,7 +12,7 @@ import type { Pin, Schedule, ScheduleId } from '#shared/domain/schedule/schedule
 import type { ListedSchedule, ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
-/** More than a prompt may have; what claims to be longer is not unpacked. */
+/** More than a prompt may have; a longer claimed size is not unpacked. */
 const promptBytesMax = 1_048_576;
 
 export const schedulesPartition = 'OWNER#deployment#SCHEDULE';
@@ -37,7 +37,7 @@ export const scheduleItem = (schedule: Schedule, dueAt: number | undefined): Ite
   };
 };
 
-/** Whole characters. */
+/** Cut on whole characters. */
 const excerpt = (prompt: string): string =>
   prompt.slice(0, promptExcerptCharactersMax).replace(/[\uD800-\uDBFF]$/, '');
 
@@ -46,7 +46,7 @@ export const promptItem = ({ id, prompt }: Schedule): Item => ({
   packed: gzipSync(prompt),
 });
 
-/** The prompt of a listed one is what its own item holds of it. */
+/** The prompt of a listed schedule is the excerpt in its own item. */
 export const listedFrom = (item: Item): ListedSchedule => ({
   ...decodeStored(scheduleRecord, item),
   isPromptCut: item['isPromptCut'] === true,
@@ -66,7 +66,7 @@ const promptFrom = ({ packed }: Item): string => {
   return gunzipSync(packed, { maxOutputLength: promptBytesMax }).toString();
 };
 
-/** What one query gave; undefined when there is no schedule. */
+/** The state from one query's items; undefined when there is no schedule. */
 export const stateFrom = (items: readonly Item[]): ScheduleState | undefined => {
   const meta = items.find(({ sk }) => sk === keys.schedule('').sk);
   if (meta === undefined) return undefined;

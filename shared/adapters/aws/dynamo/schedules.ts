@@ -155,7 +155,7 @@ const list =
     return { schedules, ...(next === undefined ? {} : { next: String(next) }) };
   };
 
-/** The schedule itself goes last: who dies before it finds the rest again. */
+/** The schedule itself is deleted last: a caller that dies before it finds the rest again. */
 const clear =
   (table: Table): ScheduleStore['clear'] =>
   async ({ schedule, pins, open }) => {

@@ -1,9 +1,9 @@
 /**
- * The pointer to a project's sealed secrets: which bundle counts, the names in it, and who is changing it.
+ * The pointer to a project's sealed secrets: the current bundle, the names in it, and the hold of its writer.
  *
- * A bundle counts because this item says so, and the item changes under a condition: who lost its hold commits
- * nothing. `litter` names every bundle that may exist and does not count, from before it is made until after it
- * is deleted, so that whoever changes the secrets next can clear up after one that died.
+ * A bundle is current because this item names it, and the item changes under a condition: a writer that lost its
+ * hold commits nothing. `litter` names every bundle that may exist without being current, from before it is made
+ * until after it is deleted, so that the next writer can clean up after one that died.
  */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
@@ -25,7 +25,7 @@ export type CommittedSecrets = {
   readonly litter: ReadonlySet<string>;
 };
 
-/** `draft`: the bundle that a holder means to make; nobody else has its name. */
+/** `draft`: the bundle that a holder means to make; no other writer has its name. */
 export type Hold = { readonly project: ProjectId; readonly draft: string };
 
 export type SecretPointers = ReturnType<typeof makeSecretPointers>;
@@ -44,7 +44,7 @@ export const makeSecretPointers = (table: Table) => ({
   cleared: cleared(table),
 });
 
-/** Undefined while somebody else holds it. Taken twice under one draft, as the SDK may do, it is taken once. */
+/** Undefined while another writer holds it. Repeated under one draft, as the SDK may do, it is acquired once. */
 const take =
   ({ client, name }: Table) =>
   async (
@@ -74,7 +74,7 @@ const take =
     }
   };
 
-/** False when the hold was lost. One whose acknowledgement was lost is known by `decidedBy`. */
+/** False when the hold was lost. A commit whose acknowledgement was lost is recognised by `decidedBy`. */
 const commit =
   ({ client, name: TableName }: Table) =>
   async ({ project, draft }: Hold, { current, names, litter }: CommittedSecrets): Promise<boolean> => {
@@ -109,7 +109,7 @@ const commit =
     }
   };
 
-/** Lets go without a change; what may have been made stays litter. */
+/** Releases without a change; a bundle that was made stays litter. */
 const release =
   ({ client, name }: Table) =>
   async ({ project, draft }: Hold): Promise<void> => {
@@ -128,7 +128,7 @@ const release =
     }
   };
 
-/** Notes that these bundles are deleted. */
+/** Records that these bundles are deleted. */
 const cleared =
   ({ client, name }: Table) =>
   async (project: ProjectId, bundles: ReadonlySet<string>): Promise<void> => {

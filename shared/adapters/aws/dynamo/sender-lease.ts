@@ -1,9 +1,9 @@
 /**
- * The right to send to one webhook: taken, renewed and let go by one conditional update each.
+ * The right to send to one webhook: acquired, renewed and released by one conditional update each.
  *
- * A caller that finds it held leaves word: a holder that lets go proves that it saw all of them, so that nothing that came
- * at the last moment waits for the sweep. A holder that dies is found by the sweep when its lease is over. A transaction
- * that brings something to send leaves the same word and makes the sender due (`senderWoken`).
+ * A caller that finds it held leaves a mark: a holder can only release when it has seen all marks, so that no
+ * late delivery waits for the sweep. The sweep replaces a holder that died when its lease is over. A transaction
+ * that adds something to send leaves the same mark and makes the sender due (`senderWoken`).
  */
 import { GetCommand, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DeliveryQueue, SenderLease } from '#shared/ports/webhook-store.ts';
@@ -16,9 +16,9 @@ const triesMax = 5;
 type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
- * The action that makes a sender due and tells the holder of its lease, for the transaction that brings something to
- * send (WH9). `dueAt` is no later than now, so the sweep never comes later than it would have. A sweep that comes while
- * the lease is held leaves again.
+ * The action that makes a sender due and marks the holder's lease, for the transaction that adds something to
+ * send (WH9). `dueAt` is no later than now, so the sweep never comes later than it would have. A sweep that comes
+ * while the lease is held leaves again.
  */
 export const senderWoken = (
   TableName: string,
@@ -126,7 +126,7 @@ type Change = {
   readonly ExpressionAttributeValues: Readonly<Record<string, unknown>>;
 };
 
-/** The item as it is afterwards; undefined when the condition did not hold. */
+/** The item after the change; undefined when the condition did not hold. */
 const update = async ({ client, name: TableName }: Table, change: Change): Promise<Item | undefined> => {
   try {
     const command = new UpdateCommand({

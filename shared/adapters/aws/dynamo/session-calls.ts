@@ -48,7 +48,7 @@ export const touch =
     const values = { ...notEnded.values, ':at': at };
     if (before === undefined || before > dueAt) {
       const brought = await change(table, id, {
-        // Others may have brought it forward since the session was read.
+        // A concurrent write may have brought it forward.
         when: `${notEnded.when} AND (attribute_not_exists(#dueAt) OR #dueAt > :dueAt)`,
         set: 'SET #lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt',
         values: { ...values, ...sessionDue(id, dueAt) },
@@ -58,7 +58,10 @@ export const touch =
     await change(table, id, { when: notEnded.when, set: 'SET #lastActiveAt = :at', values });
   };
 
-/** Two tries: what an update sets cannot follow from what it finds. One that is `creating` waits for its sandbox. */
+/**
+ * Two tries: the values of an update cannot depend on the item it finds. A session that is `creating` waits for
+ * its sandbox.
+ */
 export const beginCall =
   (table: Table): SessionStore['beginCall'] =>
   async (id, call) =>
@@ -93,7 +96,7 @@ export const recordRunning =
 /** Calls that end at the same moment make each other try again; there are hardly as many at once. */
 const racesMax = 20;
 
-/** Two tries, because a condition cannot look at the map as it will be: the last call, else one of several. */
+/** Two tries, because a condition cannot see the map after the update: the last call, else one of several. */
 export const endCall =
   (table: Table): SessionStore['endCall'] =>
   async (id, call) => {
@@ -127,7 +130,7 @@ const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<b
   return after !== undefined;
 };
 
-/** Refused for the last one: whoever became it meanwhile shall say that the session is ready. */
+/** Refused for the last one: the call that concurrently became the last must set the session ready. */
 const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
     when: `${notEnded.when} AND NOT (${isLast})`,

@@ -1,5 +1,6 @@
 /**
- * Children in the table: each is made under its parent's lease and counted in its tree (CH2), and found again from the top of it.
+ * Children in the table: each is made under its parent's lease and counted in its tree (CH2), and found again
+ * from the root.
  */
 import { QueryCommand, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
@@ -19,7 +20,7 @@ export const lives = 'attribute_exists(pk) AND NOT #status IN (:completed, :fail
 export const statusNames = { '#status': 'status' };
 export const endedStatuses = { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' };
 
-/** That its parent lives and works on; that its tree has room, and how it is found from the top. */
+/** The conditions that its parent lives and works on and that its tree has room, and its entry at the root. */
 export const treeActions = (
   TableName: string,
   child: Session,

@@ -1,4 +1,4 @@
-/** How sessions and what belongs to them are written as items; the contracts decode them on the way back. */
+/** Sessions and their parts as items; the contracts decode them on the way back. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { cutData } from '#shared/contracts/frames.ts';
@@ -57,7 +57,7 @@ export const inboxItem = (id: SessionId, message: InboxMessage): Item => {
   if (text.length < packedFromCharacters) return { ...key, ...message };
   const packed = gzipSync(text);
   if (packed.length <= packedBytesMax) return { ...key, ...rest, packed };
-  throw new AppError('payload_too_large', 'the text is too long to be kept', {
+  throw new AppError('payload_too_large', 'the text is too long to be stored', {
     suggestions: ['Put it into the workspace as a file and name the file.'],
   });
 };

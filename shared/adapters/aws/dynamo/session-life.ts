@@ -1,6 +1,6 @@
 /**
- * A session's beginning and end in the table: made with its workspace and its slot, ended once, forgotten.
- * The slot is given back in the write that ends it (L4).
+ * A session's beginning and end in the table: made with its workspace and its slot, ended once, deleted. The slot
+ * is released in the write that ends it (L4).
  */
 import {
   QueryCommand,
@@ -26,14 +26,14 @@ import { type Change, workspaceUpdate } from './workspace-changes.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** Each lost race is another writer's word in the log, or a change of status. */
+/** Each lost race is another writer's log entry, or a change of status. */
 const racesMax = 50;
 
 type Making = Parameters<SessionStore['create']>[1];
 type Made = Awaited<ReturnType<SessionStore['create']>>;
 type Part = { readonly actions: Actions; readonly refusedAs: Exclude<Made, 'created'> };
 
-/** All that is written together, and what it says when one of it is refused. */
+/** All actions of the transaction, and the result when one of them is refused. */
 export const create =
   (table: Table): SessionStore['create'] =>
   async (session, making) => {
@@ -68,7 +68,7 @@ const partsOf = (
   ];
 };
 
-/** How a session is found from its project. */
+/** The entry by which a session is listed in its project. */
 const pointerOf = ({ project, createdAt, id }: Pick<Session, 'project' | 'createdAt' | 'id'>) =>
   keys.projectSession(project, createdAt, id);
 
@@ -92,11 +92,11 @@ export const end =
     throw new Error(`session ${session.id}: it moved ${racesMax} times while it was ended`);
   };
 
-/** Its log grew, and nothing else happened to it. */
+/** True when its log grew and nothing else changed. */
 const isSpokenOf = (now: Session, before: Session): boolean =>
   isAsRead(now, before) && now.status === before.status;
 
-/** Undefined when it is gone. */
+/** Undefined when it is deleted. */
 const movedTo = ({ id }: Session, refused: Cancellation | undefined): Session | undefined => {
   if (refused?.code !== 'ConditionalCheckFailed')
     throw new Error(`session ${id}: its slot was given back before it ended`);
@@ -111,7 +111,7 @@ const endingOf = (
   { status, at, dueAt, unlessMoved, events }: Ending,
 ): TransactWriteCommand => {
   const conditions = ['attribute_exists(pk)', '#status = :before', 'lastSeq = :lastSeq'];
-  // Who ends it ends its children, too: one that comes meanwhile is read first.
+  // Ending a session ends its children, too: one that was made concurrently is read first.
   if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
   if (unlessMoved) conditions.push('lastActiveAt = :lastActiveAt', 'workSeq = :workSeq');
   const update = {
@@ -173,7 +173,7 @@ export const removeUnused =
       sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
     const result = await remove([...unused, withWorkspace]);
     if (result === 'done' || result[0]?.code === 'ConditionalCheckFailed') return result === 'done';
-    // A workspace with a name stays, and so does one that others use: it is left.
+    // A workspace that has a name or other users stays.
     const left: Change = {
       when: 'attribute_exists(isNamed) OR (attribute_not_exists(sandbox) AND #users <> :own)',
       set: 'DELETE #users :own',
@@ -202,7 +202,7 @@ export const forget =
       await batchDelete(
         table,
         Items.map(({ sk, project, createdAt }) =>
-          // The record goes last, and with it what it is found by from its project goes now.
+          // The record is deleted last; its pointer in the project is deleted now.
           sk === last
             ? pointerOf({ id, project: project as ProjectId, createdAt: Number(createdAt) })
             : { pk, sk: String(sk) },
@@ -210,7 +210,7 @@ export const forget =
       );
       start = LastEvaluatedKey;
     } while (start !== undefined);
-    // The record goes last: who dies before it finds the rest again.
+    // The record is deleted last: a caller that dies before it finds the rest again.
     await batchDelete(table, [{ pk, sk: last }]);
   };
 

@@ -82,7 +82,7 @@ const get =
     return Item && sessionFrom(Item);
   };
 
-/** The turn whose first item was read; a long one has more, which are read then. */
+/** The turn whose first item was read; a long one has more, which are read here. */
 const wholeTurn = async (table: Table, id: SessionId, first: readonly Item[]): Promise<TurnRecord> => {
   const own = first.filter(({ pk, sk }) => pk === keys.turn(id).pk && sk === keys.turn(id).sk);
   let known: readonly Item[] | undefined = own;

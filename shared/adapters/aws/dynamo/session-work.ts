@@ -1,4 +1,4 @@
-/** All a turn needs in one query: its inbox, history, state and watchers lie side by side in the table. */
+/** All that a turn needs in one query: its inbox, history, state and subscribers lie side by side in the table. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
@@ -36,10 +36,10 @@ const query = async ({ client, name }: Table, id: SessionId, range: { from: stri
   return items;
 };
 
-/** More than this many commits between two pages of one read, each time, is no chance. */
+/** More than this many commits, each between two pages of one read, are no coincidence. */
 const tornReadsMax = 10;
 
-/** Items with the turn that they make: read again while its parts are of two versions. */
+/** The items with their turn: read again while its parts are of two versions. */
 export const readWhole = async (
   id: SessionId,
   read: () => Promise<readonly Item[]>,
@@ -76,7 +76,7 @@ export const history =
     return counted(id, messages, { historyFrom });
   };
 
-/** Those that were not forgotten. */
+/** The messages that were not dropped. */
 const counted = (
   id: SessionId,
   items: readonly Item[],
@@ -91,7 +91,7 @@ export const watchers =
   async (id: SessionId): Promise<readonly ConnectionId[]> =>
     (await query(table, id, { from: 'WATCHER#' })).map(watcherFrom);
 
-/** The turn and its watchers lie side by side. */
+/** The turn and its subscribers lie side by side. */
 export const glance =
   (table: Table): SessionStore['glance'] =>
   async (id) => {

@@ -39,7 +39,7 @@ export const acquireSlot = (
   ];
 };
 
-/** Refused when the slot was given back before. */
+/** Refused when the slot was released before. */
 export const releaseSlot = (TableName: string, session: Session, at: number): Actions =>
   giveBack(TableName, { holder: slotHolderOf(session), session: session.id, at });
 
@@ -53,7 +53,7 @@ const giveBack = (
   { Update: countBy(TableName, holder, { step: -1, at }) },
 ];
 
-/** Every change makes the holder due for an audit, once until that audit has been. */
+/** Every change makes the holder due for an audit, unless it already is. */
 const countBy = (
   TableName: string,
   holder: SlotHolder,

@@ -1,8 +1,8 @@
 /**
- * The one table: its client, its keys, and how a lost condition is told from a failure.
+ * The one table: its client, its keys, and the distinction between a lost condition and a failure.
  *
- * `pk` and `sk` are built here and nowhere else. Sort keys are named so that one query from `INBOX#` on
- * reads all a turn needs (inbox, history, turn, watchers) and none of the log.
+ * `pk` and `sk` are built here and nowhere else. Sort keys are named so that one query from `INBOX#` on reads all
+ * a turn needs (inbox, history, turn, subscribers) and none of the log.
  */
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -14,9 +14,9 @@ export type Item = Readonly<Record<string, unknown>>;
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
-/** Everything that waits for a person. */
+/** All calls that wait for a person. */
 export const waitingPartition = 'WAITING';
-/** The sockets that are told how much waits. */
+/** The sockets that receive the number of waiting calls. */
 export const approverPartition = 'APPROVERS';
 
 export const keys = {
@@ -24,7 +24,7 @@ export const keys = {
   turn: (id: string) => ({ pk: `SESSION#${id}`, sk: 'TURN' }),
   /** The further parts of a turn that does not fit into its own item, from 1. */
   turnPart: (id: string, part: number) => ({ pk: `SESSION#${id}`, sk: `STATE#${part}` }),
-  /** Beside the session at its top: in front of the turn, where a glance does not read it. */
+  /** Beside the root session: in front of the turn, where the read of a turn's version skips it. */
   tree: (root: string) => ({ pk: `SESSION#${root}`, sk: 'TREE' }),
   event: (id: string, seq: number) => ({ pk: `SESSION#${id}`, sk: `EVENT#${digits(seq, 12)}` }),
   accepted: (id: string, messageId: string) => ({ pk: `SESSION#${id}`, sk: `ACCEPTED#${messageId}` }),
@@ -36,7 +36,7 @@ export const keys = {
   /** Read with the rest of what a turn needs: behind its messages. */
   caller: (id: string, callerId: string) => ({ pk: `SESSION#${id}`, sk: `OFFER#${callerId}` }),
   watcher: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
-  /** Of the session at the top of a tree: one for each session under it. */
+  /** An entry at the root of a tree for each of its descendants. */
   child: (root: string, at: number, id: string) => ({
     pk: `SESSION#${root}`,
     sk: `CHILD#${digits(at, 13)}#${id}`,
@@ -72,20 +72,20 @@ export const keys = {
   endedRun: (id: string, run: string) => ({ pk: `SCHEDULE#${id}`, sk: `RUN#${run}` }),
   /** All webhooks side by side: one query reads them for an event. */
   webhook: (id: string) => ({ pk: 'NOTIFY', sk: `WEBHOOK#${id}` }),
-  /** The version of all of them, behind the last. */
+  /** The version of the set, behind the last webhook. */
   webhooks: () => ({ pk: 'NOTIFY', sk: 'WEBHOOKS' }),
-  /** The public address of the deployment, as the sweep was told. */
+  /** The public address of the deployment, recorded for the sweep. */
   publicUrl: () => ({ pk: 'NOTIFY', sk: 'ADDRESS' }),
   /** In a partition of its own, which one function may read. */
   webhookSecret: (id: string) => ({ pk: `WEBHOOKSECRET#${id}`, sk: 'META' }),
   notice: (id: string) => ({ pk: `NOTICE#${id}`, sk: 'META' }),
   sender: (webhook: string) => ({ pk: `WEBHOOK#${webhook}`, sk: 'SENDER' }),
-  /** By the moment of the next attempt. */
+  /** By the time of the next attempt. */
   pendingDelivery: (webhook: string, nextAt: number, id: string) => ({
     pk: `WEBHOOK#${webhook}`,
     sk: `WAITING#${digits(nextAt, 13)}#${id}`,
   }),
-  /** Its row in the list, by the moment of the event. */
+  /** Its row in the list, by the time of the event. */
   delivery: (webhook: string, at: number, id: string) => ({
     pk: `WEBHOOK#${webhook}`,
     sk: `DELIVERY#${digits(at, 13)}#${id}`,
@@ -100,7 +100,7 @@ export const keys = {
     pk: `AUDIT#${new Date(at).toISOString().slice(0, 7)}`,
     sk: `${digits(at, 13)}#${part}`,
   }),
-  /** Read with every session that a frame is about. */
+  /** Read with every session for which a frame arrives. */
   features: () => ({ pk: 'DEPLOYMENT', sk: 'FEATURES' }),
   waiting: (askedAt: string, session: string) => ({ pk: waitingPartition, sk: `${askedAt}#${session}` }),
   approver: (connectionId: string) => ({ pk: approverPartition, sk: `SOCKET#${connectionId}` }),
@@ -109,7 +109,7 @@ export const keys = {
   ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),
 } as const;
 
-/** The first sort key of what a turn reads: everything before it is log. */
+/** The first sort key of a turn's read: everything before it is log. */
 export const workFrom = 'INBOX#';
 
 /** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
@@ -119,7 +119,10 @@ export type DueKind = 'session' | 'workspace' | 'slots' | 'mcp' | 'schedule' | '
 
 export const duePartition = (kind: DueKind, shard: number): string => `DUE#${kind}#${shard}`;
 
-/** Where an id's due entry lives: stable, and even over random UUIDs. The end of another id (`pool-1`) may read as a negative number, or as none. */
+/**
+ * The shard of an id's due entry: stable, and even over random UUIDs. The end of another id (`pool-1`) may read
+ * as a negative number, or as none.
+ */
 const dueShardOf = (id: string): number => Math.abs(Number.parseInt(id.slice(-2), 16)) % dueShards || 0;
 
 /** The values of `duePk` and `dueAt` of one item. */
@@ -145,7 +148,10 @@ export const itemOfFailure = (error: unknown): Item | undefined => {
 
 export type Cancellation = { readonly code: string; readonly item?: Item };
 
-/** Why each action of a transaction was refused, in order (`None` for those that were not); undefined for other errors. */
+/**
+ * The reason for which each action of a transaction was refused, in order (`None` for those that were not);
+ * undefined for other errors.
+ */
 export const cancellations = (error: unknown): readonly Cancellation[] | undefined => {
   if (!(error instanceof Error) || error.name !== 'TransactionCanceledException') return undefined;
   const reasons = (error as TransactionCanceledException).CancellationReasons ?? [];

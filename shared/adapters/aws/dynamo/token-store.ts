@@ -1,4 +1,4 @@
-/** `TokenStore` on the one table: a token under its hash, and under its id where its hash is. */
+/** `TokenStore` on the one table: a token under its hash, and its hash under its id. */
 import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { tokenRecord } from '#shared/contracts/stored/access-records.ts';
@@ -53,7 +53,7 @@ export const makeTokenStore = ({ client, name }: Table): TokenStore => ({
     const { Attributes } = await client.send(
       new DeleteCommand({ TableName: name, Key: keys.token(String(Item['hash'])), ReturnValues: 'ALL_OLD' }),
     );
-    // Last, so that whoever dies before it can be asked again.
+    // Last, so that a caller that died before it can repeat the request.
     await client.send(new DeleteCommand({ TableName: name, Key: keys.tokenId(id) }));
     return Attributes && tokenFrom(Attributes);
   },

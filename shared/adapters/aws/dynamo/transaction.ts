@@ -1,5 +1,5 @@
 /**
- * Sending a transaction: conflicts with another writer are tried again at once, lost conditions are told.
+ * Transactions: conflicts with another writer are retried at once, lost conditions are returned.
  *
  * A TransactionConflict says only that two writers met, not that a condition failed
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html).
@@ -10,7 +10,7 @@ import { type Cancellation, cancellations, type Table } from './table.ts';
 const conflictTriesMax = 12;
 const conflictDelayMsMax = 400;
 
-/** `done`, or why each action was refused. Throws when writers still meet after all tries. */
+/** `done`, or the reason for which each action was refused. Throws when writers still meet after all tries. */
 export const sendWithRetry = async (
   { client }: Table,
   command: TransactWriteCommand,
@@ -29,7 +29,7 @@ export const sendWithRetry = async (
   }
 };
 
-/** Sends a single write. DynamoDB refuses it while a transaction holds its item; it is then tried again. */
+/** Sends a single write, and retries it while a transaction holds its item. */
 export const pastConflicts = async <Output>(write: () => Promise<Output>): Promise<Output> => {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,8 +1,9 @@
 /**
  * Trees of sessions in the table: one item beside the root's, with the agents and the money of all of them.
  *
- * Made with the first child, in the transaction that makes it; a session that stands alone has none. Each write is a
- * transaction, also where it is the only action: two that meet on the item are then told so, and tried again.
+ * Made with the first child, in its transaction; a session without children has none. Each write is a
+ * transaction, even with a single action: only transactions that meet on an item are refused with a conflict, and
+ * retried.
  */
 import {
   GetCommand,
@@ -53,7 +54,7 @@ export const growTree = (
     agentsMax,
   }: {
     readonly root: SessionId;
-    /** What the root has cost before its first child. */
+    /** The cost of the root before its first child. */
     readonly spentUsd: number;
     readonly agentsMax: number;
   },
@@ -65,7 +66,7 @@ export const growTree = (
     ExpressionAttributeValues: { ':one': 1, ':max': agentsMax, ':spentUsd': spentUsd, ':none': {} },
   });
 
-/** The call of a session has ended: what it cost takes the place of what it had reserved (TM4). Refused without a tree. */
+/** The call of a session has ended: its cost replaces its reservation (TM4). Refused without a tree. */
 export const spendOfTree = (
   TableName: string,
   { root, session, usd }: { readonly root: SessionId; readonly session: SessionId; readonly usd: number },
@@ -92,7 +93,7 @@ const read =
     return Item && decodeStored(treeRecord, Item);
   };
 
-/** Who loses a race is shown the tree as it is now: one read, and as many writes as there are races. */
+/** A lost race returns the tree as it is now: one read, and as many writes as there are races. */
 const reserve =
   (table: Table): TreeStore['reserve'] =>
   async (root, request) => {

@@ -1,9 +1,9 @@
 /**
  * The turn's commit: state, log, history and lease move together in one transaction, or not at all.
  *
- * Guarded by the turn's version, by the fence when the writer holds the lease, and by the session's
- * lastSeq, which is how the log has no gaps. A log that grew meanwhile is renumbered and tried again;
- * work that came meanwhile keeps the lease; anything else is `stale` and nothing was written.
+ * Guarded by the turn's version, by the fence when the writer holds the lease, and by the session's lastSeq,
+ * which leaves the log without gaps. A log that grew concurrently is renumbered and retried; work that arrived
+ * concurrently keeps the lease; anything else is `stale` and nothing was written.
  */
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
@@ -81,14 +81,14 @@ const turnAfter = (
   historyKept,
 });
 
-/** The checkpoint's action is the third. Who is out of date in other ways, too, reads again anyway. */
+/** The checkpoint's action is the third. A writer that is stale in other ways, too, reads again anyway. */
 const isUnsaved = ({ note }: TurnCommit, [session, turn, checkpoint]: readonly Cancellation[]): boolean =>
   note !== undefined &&
   checkpoint?.code === 'ConditionalCheckFailed' &&
   session?.code !== 'ConditionalCheckFailed' &&
   turn?.code !== 'ConditionalCheckFailed';
 
-/** What to try after a lost condition; `moved` or `stale` when the writer itself is out of date. */
+/** The next attempt after a lost condition; `moved` or `stale` when the writer itself is out of date. */
 const afterRace = (
   commit: TurnCommit,
   [session, turn]: readonly Cancellation[],
@@ -98,7 +98,8 @@ const afterRace = (
   const now = sessionFrom(session.item);
   const lostLease = commit.fence !== undefined && now.lease.fence !== commit.fence;
   if (lostLease || isEnded(now.status)) return 'stale';
-  // Who holds no lease read the session before the turn: a turn that ended in between has cost what is not in this patch.
+  // A writer without the lease read the session before the turn: this patch lacks the cost of a turn that
+  // ended in between.
   if (commit.fence === undefined && !hasCostAsRead(now, commit.session)) return 'moved';
   // A grant was withdrawn since the session was read: nothing that was decided with it is written.
   if (grantIds(now) !== grantIds(commit.session)) return 'moved';
@@ -106,7 +107,7 @@ const afterRace = (
   const sawAllWork = workSeq === commit.session.workSeq;
   return {
     ...commit,
-    // What came meanwhile is on nobody's desk yet: the writer goes on with the work it has seen.
+    // The writer goes on with the work it has loaded; concurrent work stays in the table.
     session: { ...commit.session, lastSeq, ...(hasChildren ? { hasChildren } : {}) },
     release: commit.release && sawAllWork,
   };
@@ -128,15 +129,15 @@ const deleteEvents = async (table: Table, events: readonly Key[]): Promise<void>
 type Transaction = {
   readonly command: TransactWriteCommand;
   readonly historyKept: number;
-  /** In how many items the turn lies. */
+  /** The number of items of the turn. */
   readonly parts: number;
-  /** Events that the ring has dropped and that found no room: they are never read again. */
+  /** Events that the ring has dropped and that the transaction had no room for: they are never read again. */
   readonly left: readonly Key[];
 };
 
 /**
- * Forgotten items are deleted as far as the transaction has room; messages go with the next commits, events after this
- * one. A function that dies before that leaves them to the end of the session.
+ * Dropped items are deleted as far as the transaction has room; messages go with the next commits, events after
+ * this one. A function that dies before that leaves them to the end of the session.
  */
 const transaction = (
   TableName: string,
@@ -198,7 +199,7 @@ const transaction = (
   };
 };
 
-/** The parts of the version before that this one does not need. */
+/** The previous version's parts that this one does not need. */
 const staleParts = ({ session, parts: before = 1 }: TurnCommit, others: number): readonly Key[] =>
   Array.from({ length: Math.max(0, before - 1 - others) }, (_, index) =>
     keys.turnPart(session.id, others + 1 + index),
@@ -226,7 +227,7 @@ const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number
     ':stopped': 'stopped',
   };
   const names: Record<string, string> = { '#status': 'status' };
-  // TM5: who started a first child learns here that its next model call is its tree's.
+  // TM5: the parent of a first child learns here that its next model call belongs to its tree.
   if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
   for (const [key, value] of Object.entries(patch)) {
     names[`#${key}`] = key;
@@ -265,7 +266,7 @@ const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number
   };
 };
 
-/** New events in, as many out at the other end of the ring. */
+/** New events go in, and as many leave at the other end of the ring. */
 export const logActions = (TableName: string, id: SessionId, events: readonly LogEvent[]): Actions => [
   ...events.map((event) => ({ Put: { TableName, Item: eventItem(id, event) } })),
   ...droppedEvents(id, events).map((Key) => ({ Delete: { TableName, Key } })),
@@ -286,7 +287,7 @@ const completedActions = (TableName: string, { session, completed, at }: TurnCom
     Update: {
       TableName,
       Key: keys.openMessages(completed.connectionId),
-      // The counter may have been forgotten before its message was completed: what this makes is forgotten, too.
+      // The counter may have expired before its message was completed: the one made here expires, too.
       UpdateExpression: 'SET #ttl = if_not_exists(#ttl, :ttl) ADD openMessages :minusOne',
       ExpressionAttributeNames: { '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':minusOne': -1, ':ttl': Math.ceil(at / 1000) + openMessagesSecondsMax },

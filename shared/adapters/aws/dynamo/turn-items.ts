@@ -1,8 +1,8 @@
 /**
  * A turn as items: one item, and for a state that does not fit into one (400 KB) further parts beside it.
  *
- * A long state is compressed, then cut. Each part names the version it is of: parts of two versions that a read has met
- * are no turn, and are read again. Parts that a later version no longer needs go with its commit.
+ * A long state is compressed, then cut. Each part names its version: parts of two versions in one read are no
+ * turn, and are read again. Parts that a later version no longer needs are deleted by its commit.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
@@ -12,10 +12,10 @@ import { answerArgumentsBytesMax, editedBytesMax } from '#shared/domain/limits.t
 import { noTurn, type TurnRecord } from '#shared/domain/turn/turn.ts';
 import { type Item, keys } from './table.ts';
 
-/** A shorter state is written as it is: it can be read where it lies. */
+/** A shorter state is written uncompressed. */
 const packedFromCharacters = 64 * 1024;
 const partBytesMax = 350 * 1024;
-/** JSON may write a character in six; what claims to be longer is not unpacked. */
+/** JSON may write a character in six; a longer claimed size is not unpacked. */
 const stateBytesMax = 8 * (answerArgumentsBytesMax + editedBytesMax);
 
 /** The first is the turn itself. */
@@ -36,7 +36,7 @@ export const turnItems = (id: SessionId, turn: TurnRecord): readonly [Item, ...I
   return [{ ...base, parts: pieces.length, packed: pieces[0] }, ...others];
 };
 
-/** As `turnItems` counts them. */
+/** The number of items, by `turnItems`. */
 export const partsOf = (item: Item | undefined): number => Number(item?.['parts'] ?? 1);
 
 /** Undefined when the items are of two versions: to be read again. */

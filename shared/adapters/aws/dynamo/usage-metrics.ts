@@ -1,4 +1,4 @@
-/** `MetricsStore` on the one table: an item per scope and point, whose numbers are added to where they lie. */
+/** `MetricsStore` on the one table: an item per scope and point, whose numbers are incremented in place. */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { usageCountsRecord } from '#shared/contracts/stored/usage-metrics-record.ts';

@@ -1,6 +1,6 @@
 /**
- * Webhooks, notices and deliveries as items. A notice, and a webhook with something to send, is in the
- * `due` index; a delivery is not, so that a receiver that is down for long fills nothing that others are read from.
+ * Webhooks, notices and deliveries as items. A notice, and a webhook with something to send, is in the `due`
+ * index; a delivery is not, so that a receiver that is down for long does not fill that index.
  */
 import { decodeStored } from '#shared/contracts/decode.ts';
 import {
@@ -15,7 +15,7 @@ import type { Notice } from '#shared/domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
-/** When a row of something that happened then is removed, in epoch seconds. */
+/** The time at which a row of an event is removed, in epoch seconds. */
 const ttlOf = (at: number): number => Math.ceil((at + deliveryKeptMs) / 1000);
 
 /** The values of `duePk` and `dueAt` of a webhook that has something to send. */
@@ -31,7 +31,7 @@ export const noticeItem = (notice: Notice): Item => {
 };
 export const noticeFrom = (item: Item): Notice => decodeStored(noticeRecord, item);
 
-/** The notice as an action of the transaction that writes what it tells (WH1). */
+/** The notice as an action of the transaction that writes its event (WH1). */
 export const noticePut = (TableName: string, notice: Notice) => ({
   Put: { TableName, Item: { ...noticeItem(notice) } },
 });

@@ -52,7 +52,7 @@ const list =
     return { webhooks, version: Number(items.find(isCounter)?.['version'] ?? 0) };
   };
 
-/** The set of webhooks becomes another one; over the version that was read, where that matters. */
+/** A change of the set of webhooks; conditional on the version that was read, where that matters. */
 const setChanged = (TableName: string, version?: number): Actions[number] => ({
   Update: {
     TableName,

@@ -1,6 +1,6 @@
 /**
- * The conditional changes of a workspace and its sandbox, as data: what must hold, what is set. They stand
- * alone and inside transactions alike; every one of a sandbox names the generation it speaks of.
+ * The conditional changes of a workspace and its sandbox, as data: a condition and the values to set. They are
+ * used alone and inside transactions alike; every change of a sandbox names its generation.
  */
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
@@ -40,7 +40,10 @@ const startingValues = (generation: number) => ({ ':generation': generation, ':s
 const isOver =
   'attribute_not_exists(#sandbox) OR (#sandbox.#state = :stopped AND #sandbox.generation = :previous)';
 
-/** The next generation begins, unless the one before it lives or somebody was quicker (L1), or nobody uses it any more. */
+/**
+ * The next generation begins, unless the one before it lives, another caller was faster (L1), or no session uses
+ * it any more.
+ */
 export const canStart = (id: WorkspaceId, sandbox: SandboxRecord, dueAt: number) => ({
   when: isPoolEntry(id) ? isOver : `(${isOver}) AND attribute_exists(#users)`,
   set: 'SET #sandbox = :sandbox, duePk = :duePk, dueAt = :dueAt',
@@ -90,14 +93,14 @@ export const isReady = (id: WorkspaceId, generation: number, at: number): Change
   },
 });
 
-/** The claim is given back: somebody else may restore. */
+/** The claim is released: another caller may restore. */
 export const restoreGivenBack = (generation: number): Change => ({
   when: isStarting,
   set: 'REMOVE #sandbox.restoringUntil',
   values: startingValues(generation),
 });
 
-/** The first reason and the first moment stay. */
+/** The first reason and the first time stay. */
 export const stopping = (id: WorkspaceId, generation: number, { reason, at, dueAt, only }: MarkedStop) => ({
   when:
     only === 'starting'
@@ -117,7 +120,7 @@ export const stopping = (id: WorkspaceId, generation: number, { reason, at, dueA
 const isStopping = `${isGeneration} AND #sandbox.#state = :stopping`;
 const stoppingValues = (generation: number) => ({ ':generation': generation, ':stopping': 'stopping' });
 
-/** Not once ECS has taken the stop: what is gone cannot be saved. */
+/** Refused once ECS has accepted the stop: nothing can be saved any more. */
 export const lastSaveClaimed = (
   generation: number,
   { at, until }: { readonly at: number; readonly until: number },

@@ -1,6 +1,6 @@
 /**
- * Claims that span items: a warm sandbox moves from its pool entry to one workspace (L12), and an idle one is taken from
- * its sessions, each in one transaction that fails when anybody moved meanwhile.
+ * Claims that span items: a warm sandbox moves from its pool entry to one workspace (L12), and an idle one is
+ * taken from its sessions, each in one transaction that fails on any concurrent change.
  */
 import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
@@ -12,7 +12,7 @@ import { canStart, stopping, workspaceUpdate } from './workspace-changes.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** No sandbox lives as long; who claimed it is remembered as long as ECS may speak of it, in seconds. */
+/** The retention of a claim, in seconds: longer than any sandbox lives, and than ECS may send events of it. */
 const claimSecondsMax = 14 * 86_400;
 
 export const claimWarm =

@@ -1,11 +1,11 @@
-/** How a workspace is written as an item; the contract decodes it on the way back. */
+/** A workspace as an item; the contract decodes it on the way back. */
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { workspaceRecord } from '#shared/contracts/stored/workspace-record.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
-/** An empty set cannot be stored: no users is no attribute. */
+/** An empty set cannot be stored: without users the attribute is absent. */
 export const workspaceItem = ({ users, ...workspace }: Workspace): Item => ({
   ...keys.workspace(workspace.id),
   ...workspace,

@@ -1,7 +1,7 @@
 /**
- * `WorkspaceStore` on the one table. A workspace's sandbox is a map inside its item, so that a sandbox's
- * whole life is conditional updates of one item on its generation and state. A workspace with a sandbox
- * that is not stopped always stands in the `due` index: that is how the living are found without a scan.
+ * `WorkspaceStore` on the one table. A workspace's sandbox is a map inside its item, so that a sandbox's whole
+ * life is conditional updates of one item on its generation and state. A workspace with a sandbox that is not
+ * stopped always stands in the `due` index, where live sandboxes are found without a scan.
  */
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
