@@ -1,5 +1,5 @@
 /**
- * The error table: every code a client can meet, with its HTTP status and whether a retry can help.
+ * The error table: every code a client can get, with its HTTP status and whether a retry can help.
  *
  * One table, one class. A code that is missing here does not compile; the literals are frozen by
  * errors.pin.test.ts and explained one by one in docs/runbook.md. `cause` and `context` never cross the wire.
@@ -57,11 +57,11 @@ export type AppErrorDetails = {
   readonly context?: Readonly<Record<string, unknown>>;
   readonly suggestions?: readonly string[];
   readonly recoveryActions?: readonly string[];
-  /** What the client needs besides, such as `oldestIndex`, or the `sessionId` that a failed call has made. */
+  /** Further facts for the client, such as `oldestIndex`, or the `sessionId` that a failed call has made. */
   readonly facts?: Readonly<Record<string, number | string>>;
 };
 
-/** The world failed, or a request was refused: `message` is fit for a client. */
+/** An external failure, or a refused request: `message` is fit for a client. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;

@@ -1,9 +1,9 @@
 /**
- * The environment contract: which variables each function reads. Infra must supply exactly these keys or
- * it does not compile; a handler reads them once at cold start or does not start.
+ * The environment contract: the variables that each function reads. Infra must supply exactly these keys or it
+ * does not compile; a handler reads them once at cold start or does not start.
  *
- * The only file, with settings.ts, that knows a variable's name. Endpoints of AWS services are the SDK's
- * own variables (AWS_ENDPOINT_URL_*), which is how the same code runs against the embedded cloud.
+ * The only file, with settings.ts, that knows a variable's name. Endpoints of AWS services are the SDK's own
+ * variables (AWS_ENDPOINT_URL_*), by which the same code runs against the embedded cloud.
  */
 import * as z from 'zod';
 import { oidcSettings } from './oidc-settings.ts';
@@ -28,7 +28,7 @@ import {
 
 const name = z.string().min(1).describe('a name');
 
-/** Whose metrics they are, and whose tasks: `startedBy` of every task. Every function reads it. */
+/** The deployment's name: the dimension of its metrics, and `startedBy` of its tasks. Every function reads it. */
 const deployment = z.object({
   DEPLOYMENT: z
     .string()
@@ -36,23 +36,23 @@ const deployment = z.object({
     .describe('1 to 64 letters, digits, - and _'),
 });
 const table = z.object({ TABLE_NAME: name });
-/** The SHA-256 of the admin token, in hexadecimal: the token itself is stored nowhere. */
+/** The SHA-256 of the admin token, in hexadecimal: the token itself is never stored. */
 const access = z.object({
   ADMIN_TOKEN_SHA256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .describe('64 hexadecimal digits'),
 });
-/** Whoever meets credentials asks the issuer; a socket that is open asks only when they end. */
+/** Every function that receives credentials asks the issuer; an open socket asks only when they expire. */
 const credentials = z.object({ ...access.shape, ...oidcSettings.shape });
 /** The @connections endpoint of the WebSocket API, with its stage. */
 const sockets = z.object({ CONNECTIONS_URL: z.url().describe('a URL') });
 const turns = z.object({ TURN_FUNCTION: name });
-/** Whoever marks a sandbox has the janitor save and stop it. */
+/** Every function that marks a sandbox invokes the janitor to save and stop it. */
 const janitor = z.object({ JANITOR_FUNCTION: name });
-/** Whoever changes a schedule has it tended. */
+/** Every function that changes a schedule invokes its dispatcher. */
 const schedules = z.object({ SCHEDULES_FUNCTION: name });
-/** A function that writes a notice has it sent. */
+/** Every function that writes a notice invokes the sender. */
 const webhooks = z.object({ WEBHOOKS_FUNCTION: name });
 const sandboxes = z.object({
   SANDBOX_CLUSTER: name,
@@ -66,18 +66,21 @@ const sandboxes = z.object({
   SANDBOX_SECRET: z.string().min(32).describe('at least 32 characters, or the ARN of a secret'),
   /** The bucket of the checkpoints. */
   WORKSPACE_BUCKET: name,
-  /** How sandboxes of one owner share a volume: kept in the bucket, or one mounted folder. Absent: they do not. */
+  /**
+   * The kind of volume that sandboxes of one owner share: stored in the bucket, or one mounted folder. Absent:
+   * none.
+   */
   SHARED_VOLUME: z.enum(['bucket', 'mounted']).optional().describe('bucket or mounted'),
   ...poolSettings.shape,
 });
-/** What the names of projects' secrets in Secrets Manager start with. */
+/** The prefix of the names of projects' secrets in Secrets Manager. */
 const projectSecrets = z.object({ PROJECT_SECRETS_PREFIX: name });
-/** The limits of a turn that a decision may meet. */
+/** The limits of a turn that a decision may reach. */
 const decisions = z.object({
   MAX_STEPS_PER_TURN: turnSettings.shape.MAX_STEPS_PER_TURN,
   MAX_COST_USD: turnSettings.shape.MAX_COST_USD,
 });
-/** What a session is made with, and how long it lives. */
+/** The defaults of a new session, and its lifetimes. */
 const sessions = z.object({
   ...modelSettings.shape,
   ...sandboxSettings.shape,
@@ -159,13 +162,13 @@ export const environments = {
     ...janitor.shape,
     ...webhooks.shape,
     ...sessions.shape,
-    /** The group in which EventBridge Scheduler keeps the next runs. */
+    /** The group of the next runs in EventBridge Scheduler. */
     SCHEDULE_GROUP: name,
-    /** What it invokes: this function. */
+    /** The ARN it invokes: this function's. */
     SCHEDULE_TARGET: name,
-    /** The role by which it does. */
+    /** The role it assumes for that. */
     SCHEDULE_ROLE: name,
-    /** The queue of what it could not deliver. */
+    /** The dead-letter queue of the invocations it could not deliver. */
     SCHEDULE_DEAD_LETTERS: name,
   }),
   webhooks: z.object({
@@ -186,7 +189,7 @@ export const environments = {
     ...webhooks.shape,
     ...webhookSettings.shape,
     ...sandboxes.shape,
-    /** True when the limits of sandboxes hold here. */
+    /** True when the limits of sandboxes are enforced here. */
     SANDBOX_LIMITS: z
       .enum(['enforced', 'best effort'])
       .default('enforced')
@@ -194,10 +197,10 @@ export const environments = {
     ...decisions.shape,
     ...sessions.shape,
     ...mcpSettings.shape,
-    /** To say what a model costs. */
+    /** The prices of models. */
     MODEL_PRICES: turnSettings.shape.MODEL_PRICES,
     ...projectSecrets.shape,
-    /** The key they are encrypted under when they are made; absent: the one AWS manages. */
+    /** The key under which new bundles are encrypted; absent: the one AWS manages. */
     PROJECT_SECRETS_KEY: z.string().startsWith('arn:').optional().describe('the ARN of a KMS key'),
   }),
   mcp: z.object({
@@ -221,10 +224,13 @@ export const environments = {
 
 export type FunctionName = keyof typeof environments;
 
-/** What a handler gets. */
+/** The environment as a handler reads it. */
 export type Environment<F extends FunctionName> = z.output<(typeof environments)[F]>;
 
-/** What infra puts on the function: optional keys and defaults may be left out, everything is a string. */
+/**
+ * The environment as infra sets it on the function: optional keys and defaults may be left out, everything is a
+ * string.
+ */
 export type EnvironmentFor<F extends FunctionName> = {
   readonly [K in keyof z.input<(typeof environments)[F]>]: string;
 };
@@ -241,7 +247,7 @@ export const readEnvironment = <F extends FunctionName>(
 
 type LifetimeVariables = z.output<typeof lifetimeSettings>;
 
-/** The time that sessions, their sandboxes and what is left of them live, in milliseconds. */
+/** The lifetimes of sessions, their sandboxes and what they leave, in milliseconds. */
 export const lifetimesOf = (variables: LifetimeVariables) => ({
   idleMs: variables.MAX_IDLE_TIME_MS,
   executionIdleMs: variables.MSB_SESSION_TIMEOUT_SECONDS * 1000,
@@ -251,7 +257,7 @@ export const lifetimesOf = (variables: LifetimeVariables) => ({
 type DefaultVariables = z.output<typeof sandboxSettings> &
   z.output<typeof lifetimeSettings> & { readonly MODEL?: string | undefined };
 
-/** What a session is made with when its maker leaves it open. */
+/** The settings of a session whose creator leaves them open. */
 export const sessionDefaultsOf = (variables: DefaultVariables) => ({
   flavor: variables.MSB_DEFAULT_FLAVOR,
   template: variables.MSB_DEFAULT_TEMPLATE,
@@ -259,13 +265,13 @@ export const sessionDefaultsOf = (variables: DefaultVariables) => ({
   ...(variables.MODEL === undefined ? {} : { model: variables.MODEL }),
 });
 
-/** What bounds a turn, whoever moves it. */
+/** The limits of a turn, for every function that moves it. */
 export const turnLimitsOf = (variables: z.output<typeof decisions>) => ({
   stepsMax: variables.MAX_STEPS_PER_TURN,
   usdMax: variables.MAX_COST_USD,
 });
 
-/** How far agents may start agents, where a session says nothing. */
+/** The limits of trees of agents, where a session has none of its own. */
 export const treeLimitsOf = (
   variables: z.output<typeof treeSettings> & Pick<z.output<typeof decisions>, 'MAX_COST_USD'>,
 ): {

@@ -27,7 +27,7 @@ export const oidcSettings = z.object({
   OIDC_AUDIENCE: text.optional(),
   /** The claim that holds a person's scope. */
   OIDC_SCOPE_CLAIM: text.default('sallyport_scope'),
-  /** Of a person whose token has no such claim; absent: they may do nothing. */
+  /** The scope of a person whose token has no such claim; absent: they may do nothing. */
   OIDC_DEFAULT_SCOPE: z
     .string()
     .regex(/^(admin|project:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(:ro)?$/)
@@ -35,7 +35,7 @@ export const oidcSettings = z.object({
     .optional(),
 });
 
-/** What means nothing without another. */
+/** Settings that have no meaning without another. */
 export const oidcCompanions = [
   ['OIDC_ISSUER', 'OIDC_AUDIENCE'],
   ['OIDC_AUDIENCE', 'OIDC_ISSUER'],

@@ -1,8 +1,8 @@
 /**
- * What an operator may set: each variable's bounds, its default, and the words that say what is allowed.
+ * The operator's settings: each variable's bounds, its default, and the text that says what is allowed.
  *
- * The same keys stand in the environment of the Lambda functions and of the local program. An empty value
- * counts as unset. A bad one is refused with one line that names variable, value and what is allowed.
+ * The same keys stand in the environment of the Lambda functions and of the local program. An empty value counts
+ * as unset. A bad one is refused with one line that names variable, value and what is allowed.
  */
 import * as z from 'zod';
 import { oidcCompanions, oidcSettings } from './oidc-settings.ts';
@@ -41,7 +41,7 @@ const flavor = z.preprocess(
 
 const usd = z.number().min(0).max(1_000_000);
 
-/** Checked for its form where everything starts; what its names mean the turn function decides. */
+/** Checked for its form wherever it is read; the turn function decides what its names mean. */
 const prices = z
   .string()
   .refine((text) => {
@@ -78,13 +78,13 @@ export const turnSettings = z.object({
   MAX_HISTORY_MESSAGES: integer(2, 1000).default(50),
   MAX_STEPS_PER_TURN: integer(1, 500).default(50),
   MAX_COST_USD: amount(0, 100_000).default(10),
-  /** The time that a turn's holder may be silent before another takes over. */
+  /** The silence after which another holder takes over a turn. */
   TURN_LEASE_SECONDS: integer(3, 300).default(30),
-  /** Prices of models as JSON, beside and before those that are known. */
+  /** Prices of models as JSON; they come before the known ones. */
   MODEL_PRICES: prices.optional(),
 });
 
-/** How far agents may start agents: how deep, and how many in one tree. */
+/** The limits of trees of agents: how deep, and how many in one tree. */
 export const treeSettings = z.object({
   MAX_RECURSION_DEPTH: integer(0, 10).default(3),
   MAX_AGENTS_PER_SESSION: integer(1, 1000).default(50),
@@ -131,7 +131,7 @@ export const mcpSettings = z.object({
   MCP_CHECK_SECONDS: integer(1, 3600).default(60),
 });
 
-/** Where webhooks may go, and what is said in them. */
+/** The destinations of webhooks, and the address in their bodies. */
 export const webhookSettings = z.object({
   /** `host` or `host:port` that receivers may have although their address is private. */
   WEBHOOK_ALLOWED_PRIVATE_HOSTS: mcpSettings.shape.MCP_ALLOWED_PRIVATE_HOSTS,
@@ -139,7 +139,7 @@ export const webhookSettings = z.object({
 export const senderSettings = z.object({
   /** The pause before the second attempt; every further one is twice as long. */
   WEBHOOK_RETRY_SECONDS: integer(1, 60).default(5),
-  /** Where people see the deployment; absent: the address it is served at. */
+  /** The address of the deployment for people; absent: the address it is served at. */
   PUBLIC_URL: z
     .string()
     .max(2048)
@@ -158,10 +158,10 @@ export const volumeSettings = z.object({
     .default('/shared'),
 });
 
-/** True when the platform tries itself by the clock; on one machine only if it is set. */
+/** True when the synthetic check runs on its schedule; on one machine only if it is set. */
 export const checkSettings = z.object({ SYNTHETIC_CHECK: flag.default(true) });
 
-/** All of them, as an operator sets them. */
+/** All settings of an operator. */
 export const operatorSettings = z.object({
   ...modelSettings.shape,
   ...turnSettings.shape,
@@ -180,7 +180,7 @@ export const operatorSettings = z.object({
   ...checkSettings.shape,
 });
 
-/** What `npm start` takes besides. */
+/** The further settings of `npm start`. */
 export const localSettings = z.object({
   PORT: integer(0, 65_535).default(4350),
   SALLYPORT_HOME: text.optional(),
@@ -194,10 +194,10 @@ export const localSettings = z.object({
   ...operatorSettings.shape,
 });
 
-/** Raw variables: what a process environment is. */
+/** Raw variables, as in a process environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Never shown. A hash is here because what is no hash may be the token itself. */
+/** Never shown. A hash is among them because a wrong value may be the token itself. */
 export const secretNames: readonly string[] = [
   'ADMIN_TOKEN_SHA256',
   'SALLYPORT_TOKEN',
@@ -250,7 +250,7 @@ const problem = (
   return `${name}=${shown} is not allowed: set it to ${allowed}`;
 };
 
-/** The words of the innermost schema that has some: defaults and options wrap it. */
+/** The description of the innermost schema that has one: defaults and options wrap it. */
 const descriptionOf = (schema: z.ZodType): string => {
   if (schema.description !== undefined) return schema.description;
   const inner: unknown = Reflect.get(schema.def, 'innerType') ?? Reflect.get(schema.def, 'out');

@@ -1,9 +1,9 @@
 /**
  * The headers under which the web app is served, by CloudFront and by the embedded cloud alike.
  *
- * The app loads from its own origin alone and nothing frames it. No script, style or font is inline; no text becomes
- * markup but by the policy of the view library, which is asked for its own templates only. `'self'` covers a
- * WebSocket of the same origin (CSP Level 3, section 6.7.2.8).
+ * The app loads from its own origin alone and no page frames it. No script, style or font is inline; no text
+ * becomes markup but by the policy of the view library, which is used for its own templates only. `'self'` covers
+ * a WebSocket of the same origin (CSP Level 3, section 6.7.2.8).
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",
@@ -19,6 +19,6 @@ export const contentSecurityPolicy = [
   'trusted-types vue',
 ].join('; ');
 
-/** A name with a hash in it never means anything else; the page that names them is asked for anew. */
+/** A file whose name has a hash never changes; the page that names it is always revalidated. */
 export const hashedFileCaching = 'public, max-age=31536000, immutable';
 export const pageCaching = 'no-store';

@@ -1,11 +1,11 @@
 /**
- * The archive: how a workspace travels between a sandbox and the link, as one stream of frames.
+ * The archive: a workspace on its way between a sandbox and the link, as one stream of frames.
  *
- * A frame is two lengths (header, payload; unsigned 32-bit big-endian), a JSON header and the payload's
- * bytes. Out of a sandbox: `begin`, then entries in any order in which a folder precedes its content, then
- * `end`; a stream without its `end` is no archive. A file's content follows its header as `data` frames and
- * is closed by `file-end`; `same` says that it is as it was in the base. Into a sandbox: the same, with the
- * hash each file must have. The reader refuses frames over its bounds before it has read them.
+ * A frame is two lengths (header, payload; unsigned 32-bit big-endian), a JSON header and the payload's bytes.
+ * Out of a sandbox: `begin`, then entries in any order in which a folder precedes its content, then `end`; a
+ * stream without its `end` is no archive. A file's content follows its header as `data` frames and is closed by
+ * `file-end`; `same` means unchanged since the base. Into a sandbox: the same, with the hash each file must have.
+ * The reader refuses frames over its bounds before it has read them.
  *
  * Out of the shared volume comes only what changed, with `removed` for each deleted entry, and a file over
  * `wholeFileBytesMax` has its hash before its content.
@@ -18,7 +18,7 @@ const count = z.number().int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const archiveHeader = z.discriminatedUnion('type', [
-  /** `isFull`: the base is not known here, every content follows. */
+  /** `isFull`: the base is not known here, so every file's content follows. */
   z.object({ type: z.literal('begin'), isFull: z.boolean() }),
   z.object({ type: z.literal('directory'), path, mode }),
   z.object({ type: z.literal('symlink'), path, target: z.string().min(1).max(4096) }),

@@ -1,5 +1,5 @@
 /**
- * A principal as the authorizer hands it to the socket function: API Gateway passes scalars on, as strings.
+ * A principal as the authorizer passes it to the socket function: API Gateway passes scalars on, as strings.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-output.html
  */
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** Where a client may put its credentials: a header, a query field, or a WebSocket subprotocol. */
+/** The positions of a client's credentials: a header, a query field, or a WebSocket subprotocol. */
 type Headers = Readonly<Record<string, string | undefined>> | null;
 
 export const socketSubprotocol = 'sallyport.v1';

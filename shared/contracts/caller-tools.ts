@@ -27,7 +27,7 @@ const isSchema = (value: unknown): boolean =>
 const callerTool = z.object({
   name: name.describe('What you call it.'),
   description: z.string().max(4000).default('').describe('What the model is told of it.'),
-  /** The model is given the very same: a copy by a parser could lose what it does not know. */
+  /** The model receives exactly this object: a parser's copy could lose unknown fields. */
   inputSchema: z
     .unknown()
     .refine(isSchema, `is a JSON schema of an object, nested at most ${schemaDepthMax} times`)
@@ -50,7 +50,7 @@ export const callerOffer = z.object({ callerId, tools: offeredTools });
 const resultDepthMax = 64;
 const resultBounds = { bytesMax: requestBodyBytesMax, depthMax: resultDepthMax };
 
-/** Of any kind. `z.json()` would follow it down until the stack ends. */
+/** Any value. `z.json()` would recurse into it until the stack overflows. */
 export const callerResult = z
   .unknown()
   .refine((value) => isWithin(value, resultBounds), `is nested at most ${resultDepthMax} times`);

@@ -1,7 +1,7 @@
 /**
- * Decoding at the edge: JSON text and unknown values become typed ones, or a list of what is wrong.
+ * Decoding at the edge: JSON text and unknown values become typed ones, or a list of problems.
  *
- * The words name the field and what was expected and never repeat a value: it may be a secret.
+ * A problem names the field and the expected value and never repeats the given one: it may be a secret.
  */
 import type * as z from 'zod';
 import { isWellFormed } from '#shared/domain/json-bounds.ts';
@@ -27,7 +27,7 @@ export const decodeJson = <S extends z.ZodType>(schema: S, text: string): Decode
   }
 };
 
-/** Only an escape can name half of a character (RFC 8259, 8.2); no store takes it, and no other reader has to. */
+/** Only an escape can produce half of a surrogate pair (RFC 8259, 8.2); no store takes it. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
 const describeIssue = (issue: z.core.$ZodIssue): string => {
@@ -35,7 +35,7 @@ const describeIssue = (issue: z.core.$ZodIssue): string => {
   return path === '' ? issue.message : `${path}: ${issue.message}`;
 };
 
-/** For what we stored ourselves: another shape is our own fault, and the handler stops. */
+/** For values that the platform stored itself: another shape is its own fault, and the handler stops. */
 export const decodeStored = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
   const result = decode(schema, value);
   if (result.ok) return result.value;

@@ -1,15 +1,15 @@
 /**
- * The path of a file as it is given from outside, as far as its letters say whether a file can have it.
+ * The path of a file as a client gives it, checked as far as its text allows.
  *
- * The same for every tool and route, and inside the sandbox once more: whole characters without NUL, in steps and in
- * a length that the kernel takes (NAME_MAX; PATH_MAX without its NUL). Where it leads only the sandbox can see.
+ * The same for every tool and route, and inside the sandbox once more: whole characters without NUL, in steps and
+ * in a length that the kernel takes (NAME_MAX; PATH_MAX without its NUL). Only the sandbox can resolve it.
  */
 export const pathBytesMax = 4095;
 const stepBytesMax = 255;
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
-/** The rule that a path breaks, in words; undefined for a path that a file can have. */
+/** The rule that a path breaks, as text; undefined for a valid path. */
 export const filePathProblem = (path: string): string | undefined => {
   if (path === '') return 'a path of at least one character';
   if (path.includes('\0')) return 'a path without NUL characters';

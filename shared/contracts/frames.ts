@@ -1,8 +1,9 @@
 /**
  * The frames a server sends: log events with their number, and unnumbered ones (marked ○ in the protocol).
  *
- * A frame over 30 KB goes out with its longest text cut and `data.truncated: true`; the log has it whole. Of a call that
- * waits for a person only the arguments are cut, and `argsTruncated` says so: what tells it apart is always whole.
+ * A frame over 30 KB goes out with its longest text cut and `data.truncated: true`; the log has it whole. Of a
+ * call that waits for a person only the arguments are cut, and `argsTruncated` marks it: the fields that identify
+ * it are always whole.
  */
 import type { LogEntry, LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
@@ -27,7 +28,10 @@ export const eventFrame = (sessionId: SessionId, event: LogEvent): Frame => ({
   data: cutData(event, frameBytesMax),
 });
 
-/** What may be cut of an event about a call; its ids, names, digests and the person who decided have limits far below. */
+/**
+ * The fields of an event about a call that may be cut; its ids, names, digests and its decider have limits far
+ * below.
+ */
 const longFields: Readonly<Partial<Record<LogEntry['type'], string>>> = {
   'tool:call': 'args',
   'tool:approval_required': 'args',
@@ -49,15 +53,15 @@ export const cutData = ({ type, data }: LogEntry, bytesMax: number): JsonObject 
   return { ...rest, [field]: cutJson(long, room), ...marks };
 };
 
-/** Whether its request went out without a part of its arguments: a person who approves it must have seen the rest. */
+/** True when its request went out without a part of its arguments: a person who approves it must have seen the rest. */
 export const isCutForSocket = (request: Extract<LogEntry, { type: 'tool:approval_required' }>): boolean =>
   bytesOf(request.data) > frameBytesMax;
 
-/** Arguments as they are shown where there is no room for all of them. */
+/** Arguments, cut where there is no room for all of them. */
 export const cutArguments = (args: JsonObject, bytesMax: number): JsonObject =>
   cutJson(args, bytesMax) as JsonObject;
 
-/** A value within a bound; one that is long without long texts is empty. */
+/** A value within a bound; one that is too long without having long texts becomes empty. */
 const cutJson = (value: Json, bytesMax: number): Json => {
   if (bytesOf(value) <= bytesMax) return value;
   const cut = cutLongestText({ value }, bytesMax)['value'];

@@ -4,5 +4,5 @@ import { canonicalUuid } from '#shared/domain/ids.ts';
 
 export const givenUuid = z.uuid().overwrite(canonicalUuid);
 
-/** For an id whose form is judged where it is looked up, in words of its own. */
+/** For an id whose lookup validates its form, with an error of its own. */
 export const givenId = (text: z.ZodString): z.ZodString => text.overwrite(canonicalUuid);

@@ -1,4 +1,7 @@
-/** What the janitor is invoked with: by the rules of EventBridge, by whoever has marked a sandbox, or changed a server. */
+/**
+ * The tasks of the janitor: from the rules of EventBridge, and from functions that marked a sandbox or changed a
+ * server.
+ */
 import * as z from 'zod';
 import { isUuid, type ProjectId, type WorkspaceId } from '#shared/domain/ids.ts';
 import { mcpNameCharactersMax, mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
@@ -15,7 +18,7 @@ export const janitorTask = z.discriminatedUnion('sweep', [
     workspaceId: z.custom<WorkspaceId>((value) => typeof value === 'string' && value !== ''),
     correlationId,
   }),
-  /** What is left of a deleted workspace, and of a deleted project. */
+  /** The remains of a deleted workspace, and of a deleted project. */
   z.object({
     sweep: z.literal('workspace'),
     workspaceId: z.custom<WorkspaceId>((value) => typeof value === 'string' && isUuid(value)),
@@ -26,7 +29,7 @@ export const janitorTask = z.discriminatedUnion('sweep', [
     project: z.custom<ProjectId>((value) => typeof value === 'string' && isUuid(value)),
     correlationId,
   }),
-  /** Checks the registered MCP servers that are due, and stays for those that become so in these seconds. */
+  /** Checks the registered MCP servers that are due, and waits for those that become due in these seconds. */
   z.object({
     sweep: z.literal('mcp'),
     forSeconds: z.number().int().min(0).max(mcpSweepSecondsMax).exactOptional(),

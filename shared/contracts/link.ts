@@ -1,13 +1,13 @@
 /**
- * The requests of the link function: one request to one sandbox, a checkpoint between a sandbox and the bucket, or a look at
- * a saved one. Contents of a workspace never pass through anything but the link.
+ * The requests of the link function: one request to one sandbox, a checkpoint between a sandbox and the bucket,
+ * or a read of a saved one. Contents of a workspace pass through the link alone.
  */
 import * as z from 'zod';
 
-/** Says that the link itself answered, with the value `refused`: a sandbox cannot say it. */
+/** Marks an answer of the link itself, with the value `refused`: a sandbox cannot set it. */
 export const linkHeader = 'x-sallyport-link';
 
-/** Says that the sandbox's server refused by itself: a program in the sandbox cannot say it. */
+/** Marks a refusal by the sandbox's server: a program in the sandbox cannot set it. */
 export const refusalHeader = 'x-sallyport-refusal';
 
 /** `http://<private address>:<port>`. */
@@ -36,11 +36,11 @@ const saveCall = z.object({
   ...target,
   /** The new manifest's name. */
   id: z.uuid(),
-  /** The checkpoint that stands in the table. */
+  /** The checkpoint that the table names. */
   base: manifest.exactOptional(),
   /** Log lines of the sandbox after this number come with the answer. */
   logsAfter: z.number().int().min(0),
-  /** Saves this besides, file by file. */
+  /** Saves this volume besides, file by file. */
   shared,
 });
 
@@ -49,11 +49,11 @@ const restoreCall = z.object({
   ...target,
   /** Absent for a workspace that was never saved. */
   manifest: manifest.exactOptional(),
-  /** Restores this besides, with what is there now. */
+  /** Restores this volume besides, with its current contents. */
   shared,
 });
 
-/** A look at a saved workspace, without a sandbox: no address. */
+/** A read of a saved workspace, without a sandbox: no address. */
 const savedCall = z.object({
   kind: z.literal('saved'),
   workspace: z.uuid(),
@@ -83,14 +83,14 @@ export const sandboxLogLine = z.object({
   text: z.string(),
 });
 
-/** What the sandbox answers at `GET /logs?after=<number>`. */
+/** The sandbox's answer to `GET /logs?after=<number>`. */
 export const sandboxLogPage = z.object({ lines: z.array(sandboxLogLine) });
 
 const count = z.number().int().min(0);
-/** What the save wrote and deleted, not what the volume holds. */
+/** The files that the save wrote and deleted, not the contents of the volume. */
 const sharedSaved = z.object({ files: count, bytes: count, removed: count, leftOut: z.array(ref) });
 const sharedRestored = z.object({ files: count, bytes: count, missing: z.array(ref) });
-/** What became of the shared volume, whatever became of the workspace; nothing where there is none. */
+/** The outcome for the shared volume, whatever the workspace's; absent where there is none. */
 const ofSave = { shared: sharedSaved.exactOptional(), sharedFailed: z.string().exactOptional() };
 const ofRestore = { shared: sharedRestored.exactOptional(), sharedFailed: z.string().exactOptional() };
 

@@ -1,8 +1,8 @@
 /**
  * A registered MCP server on its way into the API, and out of it without its secrets.
  *
- * What may be registered is decided in `domain/mcp/validate.ts`, whose words a client gets; the bodies here say
- * what is expected of them.
+ * `domain/mcp/validate.ts` decides what may be registered and words the refusals; the bodies here describe what
+ * is expected.
  */
 import * as z from 'zod';
 import { shownStatus } from '#shared/domain/mcp/health.ts';
@@ -37,7 +37,7 @@ export const addServerBody = z
   .describe(`A project has at most ${mcpServersPerProjectMax} servers.`);
 
 const configChange = z.object(configFields).partial().describe('A field that is null is removed.');
-/** Fields that are given replace those that are there. */
+/** Given fields replace the existing ones. */
 export const changeServerBody = z.union([z.object({ config: configChange }), configChange]);
 
 /** The fields of a change, under `config` as when the server was added, or by themselves. */
@@ -118,7 +118,7 @@ export const serverView = (server: McpServer): z.output<typeof serverAnswer> => 
     name,
     enabled: isEnabled,
     status: shownStatus(server),
-    // The two are one shape to a reader of JSON: the union is narrower.
+    // Both have the same JSON shape: the union is narrower.
     config: { ...(maskedConfig(config) as z.output<typeof configBody>), enabled: isEnabled },
     tools: tools.map((tool) => tool.name),
     ...descriptionsOf(tools),
@@ -137,7 +137,7 @@ const descriptionsOf = (
   return said.length === 0 ? {} : { toolDescriptions: Object.fromEntries(said) };
 };
 
-/** Of the enabled ones: whoever is disabled is neither well nor ill. */
+/** The health of the enabled servers: a disabled one has none. */
 export const healthView = (servers: readonly McpServer[]): z.output<typeof healthAnswer> => {
   const enabled = servers.filter(({ isEnabled }) => isEnabled);
   const having = (status: string): number => enabled.filter(({ health }) => health.status === status).length;

@@ -1,4 +1,4 @@
-/** The names that people and programs give things, of which no character is obeyed instead of shown. */
+/** Names that people and programs give things, without characters that a terminal obeys instead of showing. */
 import type * as z from 'zod';
 import { isPlainName, plainNameRule } from '#shared/domain/plain-name.ts';
 

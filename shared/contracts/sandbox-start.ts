@@ -1,4 +1,4 @@
-/** What is told of a sandbox that has just become ready: to the log, to the agent, to a program. */
+/** The report about a sandbox that has just become ready: for the log, the agent and a program. */
 import type { Missing } from '#shared/domain/checkpoint.ts';
 import type { LogEntry } from '#shared/domain/event-log.ts';
 import type { SandboxSource } from '#shared/domain/sandbox.ts';
@@ -8,15 +8,15 @@ export type Restored = {
   /** Epoch milliseconds of the checkpoint. */
   readonly savedAt: number;
   readonly missing: readonly Missing[];
-  /** Why nothing was restored at all. */
+  /** The reason for which nothing was restored at all. */
   readonly refused?: string;
 };
 
-/** Of the volume that all sandboxes of an owner share: as it was at this start. */
+/** The volume that all sandboxes of an owner share, as it was at this start. */
 export type RestoredShared = {
   readonly files: number;
   readonly missing: readonly Missing[];
-  /** Why nothing, or not everything, was restored. */
+  /** The reason for which nothing, or not everything, was restored. */
   readonly failed?: string;
 };
 
@@ -26,13 +26,13 @@ export type SandboxStart = {
   readonly generation: number;
   readonly restored?: Restored;
   readonly shared?: RestoredShared;
-  /** Why the sandbox before it ended by itself. */
+  /** The reason for which the sandbox before it ended by itself. */
   readonly lost?: string;
 };
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
-/** Paths one event or one notice names; the rest is counted. */
+/** Paths that one event or one notice names; the rest is counted. */
 const pathsNamedMax = 20;
 
 export const startEntries = ({ startMs, source, restored, shared }: SandboxStart): readonly LogEntry[] => [
@@ -75,7 +75,7 @@ const namesOf = (missing: readonly Missing[]) => ({
   ...(missing.length > pathsNamedMax ? { missingCount: missing.length } : {}),
 });
 
-/** What the agent must know before it goes on; undefined when it lost nothing. */
+/** The notice for the agent before it goes on; undefined when it lost nothing. */
 export const startNotice = ({ restored, shared, lost }: SandboxStart): string | undefined => {
   const parts = [
     ...(lost === undefined
@@ -104,7 +104,7 @@ const missingSentence = (what: string, missing: readonly Missing[]): readonly st
   return [`${what}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`];
 };
 
-/** `savedAt` says from when on changes are lost; absent when nothing was ever saved. */
+/** `savedAt` is the time from which changes are lost; absent when nothing was ever saved. */
 export const stoppedEntry = (reason: string, savedAt: number | undefined): LogEntry => ({
   type: 'system',
   data: { kind: 'sandbox_stopped', reason, ...(savedAt === undefined ? {} : { savedAt: iso(savedAt) }) },

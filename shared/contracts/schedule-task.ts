@@ -1,4 +1,7 @@
-/** What the function of schedules is invoked with: by the scheduler, by whoever changed one, or by the sweep's rule. */
+/**
+ * The tasks of the schedules function: from the scheduler, from a function that changed a schedule, or from the
+ * sweep's rule.
+ */
 import * as z from 'zod';
 import { isUuid } from '#shared/domain/ids.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
@@ -9,7 +12,7 @@ export const scheduleTask = z.union([
   z.object({ sweep: z.literal('schedules'), correlationId }),
   z.object({
     scheduleId: z.custom<ScheduleId>((value) => typeof value === 'string' && isUuid(value)),
-    /** The run that the scheduler was asked to wake us for. */
+    /** The run for which the scheduler invokes. */
     runAt: z.number().int().min(0).exactOptional(),
     correlationId,
   }),

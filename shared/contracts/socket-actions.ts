@@ -1,8 +1,8 @@
 /**
- * What a client may send over the WebSocket, by `action`.
+ * The messages a client may send over the WebSocket, by `action`.
  *
- * Unknown fields are ignored, wrong ones refused by name; an unknown action is refused with the list of
- * those that exist.
+ * Unknown fields are ignored, wrong ones refused by name; an unknown action is refused with the list of those
+ * that exist.
  */
 import * as z from 'zod';
 import {
@@ -18,14 +18,14 @@ import { givenId, givenUuid } from './given-id.ts';
 const clientId = z.string().min(1).max(clientIdCharactersMax);
 const modelName = z.string().min(1).max(256);
 
-/** The length of a text is checked where it is accepted: too long is another refusal than wrong. */
+/** The length of a text is checked where it is accepted: too long is another error than wrong. */
 export const userMessage = z.object({
   text: z.string().min(1).describe(`At most ${messageTextBytesMax} bytes.`),
   messageId: clientId.optional(),
   model: modelName.optional(),
 });
 
-/** A decision about one waiting call, the same on every way in. */
+/** A decision about one waiting call, the same over every protocol. */
 export const approval = z.object({
   approved: z.boolean(),
   digest: z
@@ -52,7 +52,7 @@ export const socketActions = {
     action: z.literal('tool:approval'),
     callId: z.string().min(1).max(callIdCharactersMax),
     ...approval.shape,
-    /** A session under this one whose call it is; absent: this one's. */
+    /** The descendant session that made the call; absent: this one. */
     sessionId: givenUuid.optional(),
   }),
   'turn:cancel': z.object({ action: z.literal('turn:cancel') }),

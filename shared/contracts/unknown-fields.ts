@@ -1,8 +1,9 @@
 /**
- * Finds the fields of a value that its contract does not know: in its objects, in lists of them, in the alternatives of a
- * union. An object whose contract is loose, and a value of any kind, holds whatever it likes.
+ * Finds the fields of a value that its contract does not know: in its objects, in lists of them, in the
+ * alternatives of a union. An object whose contract is loose, and a value of any kind, may hold anything.
  *
- * Schemas stay lenient, since the same ones read what clients send over a socket, where unknown fields are ignored.
+ * Schemas stay lenient, since the same ones read what clients send over a socket, where unknown fields are
+ * ignored.
  */
 import type * as z from 'zod';
 

@@ -1,6 +1,6 @@
 /**
  * The body of a webhook's request: `{type, timestamp, data}`, by the form of Standard Webhooks
- * (https://www.standardwebhooks.com). It names the matter and never its words (WH6).
+ * (https://www.standardwebhooks.com). It names the event's subject and never its contents (WH6).
  */
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { Notice, NoticeData } from '#shared/domain/webhook/notice.ts';
@@ -12,7 +12,7 @@ export const bodyOf = ({ type, at, data }: Notice, publicUrl: string): string =>
   return JSON.stringify({ type, timestamp: iso(at), data: { ...told, url: addressOf(data, publicUrl) } });
 };
 
-/** Where a person sees the matter in the web app. */
+/** The subject's address in the web app. */
 const addressOf = (
   { sessionId, scheduleId }: Pick<NoticeData, 'sessionId' | 'scheduleId'>,
   publicUrl: string,
@@ -22,7 +22,7 @@ const addressOf = (
   return scheduleId === undefined ? `${app}/` : `${app}/schedules/${scheduleId}`;
 };
 
-/** Of the test that a person asks for. */
+/** The body of a test that a person requests. */
 export const testBody = (
   { at, project }: { readonly at: number; readonly project: ProjectId | undefined },
   publicUrl: string,

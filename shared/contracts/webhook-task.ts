@@ -16,7 +16,7 @@ export const webhookTask = z.union([
   }),
   z.object({ notices: z.array(z.string().min(1)).max(sweptMax), correlationId }),
   z.object({ webhook: webhookId, correlationId }),
-  /** Answered, while a person waits. */
+  /** Answered synchronously, while a person waits. */
   z.object({ test: webhookId, correlationId }),
 ]);
 

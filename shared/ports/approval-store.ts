@@ -1,4 +1,4 @@
-/** Everything that waits for a person, the oldest first: one entry a session, written with the step that asks. */
+/** All calls that wait for a person, the oldest first: one entry a session, written with the step that asks. */
 import type { OwnerId, ProjectId, SessionId } from '../domain/ids.ts';
 import type { WaitingCall } from '../domain/turn/waiting.ts';
 

@@ -4,7 +4,7 @@ import type { ProjectId } from '../domain/ids.ts';
 
 export interface AuditLog {
   append(row: AuditRow): Promise<void>;
-  /** The newest first. A page that the filter left short has a `next` all the same. */
+  /** The newest first. A page that the filter left short still has a `next`. */
   list(page: {
     readonly now: number;
     readonly project?: ProjectId | undefined;

@@ -1,10 +1,10 @@
-/** Open sockets: whose they are, which session they watch; and the single-use tickets browsers open them with. */
+/** Open sockets, with their principals and sessions, and the single-use tickets with which browsers open them. */
 import type { ConnectionId, SessionId } from '../domain/ids.ts';
 import type { Principal } from '../domain/principal.ts';
 
 export type Connection = {
   readonly id: ConnectionId;
-  /** Absent: it belongs to no session, and is told how many calls wait for its person. */
+  /** Absent: it belongs to no session, and receives the number of calls that wait for its person. */
   readonly sessionId?: SessionId;
   readonly principal: Principal;
   readonly connectedAt: number;
@@ -12,7 +12,7 @@ export type Connection = {
   readonly since?: number;
 };
 
-/** A socket that is told how many calls wait. */
+/** A socket that receives the number of waiting calls. */
 export type Approver = Pick<Connection, 'id' | 'principal'>;
 
 export type PreviewGrant = {
@@ -25,20 +25,20 @@ export type PreviewGrant = {
 export interface ConnectionStore {
   put(connection: Connection): Promise<void>;
   get(id: ConnectionId): Promise<Connection | undefined>;
-  /** As it was; undefined when it is gone. */
+  /** The removed connection; undefined when there was none. */
   remove(id: ConnectionId): Promise<Connection | undefined>;
   watchers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
-  /** Those that belong to no session, with what each may decide. */
+  /** The sockets without a session, with what each may decide. */
   approvers(): Promise<readonly Approver[]>;
-  /** Since when there have been such sockets, one after the other; 0 when there never were. */
+  /** The time since which there have always been such sockets; 0 when there never were. */
   approversSince(): Promise<number>;
   putTicket(
     ticketHash: string,
     ticket: { readonly principal: Principal; readonly expiresAt: number },
   ): Promise<void>;
-  /** What opens one preview port, for a while. */
+  /** Stores a grant that opens one preview port for a while. */
   putPreview(grantHash: string, grant: PreviewGrant): Promise<void>;
   preview(grantHash: string): Promise<PreviewGrant | undefined>;
-  /** The principal, once; undefined when used, expired or unknown. */
+  /** The principal, once; undefined when the ticket is used, expired or unknown. */
   redeemTicket(ticketHash: string, now: number): Promise<Principal | undefined>;
 }

@@ -1,13 +1,13 @@
-/** An OIDC issuer that stands beside our own tokens: tells whom a JWT was made for. */
+/** An OIDC issuer beside our own tokens: verifies a JWT and returns its identity. */
 import type { Identity, PersonRules } from '../domain/person.ts';
 
 export interface IdentityIssuer {
   /**
-   * Undefined for whatever is not good, for any reason: forged, expired, meant for somebody else.
-   * Throws `issuer_unavailable` when the issuer's keys cannot be had, so that nobody throws a good token away.
+   * Undefined for every invalid token: forged, expired, or for another audience. Throws `issuer_unavailable` when
+   * the issuer's keys cannot be fetched, so that no client discards a good token.
    */
   verify(token: string): Promise<Identity | undefined>;
 }
 
-/** An issuer, and what its people may do here. */
+/** An issuer, and the rules for its people. */
 export type SignIn = { readonly issuer: IdentityIssuer; readonly rules: PersonRules };

@@ -13,15 +13,15 @@ export interface McpServerStore {
     request: { readonly serversMax: number; readonly dueAt?: number },
   ): Promise<'added' | 'exists' | 'full'>;
   get(project: ProjectId, name: string): Promise<McpServer | undefined>;
-  /** All of a project, by name: one query. */
+  /** All servers of a project, by name: one query. */
   list(project: ProjectId): Promise<readonly McpServer[]>;
-  /** Writes over the version that was read, as the next one; undefined when somebody else wrote, or it is gone. */
+  /** Writes over the version that was read, as the next one; undefined after a concurrent write or a deletion. */
   replace(
     server: McpServer,
     request: { readonly version: number; readonly dueAt?: number },
   ): Promise<McpServer | undefined>;
-  /** What was removed; undefined when there was none. */
+  /** The removed server; undefined when there was none. */
   remove(project: ProjectId, name: string): Promise<McpServer | undefined>;
-  /** Enabled servers whose next check has come, oldest first. */
+  /** Enabled servers whose next check is due, oldest first. */
   due(now: number, itemsMax: number): Promise<readonly McpServer[]>;
 }

@@ -1,9 +1,9 @@
-/** The history behind the operator's view: counts by scope and time, added up as things happen, gone by themselves. */
+/** The operator's usage metrics: counts by scope and time, incremented as things happen, removed by TTL. */
 import type { MetricsScope, UsageMeasurement } from '../domain/usage-measurement.ts';
 import type { UsageCounts } from '../domain/usage-point.ts';
 
 export interface MetricsStore {
-  /** Counted for the deployment, and for the project each names. Costs one write per scope, however many notes. */
+  /** Added for the deployment, and for the project each names. Costs one write per scope, however many measurements. */
   add(notes: readonly UsageMeasurement[], at: number): Promise<void>;
   /** Oldest first, from the point that holds `from` to the one that holds `to`. */
   read(

@@ -1,8 +1,8 @@
 /**
- * Which models a provider has, as the provider itself says: nothing is tried out, nothing is listed by hand.
+ * The models of each provider, by the provider's own list: none is tried, none is listed by hand.
  *
- * Both throw `provider_not_configured` without the provider's key; `list` throws what the provider's own
- * endpoint failed with, in the codes of the model provider port. What was listed may be some minutes old.
+ * Both throw `provider_not_configured` without the provider's key; `list` throws the failures of the provider's
+ * endpoint, in the codes of the model provider port. A list may be some minutes old.
  */
 import type { ListedModel, ModelAvailability, ProviderName } from '../domain/model.ts';
 

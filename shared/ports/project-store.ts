@@ -1,20 +1,23 @@
-/** Projects: made, read, changed, listed, deleted in two steps. The default project needs no record. */
+/** Projects: created, read, changed, listed, deleted in two steps. The default project needs no record. */
 import type { OwnerId, ProjectId } from '../domain/ids.ts';
 import type { Project, ProjectChange } from '../domain/project.ts';
 
 export interface ProjectStore {
   create(project: Project): Promise<void>;
-  /** One that is being deleted is not there. */
+  /** Undefined for one that is being deleted. */
   get(id: ProjectId): Promise<Project | undefined>;
-  /** As it stands then; undefined when it is not there. Fields that two change at once do not undo each other. */
+  /**
+   * The project after the change; undefined when it does not exist. Concurrent changes of different fields both
+   * hold.
+   */
   change(id: ProjectId, change: ProjectChange): Promise<Project | undefined>;
-  /** From now on it is not there; the project, also when it was marked before; undefined when there is none. */
+  /** Hides the project from now on. Returns it, even if it was marked before; undefined when there is none. */
   markDeleted(id: ProjectId, at: number): Promise<Project | undefined>;
-  /** Takes that mark away, or one whose maker has died since: it is there again. */
+  /** Removes that mark, or one whose maker has died since: the project is visible again. */
   unmarkDeleted(id: ProjectId, at: number): Promise<void>;
-  /** The end of one that is marked: what the table remembers of it goes after a while. */
+  /** Ends a marked project: the mark expires later. */
   remove(id: ProjectId, at: number): Promise<void>;
-  /** Newest first. `after` is what the previous page gave as `next`. */
+  /** Newest first. `after` is the previous page's `next`. */
   list(
     owner: OwnerId,
     page: { readonly after?: string; readonly itemsMax: number },

@@ -1,4 +1,4 @@
-/** Buckets that refill steadily: of the requests of a token, and of the frames of a connection. */
+/** Buckets that refill steadily: for the requests of a token, and for the frames of a connection. */
 import type { Taken } from '../domain/frame-rate.ts';
 
 export interface RateLimiter {
@@ -8,7 +8,10 @@ export interface RateLimiter {
 
 /** A bucket of frames that all functions share. */
 export interface FrameBucket {
-  /** Takes milliseconds of refilling from a bucket that takes `bucketMs` to fill, or nothing; tells when it is full again. */
+  /**
+   * Takes milliseconds of refilling from a bucket that takes `bucketMs` to fill, or nothing; returns when it is
+   * full again.
+   */
   take(
     key: string,
     request: { readonly takenMs: number; readonly bucketMs: number; readonly now: number },

@@ -1,4 +1,7 @@
-/** Who runs sandboxes: starts a task once per token, stops it, says what runs. ECS, or anything with these four verbs. */
+/**
+ * The host of sandboxes: starts a task once per token, stops it, lists and describes tasks. ECS, or anything with
+ * these four verbs.
+ */
 import type { Flavor, Template } from '../domain/flavor.ts';
 
 export type StartTask = {
@@ -17,7 +20,7 @@ export type HostTask = {
   readonly taskArn: string;
   readonly group: string;
   readonly lastStatus: string;
-  /** Where its server listens, once it runs. */
+  /** The address of its server, once it runs. */
   readonly address?: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
@@ -25,12 +28,12 @@ export type HostTask = {
 };
 
 export interface SandboxHost {
-  /** The task's ARN. Throws `sandbox_unavailable` for want of capacity, `sandbox_start_failed` for a refusal. */
+  /** The task's ARN. Throws `sandbox_unavailable` for lack of capacity, `sandbox_start_failed` for a refusal. */
   start(task: StartTask): Promise<string>;
-  /** Asks for the stop; ECS says later that it is done. An unknown task is a stopped one. */
+  /** Requests the stop; ECS reports later that it is done. An unknown task counts as stopped. */
   stop(taskArn: string, reason: string): Promise<void>;
   /** The deployment's own tasks that run or are about to, page by page. */
   running(): AsyncIterable<readonly HostTask[]>;
-  /** Those the host still knows of these, at most 100. */
+  /** The tasks among these that the host still knows, at most 100. */
   describe(taskArns: readonly string[]): Promise<readonly HostTask[]>;
 }

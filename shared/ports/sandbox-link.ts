@@ -1,7 +1,7 @@
 /**
- * The one door into a sandbox, shaped like `fetch`: a request goes in, a streamed response comes out.
+ * The only connection into a sandbox, shaped like `fetch`: a request goes in, a streamed response comes out.
  *
- * Nothing inside a sandbox can open a connection out, and nobody but the link can open one in.
+ * Nothing inside a sandbox can open a connection out, and only the link can open one in.
  */
 import type { LiveSandbox } from '../domain/sandbox.ts';
 

@@ -1,4 +1,4 @@
-/** What is kept of a workspace's sandboxes: their lives and what they said on stderr; readable after they died. */
+/** The log of a workspace's sandboxes: their lives and their stderr; readable after they died. */
 import type { WorkspaceId } from '../domain/ids.ts';
 
 export type LogLine = {
@@ -10,6 +10,6 @@ export type LogLine = {
 
 export interface SandboxLog {
   append(workspace: WorkspaceId, lines: readonly LogLine[]): Promise<void>;
-  /** The newest, oldest first. */
+  /** The newest lines, in order of time. */
   read(workspace: WorkspaceId, linesMax: number): Promise<readonly LogLine[]>;
 }

@@ -5,7 +5,7 @@ import type { LiveSandbox } from '../domain/sandbox.ts';
 
 export type SandboxCall = {
   readonly sandbox: LiveSandbox;
-  /** The sandbox remembers results by it: a repeat gets the first one. */
+  /** The sandbox stores results by it: a repeat gets the first one. */
   readonly callKey: string;
   readonly name: string;
   readonly args: JsonObject;
@@ -24,10 +24,10 @@ export type ToolOutcome =
   | {
       readonly status: 'finished';
       readonly content: readonly ToolContent[];
-      /** Fields for a program, as the tool gave them: untrusted. */
+      /** Fields for a program, as the tool returned them: untrusted. */
       readonly structured?: JsonObject;
     }
-  /** The tool or a limit said no. */
+  /** The tool refused, or a limit ended it. */
   | {
       readonly status: 'failed';
       readonly code: string;

@@ -11,6 +11,9 @@ export type SavedFileRequest = {
 };
 
 export interface SavedFiles {
-  /** Answers as a sandbox does: the bytes, the list of a folder, or a refusal. A body that is not what was saved breaks off. */
+  /**
+   * Answers as a sandbox does: the bytes, the list of a folder, or a refusal. A body that differs from the saved
+   * file breaks off.
+   */
   fetch(workspace: WorkspaceId, request: SavedFileRequest): Promise<Response>;
 }

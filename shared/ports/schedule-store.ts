@@ -17,17 +17,17 @@ export interface ScheduleStore {
     request: { readonly dueAt: number | undefined; readonly schedulesMax: number },
   ): Promise<'created' | 'full'>;
   find(id: ScheduleId): Promise<ScheduleState | undefined>;
-  /** All that run in a project, newest first. */
+  /** All schedules that run in a project, newest first. */
   listOf(project: ProjectId): Promise<readonly ListedSchedule[]>;
-  /** All of the deployment, newest first. `after` is what the previous page gave as `next`. */
+  /** All of the deployment, newest first. `after` is the previous page's `next`. */
   list(page: {
     readonly after?: string;
     readonly itemsMax: number;
   }): Promise<{ readonly schedules: readonly ListedSchedule[]; readonly next?: string }>;
   /**
-   * The schedule as it shall be over the one that was read, with runs that begin by it, all or nothing: of any number
-   * of writers who read one version one writes. Projects it leaves list it no more, and targets it leaves lose their
-   * pins. One that is deleted is listed nowhere.
+   * Writes the schedule over the version that was read, with runs that begin by it, all or nothing: one of any
+   * number of concurrent writers succeeds. Projects it leaves list it no more, and targets it leaves lose their
+   * pins. A deleted one is listed nowhere.
    */
   write(
     next: Schedule,
@@ -39,15 +39,18 @@ export interface ScheduleStore {
     },
   ): Promise<Schedule | 'moved' | 'full'>;
   pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<void>;
-  /** An open run as it goes on, or as it ended and is history, with what webhooks hear of its end; false when another caller moved it. */
+  /**
+   * Saves an open run, or moves an ended one to the history, with the notices of its end; false when another
+   * caller moved it.
+   */
   saveRun(run: Run, notices?: readonly Notice[]): Promise<boolean>;
-  /** Ended runs, newest first. `after` is what the previous page gave as `next`. */
+  /** Ended runs, newest first. `after` is the previous page's `next`. */
   history(
     id: ScheduleId,
     page: { readonly after?: string; readonly itemsMax: number; readonly now: number },
   ): Promise<{ readonly runs: readonly Run[]; readonly next?: string }>;
-  /** Schedules that somebody has to look at: their own moment has come, or that of one of their runs. */
+  /** Schedules that are due: their next run, or a check of one of their runs. */
   due(now: number, itemsMax: number): Promise<readonly ScheduleId[]>;
-  /** Removes what is left of a deleted schedule but its history, which expires by itself. */
+  /** Removes the remains of a deleted schedule except its history, which expires by itself. */
   clear(state: ScheduleState): Promise<void>;
 }

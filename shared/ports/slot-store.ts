@@ -1,20 +1,20 @@
-/** Slots: taken and given back with their sessions (`SessionStore`); read and audited here. */
+/** Slots: acquired and released with their sessions (`SessionStore`); read and audited here. */
 
 import type { SessionId } from '../domain/ids.ts';
 import type { Slot, SlotHolder } from '../domain/quota.ts';
 
 export type TakenSlots = {
   readonly holder: SlotHolder;
-  /** What the counter says; the slots themselves are the truth. */
+  /** The counter's value; the slots themselves are the truth. */
   readonly counted: number;
-  /** Moves with every change: guards a correction. */
+  /** Changes with every write: guards a correction. */
   readonly version: number;
   readonly taken: readonly Slot[];
 };
 
 export interface SlotStore {
   read(holder: SlotHolder): Promise<TakenSlots>;
-  /** Gives back a slot whose session is gone; false when it was given back meanwhile. */
+  /** Releases a slot whose session does not exist; false when it was released concurrently. */
   release(holder: SlotHolder, session: SessionId, at: number): Promise<boolean>;
   /** Sets the counter to the slots read, unless one changed since; then nothing is due until the next change. */
   settle(slots: TakenSlots): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** What operators see: structured log lines and metrics. Never a secret, never user text. */
+/** Telemetry for operators: structured log lines and metrics. Never a secret, never user text. */
 import type { MetricName } from '../domain/metrics.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -1,17 +1,17 @@
 /**
- * Trees of sessions: how many agents each has, what they have spent, and what they have reserved.
+ * Trees of sessions: the agents of each, the money they have spent, and the money they have reserved.
  *
- * A tree is made with its first child (`SessionStore.create`), and what a call did cost is counted where its answer
- * is written (`SessionStore.commitTurn`). The conformance suite is tests/conformance/tree-store.test.ts.
+ * A tree is made with its first child (`SessionStore.create`), and the cost of a call is recorded with its answer
+ * (`SessionStore.commitTurn`). The conformance suite is tests/conformance/tree-store.test.ts.
  */
 import type { SessionId } from '../domain/ids.ts';
 import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/tree-money.ts';
 
 export interface TreeStore {
-  /** Undefined where its root has no child, or is forgotten. */
+  /** Undefined where its root has no child, or is deleted. */
   read(root: SessionId): Promise<Tree | undefined>;
-  /** A tree that is forgotten has nothing left. Who loses to others each time is told that they are `busy`. */
+  /** A deleted tree has nothing left. A caller that loses every race gets `busy`. */
   reserve(root: SessionId, request: ReservationRequest): Promise<MoneyAnswer>;
-  /** For a call that was not made to its end; what a later holder of the session has reserved stays. */
+  /** For a call that did not complete; the reservation of a later holder of the session stays. */
   release(root: SessionId, of: { readonly session: SessionId; readonly fence: number }): Promise<void>;
 }

@@ -1,26 +1,29 @@
-/** One signed request to a receiver: where it may go, how it is signed and what is read of the answer is decided here. */
+/**
+ * One signed request to a receiver: the adapter decides where it may go, how it is signed and how much of the
+ * answer is read.
+ */
 export type SignedRequest = {
   readonly url: string;
   /** `whsec_` and base64. */
   readonly secret: string;
   /** The header `webhook-id`. */
   readonly id: string;
-  /** The moment of the attempt, in epoch milliseconds. */
+  /** The time of the attempt, in epoch milliseconds. */
   readonly at: number;
   readonly body: string;
 };
 
 export interface WebhookPost {
-  /** Never throws: `error` says why it was not accepted, `status` is there when there was an answer. */
+  /** Never throws: `error` is the reason of a refusal, `status` is there when there was an answer. */
   send(request: SignedRequest): Promise<{ readonly status?: number; readonly error?: string }>;
 }
 
-/** A new key of signatures, as its owner is told it. */
+/** Makes a new signing key, in the form that its owner gets. */
 export interface SecretMaker {
   newSecret(): string;
 }
 
-/** Invokes the sender: a test is waited for, a change is not. */
+/** Invokes the sender: synchronously for a test, asynchronously after a change. */
 export interface WebhookDispatcher {
   /** Sends a test now. */
   test(
@@ -32,6 +35,6 @@ export interface WebhookDispatcher {
     readonly durationMs: number;
     readonly error?: string | undefined;
   }>;
-  /** Something is new with it: it was enabled, or it is gone. */
+  /** Reports a change of it: it was enabled or deleted. */
   dispatch(webhook: string, correlationId: string): Promise<void>;
 }

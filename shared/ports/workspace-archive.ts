@@ -1,4 +1,4 @@
-/** Checkpoints of a workspace: out of a sandbox into safe keeping, and back into the next one. */
+/** Checkpoints of a workspace: out of a sandbox into the bucket, and back into the next one. */
 import type { LeftOut, ManifestRef, Missing } from '../domain/checkpoint.ts';
 import type { OwnerId, WorkspaceId } from '../domain/ids.ts';
 import type { LiveSandbox } from '../domain/sandbox.ts';
@@ -11,22 +11,22 @@ export type SandboxLogLine = {
   readonly text: string;
 };
 
-/** What became of the volume that sandboxes of one owner share; nothing where there is none to be saved. */
+/** The outcome for the volume that sandboxes of one owner share; empty where there is none to save. */
 type SharedSave = {
-  /** Written and deleted by this save. */
+  /** Files written and deleted by this save. */
   readonly shared?: {
     readonly files: number;
     readonly bytes: number;
     readonly removed: number;
     readonly leftOut: readonly LeftOut[];
   };
-  /** Why it was not saved. */
+  /** The reason for which it was not saved. */
   readonly sharedFailed?: string;
 };
 
 type SharedRestore = {
   readonly shared?: { readonly files: number; readonly bytes: number; readonly missing: readonly Missing[] };
-  /** Why it was not restored. */
+  /** The reason for which it was not restored. */
   readonly sharedFailed?: string;
 };
 
@@ -43,18 +43,21 @@ type WorkspaceSaveOutcome =
       readonly logs: readonly SandboxLogLine[];
     }
   | { readonly status: 'unchanged'; readonly logs: readonly SandboxLogLine[] }
-  /** Too large, or the sandbox said no. */
+  /** Too large, or the sandbox refused. */
   | { readonly status: 'refused'; readonly code: string; readonly message: string };
 
 type WorkspaceRestoreOutcome =
   | { readonly status: 'restored'; readonly files: number; readonly missing: readonly Missing[] }
-  /** The manifest is not the one that was saved: nothing of the workspace was restored. */
+  /** The manifest is not the saved one: nothing of the workspace was restored. */
   | { readonly status: 'refused'; readonly reason: string };
 
 export interface WorkspaceArchive {
-  /** True when there is a shared volume to be restored at every start, also into a workspace that was never saved. */
+  /** True when a shared volume is restored at every start, also into a workspace that was never saved. */
   readonly keepsShared: boolean;
-  /** Throws `sandbox_unavailable` when the sandbox cannot be reached or dies on the way: nothing was saved then. */
+  /**
+   * Throws `sandbox_unavailable` when the sandbox cannot be reached or dies during the save: nothing was saved
+   * then.
+   */
   save(
     sandbox: LiveSandbox,
     request: {

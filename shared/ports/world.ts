@@ -1,4 +1,4 @@
-/** Time, chance and waiting: what a use case must not reach for by itself. */
+/** Time, randomness and waiting, as a port: use cases take them from nowhere else. */
 export interface World {
   /** Epoch milliseconds. */
   now(): number;

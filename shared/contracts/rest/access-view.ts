@@ -1,4 +1,4 @@
-/** Who asks, as REST shows it: the scope of the credentials, and what it may do, by the matrix of access.ts. */
+/** The caller as REST shows it: the scope of the credentials, and what it may do, by the matrix of access.ts. */
 import * as z from 'zod';
 import { mayUse, needs, projectOf } from '#shared/domain/access.ts';
 import type { Principal } from '#shared/domain/principal.ts';

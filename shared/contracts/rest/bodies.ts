@@ -1,6 +1,6 @@
 /**
- * The bodies and queries of the REST API. Wrong fields are refused by name, and of bodies unknown ones; what is
- * named by a client (a flavor, a model) is a text here, so that an unknown one gets the words of its own error.
+ * The bodies and queries of the REST API. Wrong fields are refused by name, and so are unknown fields of bodies;
+ * a client's name for something (a flavor, a model) is a text here, so that an unknown one gets its own error.
  */
 import * as z from 'zod';
 import {
@@ -52,7 +52,7 @@ export const createSessionBody = z.object({
   waitSeconds: z.number().min(0).max(slotWaitSecondsMax).default(0),
 });
 
-/** Where it works is asked apart from what it is. */
+/** The workspace of a session is decoded apart from its settings. */
 export const sessionOptionsOf = ({
   workspace: id,
   createWorkspace,
@@ -93,7 +93,7 @@ const projectDefaults = z.object({
 
 export const createProjectBody = z.object({ name: projectName, ...projectDefaults.shape });
 
-/** A field that is null is taken away. */
+/** A field that is null is removed. */
 export const updateProjectBody = z.object({ name: projectName.optional(), ...projectDefaults.shape });
 
 export const createWorkspaceBody = z.object({

@@ -1,4 +1,4 @@
-/** What is said in a session as REST shows it: the conversation, its events, what became of a request. */
+/** The conversation of a session as REST shows it: messages, events, and the outcome of a request. */
 import * as z from 'zod';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import { sessionStatuses } from '#shared/domain/session.ts';
@@ -56,7 +56,7 @@ export const eventsAnswer = z.object({
   hasMore: z.boolean(),
 });
 
-/** Without what only a provider understands, and without where a call went. */
+/** Without provider state, and without the routes of calls. */
 export const messageView = (said: HistoryMessage): z.output<typeof message> => {
   if (said.role !== 'assistant') return said;
   const { role, messageId, text, calls } = said;

@@ -1,4 +1,4 @@
-/** What of the whole deployment REST shows: use and limits, and the models of a provider. */
+/** The whole deployment as REST shows it: use and limits, and the models of a provider. */
 import * as z from 'zod';
 
 const count = z.number().int().min(0);

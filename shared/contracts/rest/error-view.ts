@@ -1,4 +1,4 @@
-/** The body of every refusal and failure; what it says is made in shared/errors.ts. */
+/** The body of every refusal and failure; shared/errors.ts builds its contents. */
 import * as z from 'zod';
 
 export const errorAnswer = z

@@ -1,4 +1,4 @@
-/** A project as REST shows it, and what a request asks of one in the words of the use cases. */
+/** A project as REST shows it, and a request's fields as the options of the use cases. */
 import * as z from 'zod';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { approvalsOf, type Project } from '#shared/domain/project.ts';
@@ -59,7 +59,7 @@ export const projectView = ({
   createdAt: new Date(createdAt).toISOString(),
 });
 
-/** `approvals` and `autonomy` are two words for one thing; the first counts where both are given. */
+/** `approvals` and `autonomy` are two names of one setting; the first counts where both are given. */
 export const projectOptionsOf = <Body extends z.output<typeof updateProjectBody>>({
   autonomy,
   limits,

@@ -1,4 +1,4 @@
-/** What of a sandbox REST shows: files, logs, leased ports. */
+/** A sandbox as REST shows it: files, logs, leased ports. */
 import * as z from 'zod';
 import { previewPortCount, previewPortFirst } from '#shared/domain/limits.ts';
 

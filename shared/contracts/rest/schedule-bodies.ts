@@ -1,6 +1,6 @@
 /**
- * What REST takes about schedules. What may be scheduled is decided in `domain/schedule/validate.ts`, whose words a
- * client gets; the bodies here say what is expected of them.
+ * The bodies and queries of schedules in REST. `domain/schedule/validate.ts` decides what may be scheduled and
+ * words the refusals; the bodies here describe what is expected.
  */
 import * as z from 'zod';
 import {
@@ -46,7 +46,7 @@ export const createScheduleBody = z
   .object(scheduleFields)
   .partial()
   .required({ name: true, cronExpr: true, prompt: true });
-/** Fields that are given replace those that are there. */
+/** Given fields replace the existing ones. */
 export const changeScheduleBody = z.object(scheduleFields).partial();
 
 export const scheduleQuery = z.object({
@@ -59,7 +59,7 @@ export const historyQuery = z.object({
   after: z.string().max(256).optional().describe('The `next` of the page before.'),
 });
 
-/** What a body wishes, whatever is in it: what is wrong with that is said by the domain. */
+/** The options in a body, unchecked: the domain reports what is wrong with them. */
 export const optionsFrom = (given: Readonly<Record<string, unknown>>): ScheduleOptions => ({
   name: given['name'],
   cron: given['cronExpr'],

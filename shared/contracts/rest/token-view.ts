@@ -1,4 +1,4 @@
-/** A token as it is listed: never its text, never its hash. The text of a new one is told once, a ticket's too. */
+/** A token as it is listed: never its text, never its hash. The text of a new one is shown once, a ticket's too. */
 import * as z from 'zod';
 import type { AccessToken } from '#shared/domain/token.ts';
 import { iso } from '../time.ts';

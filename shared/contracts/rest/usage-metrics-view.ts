@@ -1,4 +1,4 @@
-/** What happened lately, as REST tells it to an operator's charts. */
+/** Recent usage metrics as REST gives them to an operator's charts. */
 import * as z from 'zod';
 import type { History } from '#shared/domain/usage-point.ts';
 import { iso } from '../time.ts';

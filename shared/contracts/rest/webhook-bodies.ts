@@ -30,7 +30,7 @@ export const createWebhookBody = z.object({
   enabled: z.boolean().default(true),
 });
 
-/** Fields that are given replace those that are there. */
+/** Given fields replace the existing ones. */
 export const changeWebhookBody = z.object({
   url: url.optional(),
   events: events.optional(),

@@ -1,4 +1,4 @@
-/** A webhook and its deliveries as REST shows them: never its secret, but in the answer that made it. */
+/** A webhook and its deliveries as REST shows them: never its secret, except in the answer that created it. */
 import * as z from 'zod';
 import type { DeliveryRow } from '#shared/domain/webhook/delivery.ts';
 import { deliveryStates } from '#shared/domain/webhook/delivery.ts';

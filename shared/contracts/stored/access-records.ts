@@ -1,4 +1,4 @@
-/** Who may do what, as the table holds it: a principal, and the tokens, tickets and previews that stand for one. */
+/** Access records as the table holds them: a principal, and the tokens, tickets and previews that stand for one. */
 import * as z from 'zod';
 import type { OwnerId, SessionId } from '#shared/domain/ids.ts';
 import type { Scope } from '#shared/domain/principal.ts';

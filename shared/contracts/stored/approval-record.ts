@@ -1,4 +1,4 @@
-/** An entry of the list of what waits for a person, as the table holds it. */
+/** An entry of the list of waiting calls, as the table holds it. */
 import * as z from 'zod';
 import type { CallId, OwnerId, ProjectId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import { id } from './fields.ts';

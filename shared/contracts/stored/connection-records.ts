@@ -1,4 +1,4 @@
-/** Who is connected to a session, as the table holds it: its watchers, and the callers that offer tools. */
+/** The connections of a session as the table holds them: its subscribers, and the callers that offer tools. */
 import * as z from 'zod';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { principalRecord } from './access-records.ts';
@@ -16,7 +16,7 @@ export const approverRecord = z.object({ id: id<ConnectionId>(), principal: prin
 
 export const callerRecord = z.object({
   callerId: z.string(),
-  /** As text: DynamoDB keeps no order of fields, and a schema reaches the model as its client wrote it. */
+  /** As text: DynamoDB does not retain the order of fields, and a schema reaches the model as its client wrote it. */
   tools: z
     .string()
     .transform((text): unknown => JSON.parse(text))

@@ -1,4 +1,4 @@
-/** What is said in a session as the table holds it: what waits, what the model is told, what clients read. */
+/** The conversation of a session as the table holds it: waiting messages, the model's history, the clients' log. */
 import * as z from 'zod';
 import type { LogEntry } from '#shared/domain/event-log.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 export const featuresRecord = z.object({
   webhooks: z.boolean().default(false),
   mcpServers: z.boolean().default(false),
-  /** When a socket of an approver was opened and none was known to be open, in epoch milliseconds. */
+  /** The time at which an approver's socket was opened and none was known to be open, in epoch milliseconds. */
   approversSince: z.number().default(0),
   approversUntil: z.number().default(0),
 });

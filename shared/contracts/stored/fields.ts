@@ -1,5 +1,5 @@
 /**
- * The fields that records of the table share. What the table holds is decoded once, on its way in: a record of another
+ * The fields that records of the table share. A stored record is decoded once, on its way in: one of another
  * shape is refused, not guessed at. Encode-then-decode equality is a property test (records.prop.test.ts).
  */
 import * as z from 'zod';
@@ -31,7 +31,7 @@ export const decider = z.object({
   id: z.string(),
   name: z.string().exactOptional(),
 });
-/** A record from before there were grants has none: its calls are asked. */
+/** A record from before there were grants has none: its calls wait for a decision. */
 export const grants = z
   .array(
     z.object({
@@ -47,7 +47,7 @@ export const grants = z
 export const usd = z.number().min(0);
 export const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
 
-/** What a project says, and a session keeps, of its agents. */
+/** The agent settings of a project, which a session copies. */
 export const agentSettings = {
   limits: z
     .object({

@@ -1,4 +1,4 @@
-/** What is taken of the limits, as the table holds it: the slots of an owner, the agents and the money of a tree. */
+/** The used parts of the limits, as the table holds them: the slots of an owner, the agents and the money of a tree. */
 import * as z from 'zod';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { count, epochMs, flavor, id, usd } from './fields.ts';

@@ -1,4 +1,4 @@
-/** How far the turn of a session has come, as the table holds it, decoded on its way in. */
+/** The state of a session's turn as the table holds it, decoded on its way in. */
 import * as z from 'zod';
 import type { CallId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
@@ -23,7 +23,7 @@ const callWait = z.union([
 
 const toolCall = z.object({
   ...askedCall.shape,
-  // A call that was asked before calls had these is decided without them.
+  // A call from before calls had these fields is decided without them.
   digest: z.string().default(''),
   askedAt: z.string().default(new Date(0).toISOString()),
   edited: z.object({ args: jsonObject, digest: z.string() }).exactOptional(),

@@ -1,6 +1,6 @@
-/** A point of the operator's history as the table holds it, decoded on its way in. */
+/** A point of the operator's usage metrics as the table holds it, decoded on its way in. */
 import * as z from 'zod';
 import { count, epochMs } from './fields.ts';
 
-/** Numbers by what they count (`domain/history-note.ts`). */
+/** Numbers by measurement (`domain/usage-measurement.ts`). */
 export const usageCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());

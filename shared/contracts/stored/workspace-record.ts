@@ -1,4 +1,4 @@
-/** A workspace as the table holds it, with its sandbox and its checkpoint, and beside it what its sandbox logged. */
+/** A workspace as the table holds it, with its sandbox and its checkpoint, and beside it its sandbox's log. */
 import * as z from 'zod';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { count, epochMs, flavor, id, template } from './fields.ts';

@@ -1,4 +1,7 @@
-/** What an agent may ask of its `session` tool, decoded as it arrives from a model: a wrong field is named back to it. */
+/**
+ * The arguments of an agent's `session` tool, decoded as they arrive from a model: a wrong field is reported to
+ * it by name.
+ */
 import * as z from 'zod';
 import { messageTextBytesMax } from '#shared/domain/limits.ts';
 import { givenUuid } from '../given-id.ts';

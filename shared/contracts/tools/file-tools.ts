@@ -1,4 +1,4 @@
-/** The arguments and results of the file tools at `/mcp`, and how large a file they take and give. */
+/** The arguments and results of the file tools at `/mcp`, and the largest file they read and write. */
 import * as z from 'zod';
 import { filePathProblem } from '../file-path.ts';
 import { pathCharactersMax } from './sandbox-tools.ts';
@@ -9,7 +9,7 @@ const path = text(pathCharactersMax)
     error: ({ input }) => filePathProblem(String(input)) ?? '',
   })
   .describe('A path in /workspace: relative to it, or absolute under it.');
-/** Of whatever kind of session: files belong to its workspace. */
+/** A session of any kind: files belong to its workspace. */
 const anySession = id.describe('The id of a session; its sandbox is started when needed.');
 
 /** Text and base64 alike fit the 4 MiB that a request may have. */

@@ -1,8 +1,8 @@
 /**
- * The tools an MCP server says it has, as far as they can be offered to a model.
+ * The tools that an MCP server lists, as far as they can be offered to a model.
  *
- * Nothing of a list is believed: a tool with an odd name, a schema that is no object, or one that is too
- * large or too deep is left out, and the others stay. What is too long is cut.
+ * Nothing of a list is trusted: a tool with an odd name, a schema that is no object, or one that is too large or
+ * too deep is left out, and the others stay. Long texts are cut.
  */
 import * as z from 'zod';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -10,7 +10,7 @@ import { isWithin } from '#shared/domain/json-bounds.ts';
 import type { McpTool } from '#shared/domain/mcp/server.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 
-/** More than are kept, so that those left out can be counted. */
+/** More than are retained, so that those left out can be counted. */
 export const listedToolsMax = 1000;
 const descriptionCharactersMax = 4000;
 /**
@@ -32,7 +32,7 @@ const toolSchema = z.object({
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first of a name stands. */
+/** The first tool of each name stays. */
 export const decodeTools = (listed: readonly unknown[]): readonly McpTool[] => {
   const tools = new Map<string, McpTool>();
   for (const item of listed) {

@@ -1,8 +1,8 @@
 /**
  * The arguments and results of the tools at `/mcp` that run programs, in the snake_case of their clients.
  *
- * What is advertised and what is parsed is one schema: it refuses unknown fields by name, says of a bad
- * value what is allowed, and never repeats the value.
+ * One schema is advertised and used for parsing: it refuses unknown fields by name, says of a bad value what is
+ * allowed, and never repeats the value.
  */
 import * as z from 'zod';
 import { executionSecondsMax, slotWaitSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
@@ -21,7 +21,7 @@ const seconds = (min: number, max: number) => {
 const bytesOf = (values: readonly string[]): number =>
   values.reduce((bytes, value) => bytes + utf8Bytes(value), 0);
 
-/** The bytes count, the characters are what a client can be told. */
+/** The bytes count; the schema can only advertise characters. */
 const boundedText = (bytesMin: number, bytesMax: number) => {
   const error = `a text of ${bytesMin} to ${bytesMax} bytes`;
   return z
@@ -68,7 +68,7 @@ export const executeCommandArguments = closed({
   ...executionShape,
 });
 
-/** What both execution tools take besides the program. */
+/** The arguments of both execution tools besides the program. */
 export type ExecutionArguments = Omit<z.output<typeof executeCodeArguments>, 'code'>;
 
 const executionError = z.object({

@@ -1,4 +1,4 @@
-/** What tools of `/mcp` share. A field says of a bad value what is allowed, and never repeats the value. */
+/** The fields that tools of `/mcp` share. A field says of a bad value what is allowed, and never repeats the value. */
 import * as z from 'zod';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
 import { clientIdCharactersMax, toolNamesMax } from '#shared/domain/limits.ts';
@@ -29,7 +29,7 @@ export const flavor = z.preprocess(
   oneOf(flavorNames),
 );
 export const template = oneOf(templates);
-/** Of something of ours. */
+/** The id of one of the platform's resources. */
 export const id = givenId(text(clientIdCharactersMax));
 export const sessionId = id.describe('The id of an execution session.');
 export const projectId = id.describe('The id of a project.');
@@ -50,7 +50,7 @@ export const deletedResult = z.object({
 
 const unknownNamedMax = 5;
 
-/** Refuses what it does not know by name, and names what it does know. */
+/** An object schema that refuses unknown fields by name, and lists the known ones. */
 export const closed = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) => {

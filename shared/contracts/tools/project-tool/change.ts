@@ -1,4 +1,4 @@
-/** The arguments of `project create`, `update` and `delete`, and what they mean to the use cases. */
+/** The arguments of `project create`, `update` and `delete`, and the use cases' options that they mean. */
 import * as z from 'zod';
 import { clientIdCharactersMax } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
@@ -47,7 +47,7 @@ export const createProjectArguments = closed({
   ...projectDefaults,
 });
 
-/** What a tool's arguments mean to the use cases. */
+/** The use cases' options from a tool's arguments. */
 export const projectOptionsOfArguments = ({
   flavors_allowed: flavorsAllowed,
   disabled_tools: disabledTools,
@@ -96,7 +96,7 @@ const camelCase: Readonly<Record<string, string>> = {
   mcp_namespacing: 'mcpNamespacing',
 };
 
-/** Each is given as null: an absent one would stay. */
+/** Each field as null: an absent one would stay. */
 export const clearedFields = (fields: readonly (typeof clearable)[number][] = []) =>
   Object.fromEntries(fields.map((field) => [camelCase[field] ?? field, null]));
 

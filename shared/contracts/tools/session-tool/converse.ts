@@ -70,7 +70,7 @@ const speech = {
     .describe('With wait: answer also when a call waits for a human, to be decided with action approve.'),
 };
 
-/** The tools of nobody have no names. */
+/** Without a client there is no name for its tools. */
 const isOfferNamed = ({
   caller_id,
   caller_tools,
