@@ -174,7 +174,7 @@ const isPassing = (cause: unknown): boolean =>
   /reached the limit|capacity|limit exceeded|rate exceeded/i.test(cause.message);
 
 const stopFailure = (cause: unknown): AppError =>
-  new AppError('sandbox_unavailable', 'could not ask for the stop of a sandbox', { cause });
+  new AppError('sandbox_unavailable', 'could not stop a sandbox', { cause });
 
 /** ECS forgets a task about an hour after it stopped, and has no error of its own for that. */
 const isUnknownTask = (cause: unknown): boolean =>

@@ -113,7 +113,7 @@ export const whenThere = async (find: () => Promise<Secrets | undefined>): Promi
     const found = await find();
     if (found !== undefined) return found;
     if (tries === findTriesMax)
-      throw new AppError('internal_error', 'the secrets of a project are not where they should be');
+      throw new AppError('internal_error', 'the current secrets of a project were not found');
     await pause(findPauseMsMin * 2 ** (tries - 1));
   }
 };
@@ -122,7 +122,7 @@ const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 const beingChanged = (): AppError =>
-  new AppError('too_many_requests', 'the secrets of this project are being changed by others', {
+  new AppError('too_many_requests', 'the secrets of this project are being changed concurrently', {
     suggestions: ['Try again in a moment.'],
     recoveryActions: ['wait_and_retry'],
   });
