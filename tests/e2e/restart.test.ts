@@ -69,7 +69,7 @@ test('a power cut leaves no process, and after it every sandbox and every turn h
     (stopped) => stopped.length > 0,
     60_000,
   );
-  expect(told).toMatchObject({ kind: 'sandbox_stopped', reason: 'its task is gone' });
+  expect(told).toMatchObject({ kind: 'sandbox_stopped', reason: 'its task was not found' });
   await eventually(
     () => show(second, execution.id),
     ({ sandbox }) => sandbox?.state === 'stopped',
@@ -77,7 +77,7 @@ test('a power cut leaves no process, and after it every sandbox and every turn h
   );
   expect(await show(second, execution.id)).toMatchObject({
     status: 'ready',
-    sandbox: { state: 'stopped', reason: 'its task is gone' },
+    sandbox: { state: 'stopped', reason: 'its task was not found' },
   });
 
   const log = await eventually(

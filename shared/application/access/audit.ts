@@ -1,4 +1,4 @@
-/** Writes rows of the audit log, and says each in the function's own log. */
+/** Writes rows of the audit log, and logs each in the function's own log. */
 
 import type { AuditRow } from '../../domain/audit.ts';
 import type { ProjectId } from '../../domain/ids.ts';
@@ -45,6 +45,6 @@ export const audit = async (
   recordAudit(telemetry, row);
 };
 
-/** The same in the function's log, for a row that another write has made. */
+/** Logs a row in the function's log that another write has made. */
 export const recordAudit = (telemetry: Telemetry, { actor, ...row }: AuditRow): void =>
   telemetry.info('audit', { event: 'audit', actor: actor.id, ...row });

@@ -1,8 +1,9 @@
 /**
- * Tells who asks: by a token of ours, by a JWT of the OIDC issuer if there is one, or by a single-use ticket.
+ * Authenticates a caller: by a token of ours, by a JWT of the OIDC issuer if there is one, or by a single-use
+ * ticket.
  *
- * Of tokens only a hash is stored and compared. A JWT is checked by the issuer's keys and costs no read of the table; a
- * token of ours never reaches the issuer.
+ * Of tokens only a hash is stored and compared. A JWT is checked by the issuer's keys and costs no read of the
+ * table; a token of ours never reaches the issuer.
  */
 
 import { ticketSecondsMax } from '../../domain/limits.ts';
@@ -72,8 +73,8 @@ const personOf = async (
 type HoldPorts = Pick<AccessPorts, 'tokens' | 'world' | 'adminTokenHash'>;
 
 /**
- * Whether the credential behind a principal is still good: asked again on every frame of an open socket. A person's
- * says when it ends, and nobody is asked.
+ * True when the credential behind a principal is still good: checked again on every frame of an open socket. A
+ * person's has an expiry, and the issuer is not asked.
  */
 export const stillHolds = async (
   { tokens, world, adminTokenHash }: HoldPorts,

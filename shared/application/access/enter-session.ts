@@ -1,6 +1,6 @@
 /**
- * Finds a session for somebody whose token was checked a while ago, and checks it again with the same read:
- * a revoked token fails on the next frame of an open socket, and so does a person's sign-in that has ended.
+ * Finds a session for a caller whose token was checked a while ago, and checks it again with the same read: a
+ * revoked token fails on the next frame of an open socket, and so does a person's sign-in that has ended.
  */
 import type { Intent } from '../../domain/access.ts';
 import { isUuid, type SessionId } from '../../domain/ids.ts';

@@ -1,4 +1,4 @@
-/** Finds a project for somebody who asks; one of somebody else is answered like one that does not exist. */
+/** Finds a project for a caller; another owner's is answered like one that does not exist. */
 import type { Intent } from '../../domain/access.ts';
 import { isUuid, type ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';

@@ -1,5 +1,5 @@
 /**
- * Finds a schedule for somebody who asks. It is theirs when all it runs in is: one that reaches into a project they
+ * Finds a schedule for a caller, who must own everything it runs in: a schedule that reaches into a project they
  * may not read is answered like one that does not exist (AC2), one they may only read is refused a change (AC3).
  */
 import { type Intent, mayRead } from '../../domain/access.ts';

@@ -1,4 +1,4 @@
-/** Finds a session for somebody who asks; another owner's is answered like one that does not exist. */
+/** Finds a session for a caller; another owner's is answered like one that does not exist. */
 import type { Intent } from '../../domain/access.ts';
 import type { FeaturesSeen } from '../../domain/features.ts';
 import { isUuid, type SessionId } from '../../domain/ids.ts';
@@ -46,7 +46,7 @@ export const findSession = async (
   return allowed(found, { principal, intent });
 };
 
-/** What was found, if the principal may have it. */
+/** The found session, if the principal may access it. */
 export const allowed = <Found extends { readonly session: Session }>(
   found: Found,
   { principal, intent }: { readonly principal: Principal; readonly intent: Intent },

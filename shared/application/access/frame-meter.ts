@@ -1,6 +1,6 @@
 /**
- * Refuses the frames of a connection that sends too many. They are counted in a bucket that all
- * functions share, but for those that need not be (domain/frame-rate.ts, docs/adr/0018-few-frames-pass-uncounted.md).
+ * Refuses the frames of a connection that sends too many. They are counted in a bucket that all functions share,
+ * except those that need no counting (domain/frame-rate.ts, docs/adr/0018-few-frames-pass-uncounted.md).
  */
 import {
   afterTake,
@@ -14,21 +14,24 @@ import { frameRefusalMs } from '../../domain/limits.ts';
 import type { FrameBucket, RateLimiter } from '../../ports/rate-limiter.ts';
 import type { World } from '../../ports/world.ts';
 
-/** AC8. `quiet`: refused without a word, since the connection was told a moment ago. */
+/** AC8. `quiet`: refused without an answer, since the connection got one a moment ago. */
 export type FrameVerdict = 'allowed' | 'refused' | 'quiet';
 
 export type FrameMeter = {
-  /** `at`: when the gateway took it, so that a frame that waited for its function is not taken for a later one. */
+  /**
+   * `at`: the time at which the gateway received it, so that a frame that waited for its function does not count
+   * as a later one.
+   */
   readonly take: (id: ConnectionId, at: number) => Promise<FrameVerdict>;
   readonly forget: (id: ConnectionId) => void;
 };
 
-/** Connections that one function remembers; the one it saw first is forgotten first. */
+/** Connections that one function remembers; the one it saw first is evicted first. */
 const connectionsMax = 10_000;
 
 export type FrameMeterPorts = {
   readonly frames: FrameBucket;
-  /** Limits how often a connection is told, over all functions. */
+  /** Limits the refusals that a connection receives, over all functions. */
   readonly refusals: RateLimiter;
   readonly world: Pick<World, 'now'>;
 };
@@ -51,7 +54,7 @@ export const openFrameMeter = ({ frames, refusals, world }: FrameMeterPorts): Fr
     return taken.isTaken;
   };
 
-  /** One frame of a connection after the other: what the table says of the first is known for the next. */
+  /** One frame of a connection after the other: the table's answer for the first is known for the next. */
   const inTurn = (id: ConnectionId, at: number): Promise<boolean> => {
     const before = latest.get(id) ?? Promise.resolve();
     const allowed = before.then(() => isAllowed(id, at));

@@ -1,4 +1,4 @@
-/** Access tokens: made, listed masked, revoked, for whom the door lets (`admin`); the text of a new one is told once. */
+/** Access tokens: created, listed masked, revoked, by admins; the text of a new one is returned once. */
 
 import { projectOf } from '../../domain/access.ts';
 import { isUuid } from '../../domain/ids.ts';

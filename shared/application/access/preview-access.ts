@@ -1,6 +1,6 @@
 /**
- * Who may look at a preview port: whoever may write the session, by token; a browser by a ticket, exchanged
- * for a grant that opens this one port and nothing else, for a while.
+ * The access to a preview port: by token for a caller who may write the session; for a browser by a ticket,
+ * exchanged for a grant that opens this one port and nothing else, for a while.
  */
 import type { SessionId } from '../../domain/ids.ts';
 import { previewSecondsMax } from '../../domain/limits.ts';
@@ -24,7 +24,7 @@ export type PreviewCredentials = {
 
 export type PreviewAccess =
   | { readonly kind: 'open'; readonly principal: Principal }
-  /** The browser shall come back with this secret instead of the ticket. */
+  /** The secret that the browser sends from now on instead of the ticket. */
   | { readonly kind: 'granted'; readonly secret: string; readonly principal: Principal };
 
 export const openPreview = async (

@@ -1,4 +1,4 @@
-/** One line for each request that a door refuses, with its code: what errors are counted by. A fault of ours brings its stack. */
+/** Logs one line for each refused request, with its code: error counts come from it. A fault of ours has its stack. */
 import { errorRules, isAppError } from '../../errors.ts';
 import type { LogFields, Telemetry } from '../../ports/telemetry.ts';
 

@@ -1,4 +1,4 @@
-/** Asks the matrix what a principal may do, and refuses in one voice: with the scopes that would do. */
+/** Checks a principal's permissions by the matrix, and refuses in one form: with the scopes that would suffice. */
 import {
   type Intent,
   mayRead,
@@ -11,12 +11,15 @@ import {
 import type { Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
 
-/** For a door whose answer does not depend on whose a resource is. */
+/** For an endpoint whose answer does not depend on the owner of a resource. */
 export const requirePermission = (principal: Pick<Principal, 'scope'>, permission: Permission): void => {
   if (!mayUse(principal, permission)) throw missingScope(permission);
 };
 
-/** For a resource that was found: a stranger's is answered as none (AC2), one that may only be read is refused (AC3). */
+/**
+ * For a resource that was found: a stranger's is answered as none (AC2), one that may only be read is refused
+ * (AC3).
+ */
 export const requireReach = (
   principal: Principal,
   resource: Owned,

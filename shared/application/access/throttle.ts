@@ -1,4 +1,4 @@
-/** Refuses a token that asks too often. */
+/** Refuses a token with too many requests. */
 import type { Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
 import type { RateLimiter } from '../../ports/rate-limiter.ts';

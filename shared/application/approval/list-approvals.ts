@@ -1,8 +1,8 @@
 /**
  * Lists the calls that wait for a person, over all sessions that a principal may decide in, the oldest first.
  *
- * Each is read from its turn: an entry whose call has been decided since is left out. Long arguments are cut, and the call
- * says so; the whole is read by itself (`findApproval`).
+ * Each is read from its turn: an entry whose call has been decided since is left out. Long arguments are cut and
+ * marked; `findApproval` returns one whole.
  */
 import { cutArguments } from '../../contracts/frames.ts';
 import { decidableBy, mayWrite } from '../../domain/access.ts';

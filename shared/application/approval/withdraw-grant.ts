@@ -1,5 +1,5 @@
 /**
- * Takes back what a person allowed for a session, at once: in the turn that runs, in the session, and in those under it,
+ * Withdraws a person's grant for a session, at once: in the running turn, in the session, and in its descendants,
  * which had it from their parent.
  */
 
@@ -27,10 +27,16 @@ export type Withdrawal = {
 /** Each lost race is a turn that moved between the read and the write. */
 const racesMax = 10;
 
-/** Passes over the sessions under one: a pass that finds the grant is followed by another, for children that came meanwhile. */
+/**
+ * Passes over the descendants: a pass that finds the grant is followed by another, for children that were made
+ * concurrently.
+ */
 const passesMax = 5;
 
-/** Throws `not_found` when neither the session nor one under it has such a grant: a withdrawal that was cut short goes on. */
+/**
+ * Throws `not_found` when neither the session nor a descendant has such a grant: an interrupted withdrawal can be
+ * repeated.
+ */
 export const withdrawGrant = async (
   ports: WithdrawPorts,
   found: Found,
@@ -48,7 +54,7 @@ export const withdrawGrant = async (
   });
 };
 
-/** The grant, if a session under this one had it. */
+/** The grant, if a descendant had it. */
 const withdrawBelow = async (
   ports: WithdrawPorts,
   { session: { id } }: Found,

@@ -1,6 +1,7 @@
 /**
- * Forgets a connection that closed, and the tools that came by it. A session that a connection made and that never got a
- * message is due soon after its last one closed: the janitor removes it unless a connection came back (sweep.ts).
+ * Removes a connection that closed, and the tools it offered. A session that a connection made and that never got
+ * a message is due soon after its last one closed: the janitor removes it unless a connection came back
+ * (sweep.ts).
  */
 import type { ConnectionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';

@@ -1,8 +1,8 @@
 /**
- * Greets a new connection: `system:ready`, the replay it asked for, and the approval that waits, if one does. One that
- * belongs to no session hears how many calls wait.
+ * Sends a new connection its first frames: `system:ready`, the replay it asked for, and the approval that waits,
+ * if one does. One without a session receives the number of waiting calls.
  *
- * The gateway refuses posts until `$connect` has returned, so the first one is tried again for a while.
+ * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while.
  */
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
 import { oldestKept } from '../../domain/event-log.ts';
@@ -65,12 +65,12 @@ export const greetConnection = async (
     if (request !== undefined) await ports.sockets.post(connectionId, JSON.stringify(request));
 };
 
-/** More than what two functions' clocks differ by, in milliseconds. */
+/** More than the difference of two functions' clocks, in milliseconds. */
 const clocksMs = 1000;
 
 /**
- * The number at once. Functions that have just seen that there are no such sockets tell nobody of a change: so the
- * first ones hear the number once more, when those functions have looked again.
+ * Sends the number at once. A function that has just seen that there are no such sockets sends no change: so the
+ * first sockets receive the number once more, when those functions have read again.
  */
 const greetApprover = async (
   ports: GreetPorts,
@@ -83,7 +83,7 @@ const greetApprover = async (
   await ports.sockets.post(id, await waitingFrameFor(ports, principal));
 };
 
-/** What a person must decide in the sessions under this one: without a number, since it is another log's. */
+/** The approvals that wait in the session's descendants: without a number, since it belongs to another log. */
 const waitingBelow = async (ports: GreetPorts, session: Session): Promise<readonly (Frame | undefined)[]> => {
   if (session.hasChildren === undefined) return [];
   const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');

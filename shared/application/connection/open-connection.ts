@@ -1,4 +1,4 @@
-/** Opens a connection: finds or makes its session and remembers who watches it. */
+/** Opens a connection: finds or creates its session and stores it as a subscriber. */
 
 import { mayRead, mayWrite } from '../../domain/access.ts';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
@@ -17,14 +17,17 @@ export type OpenPorts = CreatePorts & { readonly connections: ConnectionStore };
 export type OpenRequest = {
   readonly connectionId: ConnectionId;
   readonly sessionId: SessionId;
-  /** The client named none: the id was made for this connection, and nobody else can know it. */
+  /** The client named none: the id was made for this connection, and no other client can know it. */
   readonly isNew: boolean;
   readonly principal: Principal;
   readonly options: SessionOptions;
   readonly since?: number | undefined;
 };
 
-/** A session is made where none is named. One that is named and not there is not found, as another owner's is (AC2, AC7). */
+/**
+ * A session is created where none is named. A named one that does not exist is answered as not found, as another
+ * owner's is (AC2, AC7).
+ */
 export const openConnection = async (
   ports: OpenPorts,
   { connectionId, sessionId, isNew, principal, options, since }: OpenRequest,
@@ -42,7 +45,7 @@ export const openConnection = async (
   await ports.connections.put(connection);
 };
 
-/** One that belongs to no session: it is told how many calls wait for its person. */
+/** A connection without a session: it receives the number of calls that wait for its person. */
 export const openApprovalConnection = (
   { connections, world }: Pick<OpenPorts, 'connections' | 'world'>,
   { connectionId: id, principal }: Pick<OpenRequest, 'connectionId' | 'principal'>,

@@ -1,6 +1,6 @@
 /**
- * The way of an execution into its session: a new one, for which a slot is waited for, or one that is named and
- * still lives. From then on the call counts as running, until it cannot be running any more (L5).
+ * Enters an execution into its session: a new one, after waiting for a slot, or a named one that still lives.
+ * From then on the call counts as running, until it cannot be running any more (L5).
  */
 
 import type { SessionId } from '../../domain/ids.ts';
@@ -25,11 +25,11 @@ export type ExecutionOptions = {
   readonly defaults: SessionDefaults;
   readonly wait: WaitOptions;
   readonly timeoutSeconds: number;
-  /** What it is at, when that is slow. */
+  /** Receives the phase of a slow start. */
   readonly onPhase?: (phase: string) => void;
 };
 
-/** What killing a program and the requests between the steps may take. */
+/** The time for killing a program and for the requests between the steps. */
 const marginMs = 60_000;
 
 /** The longest a call runs from here: its sandbox's start, its timeout, a sandbox that falls silent, and the save. */
@@ -46,7 +46,7 @@ export const enterExecution = async (
   if (execution.sessionId !== undefined)
     return { session: await enter(ports, execution, key), sessionCreated: false };
   const { principal, options, defaults, wait } = execution;
-  // Its time begins when the session is made: the wait for a slot is before it.
+  // Its time begins when the session is created, after the wait for a slot.
   const firstCall = { key, forMs: callMsMax(execution) };
   const request = {
     id: ports.world.uuid() as SessionId,
@@ -85,7 +85,7 @@ const enter = async (ports: WaitForSlotPorts, execution: ExecutionOptions, key: 
   );
 };
 
-/** A session keeps its size: another one is asked for in a new session. */
+/** A session retains its size: another one needs a new session. */
 const refuseOtherSize = (session: Session, { flavor }: SessionOptions): void => {
   if (flavor === undefined || flavor.toLowerCase() === session.flavor) return;
   throw new AppError('invalid_session_state', `the session has flavor ${session.flavor}`, {

@@ -39,11 +39,11 @@ const open = () => {
 const broken = () => Promise.reject(new Error('the table is throttled'));
 
 describe('a result', () => {
-  test('is answered though its end was not noted', async () => {
+  test('is answered though its end was not recorded', async () => {
     const { ports, run, warned } = open();
     const executed = await run({ sessions: { ...ports.sessions, endCall: broken } });
     expect(executed).toMatchObject({ sessionCreated: true, structured: { stdout: 'done' } });
-    expect(warned).toEqual(['a call was not noted as ended']);
+    expect(warned).toEqual(['the end of a call was not recorded']);
   });
 
   test('of a first call costs this many requests, and of the next one these', async () => {

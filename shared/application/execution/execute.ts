@@ -1,9 +1,9 @@
 /**
- * Runs one program in an execution session: finds or makes the session, has its sandbox, runs the call under
- * a key of its own, saves the workspace, answers.
+ * Runs one program in an execution session: finds or creates the session, acquires its sandbox, runs the call
+ * under a key of its own, saves the workspace, answers.
  *
- * While it runs the session is `running` and nobody's to take; whoever dies here leaves a call whose time is
- * over, which the janitor no longer counts. Code that fails is a result; only the platform's faults and
+ * While it runs the session is `running` and cannot be evicted; a function that dies here leaves a call that
+ * expires, after which the janitor ignores it. Code that fails is a result; only the platform's faults and
  * refusals are thrown.
  */
 import { startNotice } from '../../contracts/sandbox-start.ts';
@@ -36,9 +36,9 @@ export type Executed = {
   readonly sessionCreated: boolean;
   readonly content: readonly ToolContent[];
   readonly structured: JsonObject;
-  /** The sandbox before this one, and all that ran in it, is gone. */
+  /** The sandbox before this one is lost, and all that ran in it. */
   readonly stateLost: boolean;
-  /** What did not come back or could not be saved. */
+  /** Files that were not restored or could not be saved. */
   readonly notices: readonly string[];
 };
 
@@ -78,7 +78,7 @@ const openFirst = async (
   }
 };
 
-/** A session whose first sandbox never came is of no use to anybody. Why it did not come is what is told. */
+/** A session whose first sandbox never came is of no use. The start's error is the one that the client gets. */
 const giveUp = async (ports: ExecutePorts, session: Session, correlationId: string): Promise<void> => {
   try {
     await endSession(ports, session, { reason: 'its first sandbox did not start', correlationId });
@@ -87,7 +87,7 @@ const giveUp = async (ports: ExecutePorts, session: Session, correlationId: stri
   }
 };
 
-/** Whoever made the session with this call knows its id from nowhere else: what the call left is in it. */
+/** The caller whose call created the session learns its id only here: the call's files are in it. */
 const withSession = ({ telemetry }: ExecutePorts, error: unknown, { id: sessionId }: Session): AppError => {
   if (!isAppError(error)) telemetry.error('an execution failed', { error, sessionId });
   const { code, message, suggestions, recoveryActions } = errorBody(error, '').error;
@@ -95,7 +95,7 @@ const withSession = ({ telemetry }: ExecutePorts, error: unknown, { id: sessionI
   return new AppError(code, message, { ...details, cause: error, facts: { ...details.facts, sessionId } });
 };
 
-/** A call that nobody ended counts until its time is over: its result is worth more. */
+/** A call that was not ended counts until it expires: its result is worth more. */
 const leave = async (
   ports: ExecutePorts,
   { execution, session, key }: Pick<Call, 'execution' | 'session' | 'key'>,
@@ -105,7 +105,7 @@ const leave = async (
   try {
     await ports.sessions.endCall(session.id, { key, at, dueAt });
   } catch (error) {
-    ports.telemetry.warn('a call was not noted as ended', { sessionId: session.id, error });
+    ports.telemetry.warn('the end of a call was not recorded', { sessionId: session.id, error });
   }
 };
 
@@ -140,7 +140,7 @@ const runCall = async (
   ports.telemetry.duration('ToolCallMs', ports.world.now() - startedAt);
   if (outcome.status !== 'finished') ports.telemetry.count('ToolCallsFailed');
   const ended = resultOf(outcome);
-  // What was read before a long call names a checkpoint that has been followed since.
+  // After a long call the checkpoint that was read before may have been replaced.
   const isFresh = ports.world.now() - startedAt < checkpointEveryMs;
   const saved = await saveWorkspace(ports, sandbox, isFresh ? { workspace } : {});
   const notice = start === undefined ? undefined : startNotice(start);
@@ -162,7 +162,7 @@ const refuseCancelled = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw new AppError('conflict', 'the call was cancelled; it did not run');
 };
 
-/** A limit that was hit is a result with what was printed; a refusal or a lost sandbox is not. */
+/** A limit that was reached is a result with the output; a refusal or a lost sandbox is not. */
 const resultOf = (outcome: ToolOutcome): Pick<Executed, 'content' | 'structured'> => {
   if (outcome.status === 'finished')
     return { content: outcome.content, structured: outcome.structured ?? {} };

@@ -1,4 +1,4 @@
-/** The execution sessions somebody has: those that hold a slot, by one query and one batch of reads. */
+/** The execution sessions of an owner: those that hold a slot, by one query and one batch of reads. */
 import type { Principal } from '../../domain/principal.ts';
 import { executionSlots } from '../../domain/quota.ts';
 import { holdsSlot, type Session } from '../../domain/session.ts';

@@ -1,6 +1,6 @@
 /**
- * Tries an MCP server that runs in sandboxes: starts it in an execution session of its own, asks for its tools, and
- * ends the session again. It takes a slot of the owner meanwhile.
+ * Tries an MCP server that runs in sandboxes: starts it in an execution session of its own, lists its tools, and
+ * ends the session again. It holds a slot of the owner during that time.
  */
 import { decodeTools } from '../../contracts/tools/listed-tools.ts';
 import type { SessionId } from '../../domain/ids.ts';
@@ -28,7 +28,7 @@ export type InsideProbe = {
 
 type StdioServer = Pick<McpServer, 'project' | 'name'> & { readonly config: StdioConfig };
 
-/** Whatever goes wrong is the server's failure, in words without secrets. */
+/** Every failure is the server's, worded without secrets. */
 export const probeSandbox = async (
   ports: InsideProbePorts,
   server: StdioServer,

@@ -141,5 +141,5 @@ test('a store that fails costs the call nothing', async () => {
     return 'done';
   });
   await pass(3000);
-  expect([await running, warned]).toEqual(['done', ['a running call was not watched']]);
+  expect([await running, warned]).toEqual(['done', ['a running call was not polled']]);
 });

@@ -1,9 +1,9 @@
 /**
- * A call that its client can cancel although the request that says so reaches another function.
+ * Calls that their client can cancel although the cancellation reaches another function.
  *
- * Only a call that lasts is recorded, and only while it lasts it is looked at now and then. Who cancels waits
- * until every call that ran when they asked is recorded, so that two calls under the same token and request
- * id are seen as two: then neither is cancelled. A store that fails costs a call nothing but this.
+ * Only a call that lasts is recorded, and its record is polled while it runs. A cancellation waits until every
+ * call that ran before it is recorded, so that two calls under the same token and request id are seen as two:
+ * then neither is cancelled. A store that fails costs a call nothing but this.
  */
 import type { RunningCall, RunningCallStore } from '../../ports/running-call-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
@@ -20,7 +20,7 @@ export type CallRequest = { readonly tokenHash: string; readonly requestId: stri
 
 /** A shorter call costs no write. */
 export const recordAfterMs = 500;
-/** The time that a cancel waits for the calls before it to be recorded: `recordAfterMs`, and the write. */
+/** The time for which a cancellation waits for earlier calls to be recorded: `recordAfterMs`, and the write. */
 const settleMs = 1000;
 const glanceMs = 500;
 /** No function runs longer (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
@@ -29,7 +29,7 @@ const callMsMax = 900_000;
 const callerOf = ({ world }: RunningCallPorts, { tokenHash, requestId }: CallRequest): string =>
   world.sha256(JSON.stringify([tokenHash, requestId]));
 
-/** Runs `work`, whose signal is aborted by a cancel; the record is gone when this returns. */
+/** Runs `work`, whose signal is aborted by a cancellation; the record is deleted when this returns. */
 export const runCancellable = async <T>(
   ports: RunningCallPorts,
   request: CallRequest,
@@ -46,7 +46,7 @@ export const runCancellable = async <T>(
   const cancelling = new AbortController();
   const over = new AbortController();
   const watching = watch(ports, call, { cancelling, over: over.signal }).catch((error: unknown) =>
-    ports.telemetry.warn('a running call was not watched', { error }),
+    ports.telemetry.warn('a running call was not polled', { error }),
   );
   try {
     return await work(cancelling.signal);
@@ -74,7 +74,7 @@ const watch = async (
   }
 };
 
-/** Cancels the call that this request can only mean; false when there is none, or more than one. */
+/** Cancels the only call that this request can mean; false when there is none, or more than one. */
 export const cancelRunningCall = async (ports: RunningCallPorts, request: CallRequest): Promise<boolean> => {
   const { runningCalls, world } = ports;
   const askedAt = world.now();

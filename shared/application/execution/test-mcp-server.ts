@@ -1,4 +1,4 @@
-/** Connects to a registered MCP server because somebody asks, and counts what comes of it as a check. */
+/** Connects to a registered MCP server on request, and records the outcome as a check. */
 import type { CheckTimes } from '../../domain/mcp/health.ts';
 import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
@@ -16,7 +16,7 @@ import { type InsideProbe, type InsideProbePorts, probeSandbox } from './probe-s
 export type TryPorts = CheckPorts & InsideProbePorts;
 export type TestPorts = TryPorts & Pick<RegistryPorts, 'projects'>;
 
-/** `principal`: whose slot a server inside takes while it is tried. */
+/** `principal`: the holder of the slot while a server in a sandbox is tried. */
 export type Trial = InsideProbe & { readonly times: CheckTimes };
 
 export const testMcpServer = async (
@@ -45,7 +45,7 @@ export const tryMcpServer = async (
   return outcome;
 };
 
-/** A sweep or a change may write meanwhile; the outcome counts as long as it speaks of the same server. */
+/** A sweep or a change may write concurrently; the outcome counts as long as it is about the same server. */
 const noteOnLatest = async (
   ports: CheckPorts,
   tested: McpServer,

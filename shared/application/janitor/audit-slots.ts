@@ -1,7 +1,7 @@
 /**
- * The audit of slots: each counter with changes is compared with the slots taken and those with their
- * sessions. Costs one query and one batch of reads per holder with changes. A holder that moves meanwhile
- * stays due and is looked at next time.
+ * The audit of slots: each counter with changes is compared with the slots taken and those with their sessions.
+ * Costs one query and one batch of reads per holder with changes. A holder that changes concurrently stays due
+ * and is audited next time.
  */
 import { projectOfSlots, type SlotHolder } from '../../domain/quota.ts';
 import { holdsSlot } from '../../domain/session.ts';
@@ -46,7 +46,7 @@ const auditHolder = async (
   for (const { session } of gone) if (await slots.release(holder, session, world.now())) released += 1;
   const now = await slots.read(holder);
   const isWrong = now.counted !== now.taken.length;
-  // One read of several items is no moment of the table: only a holder that did not move since was wrong.
+  // Reads of several items are no snapshot: only a holder that did not change since was wrong.
   const isSettled = await slots.settle(now);
   const counted = { holder, project: projectOfSlots(holder), taken: now.taken.length };
   telemetry.info('slots are counted', { event: 'slots_counted', ...counted });

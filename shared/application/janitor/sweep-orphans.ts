@@ -1,10 +1,10 @@
 /**
- * The orphan sweep: what runs is compared with what is recorded, both ways.
+ * The orphan sweep: running tasks are compared with the records, both ways.
  *
- * A task of this deployment that nobody's record stands behind is stopped (L8); a record whose task is gone
- * says so to its sessions (L9); a sandbox whose sessions are all gone is asked to stop. Young tasks are left alone:
- * their record may be on its way. Costs a List and a Describe per 100 running tasks and a read per live
- * workspace, never a scan.
+ * A task of this deployment without a record is stopped (L8); a record whose task does not run is recorded as
+ * stopped, and its sessions are informed (L9); a sandbox whose sessions are all deleted is stopped. Young tasks
+ * are left alone: their record may not be written yet. Costs a List and a Describe per 100 running tasks and a
+ * read per live workspace, never a scan.
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { orphanAgeMs, taskUnseenMsMax } from '../../domain/limits.ts';
@@ -61,7 +61,7 @@ const sweepTasks = async (
   return results.filter(({ status }) => status === 'fulfilled').length;
 };
 
-/** A claimed warm sandbox's task goes by its claimant. */
+/** The record of a claimed warm sandbox's task is its claimant's. */
 const nameOf = async ({ workspaces }: OrphanPorts, { group }: HostTask): Promise<SandboxName | undefined> => {
   const name = decodeTaskGroup(group);
   if (name === undefined || !isPoolEntry(name.workspaceId)) return name;
@@ -97,7 +97,7 @@ const stopOrphan = async ({ host, telemetry }: OrphanPorts, { taskArn, group }: 
   await host.stop(taskArn, reason);
 };
 
-/** Sandboxes whose sessions have all ended or are gone from the table. */
+/** Sandboxes whose sessions have all ended or are deleted. */
 const sweepUserless = async (
   ports: OrphanPorts,
   workspaces: readonly Workspace[],
@@ -124,7 +124,7 @@ const sweepUserless = async (
   return orphans.length;
 };
 
-/** Records whose task does not run any more: the event that said so was lost. */
+/** Records whose task does not run any more: its state event was lost. */
 const sweepTaskless = async (
   ports: OrphanPorts,
   workspaces: readonly Workspace[],
@@ -145,7 +145,7 @@ const sweepTaskless = async (
     for (const { id, sandbox } of page) {
       const task = tasks.get(sandbox?.taskArn ?? '');
       if (sandbox === undefined || (task !== undefined && task.lastStatus !== 'STOPPED')) continue;
-      const why = task?.stoppedReason ?? 'its task is gone';
+      const why = task?.stoppedReason ?? 'its task was not found';
       await recordStopped(ports, { workspaceId: id, generation: sandbox.generation }, why);
       lost += 1;
     }

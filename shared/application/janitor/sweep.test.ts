@@ -1,4 +1,4 @@
-/** What the janitor takes from a session that rests, and when: a turn that waits for a person has nothing to do (L5). */
+/** The janitor's sweep of idle sessions and their sandboxes: a turn that waits for a person has nothing to do (L5). */
 import { expect, test } from 'vitest';
 import {
   message,

@@ -1,7 +1,7 @@
 /**
- * The janitor's sweep: everything whose moment has come, and nothing else.
+ * The janitor's sweep: all sessions and workspaces that are due, and nothing else.
  *
- * Safe to run many at once: each session is claimed by one conditional write, and what follows is
+ * Safe to run concurrently: each session is claimed by one conditional write, and every later write is
  * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
  */
 import { orphanAgeMs, sandboxLookMs, sandboxStartMsMax, stopRetryMs } from '../../domain/limits.ts';
@@ -81,7 +81,7 @@ const sweepSession = async (ports: SweepPorts, session: Session, settings: Sweep
   }
 };
 
-/** Made by a connection alone, without a message, and its last connection has closed. */
+/** Removes a session that a connection alone made, without a message, once its last connection has closed. */
 const removedAsUnused = async ({ sessions, connections }: SweepPorts, session: Session): Promise<boolean> => {
   if (session.isFleeting === undefined || session.status !== 'created') return false;
   const watchers = await connections.watchers(session.id);
@@ -99,8 +99,9 @@ const workOf = async ({ sessions }: SweepPorts, { id, status, kind }: Session): 
 };
 
 /**
- * Takes the sandbox from a workspace all of whose sessions rest, unless one of them moves meanwhile. False for one
- * that only starts yet: it is looked at again soon, or it would run until its session is forgotten.
+ * Releases the sandbox of a workspace whose sessions are all idle, unless one of them becomes active
+ * concurrently. False for one that is still starting: it is checked again soon, or it would run until its session
+ * is deleted.
  */
 const restSandbox = async (
   ports: SweepPorts,
@@ -112,10 +113,10 @@ const restSandbox = async (
   if (workspace?.sandbox?.state !== 'ready') return workspace?.sandbox?.state !== 'starting';
   const users = await ports.sessions.getMany(workspace.users);
   const at = ports.world.now();
-  // One that moved may have work again, which only its turn tells.
+  // One that became active may have work again, which only its turn knows.
   const isOfOthersOrAsRead = (user: Session): boolean => user.id !== session.id || isAsRead(user, session);
   if (!users.every((user) => isOfOthersOrAsRead(user) && isResting(user, at, lifetimes))) return true;
-  // The function of another may have died in the middle: its sandbox waits for whoever comes next (L5).
+  // Another session's function may have died halfway: its sandbox waits for the next one (L5).
   const others = users.filter(({ id }) => id !== session.id);
   if ((await Promise.all(others.map((user) => workOf(ports, user)))).includes('own')) return true;
   const stop = { reason: 'idle', at, dueAt: at + stopRetryMs };
@@ -136,7 +137,7 @@ const sweepWorkspace = async (
       const reason = 'it took too long to start';
       if (ports.world.now() - sandbox.requestedAt >= sandboxStartMsMax)
         await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
-      // The index may be late: one that is ready by now, or is being filled, stays.
+      // The index may be late: one that is ready by now, or is being restored, stays.
       if (await requestStop(ports, workspace, { reason, correlationId, only: 'starting' }))
         recordStartFailure(ports.telemetry, { workspaceId, project, sandbox }, reason);
       return;
@@ -148,7 +149,7 @@ const sweepWorkspace = async (
       return;
     case 'stopped':
     case undefined:
-      // The index was read late: it is due no more.
+      // The index was late: it is no longer due.
       return;
   }
 };

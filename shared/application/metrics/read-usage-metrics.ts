@@ -1,8 +1,9 @@
 /**
- * The history an operator looks at: the deployment's for a scope of the deployment, a project's for a scope of it.
+ * The usage metrics for an operator: the deployment's for a scope of the deployment, a project's for a scope of
+ * it.
  *
- * A person has none: what is counted of a project is of all who work in it. Costs the points that something happened
- * in, of the range and of a day before it.
+ * A person has no access: a project's metrics cover all who work in it. Costs a read of every point in which
+ * something happened, of the range and of a day before it.
  */
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -40,7 +41,7 @@ export const readUsageMetrics = async (
 const scopeOf = ({ scope, isPerson }: Principal): MetricsScope => {
   const project = projectOf(scope);
   if (isPerson && project !== undefined)
-    throw new AppError('forbidden', 'the history of a project is told to its tokens and to no person in it', {
+    throw new AppError('forbidden', 'usage metrics of a project are for its tokens, not for a person in it', {
       suggestions: ['Ask with a token of the project, or of the deployment.'],
     });
   return project ?? 'deployment';

@@ -1,4 +1,4 @@
-/** The limits that hold for somebody: of their project, and what one session of it has used of them. */
+/** The limits that hold for a caller: their project's, and the part that one session of it has used. */
 import { projectOf } from '../../domain/access.ts';
 import { type Flavor, flavors } from '../../domain/flavor.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
@@ -14,7 +14,7 @@ import { findProject } from '../access/find-project.ts';
 import { findSession } from '../access/find-session.ts';
 import { listExecutions } from '../execution/list-executions.ts';
 
-/** What the operator set, besides the defaults of sessions. */
+/** The operator's settings, besides the defaults of sessions. */
 export type ConfigLimits = {
   readonly recursionDepthMax: number;
   readonly agentsPerSessionMax: number;
@@ -39,7 +39,7 @@ export type LimitsRequest = {
 export type LimitsInForce = {
   readonly project: Project;
   readonly session?: Session;
-  /** Absent: it stands alone. */
+  /** Absent: it has no tree. */
   readonly tree?: Tree | undefined;
   readonly flavorsAllowed: readonly Flavor[];
   readonly activeSessions: number;

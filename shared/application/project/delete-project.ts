@@ -1,6 +1,6 @@
 /**
- * Deletes a project in two steps: marked, which hides it and lets nobody make a session in it, then emptied by the
- * janitor. Refused while one of its sessions is active. Whoever asks again for one that is marked has it emptied again.
+ * Deletes a project in two steps: marked, which hides it and refuses new sessions in it, then emptied by the
+ * janitor. Refused while one of its sessions is active. A repeated request for a marked one empties it again.
  */
 import { isUuid, type ProjectId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
@@ -19,7 +19,7 @@ export type DeleteProjectPorts = AuditPorts & {
   readonly forgetter: Forgetter;
 };
 
-/** For whoever may write what is the deployment's, whose every project is. */
+/** For callers who may write resources of the deployment, which owns every project. */
 export const deleteProject = async (
   ports: DeleteProjectPorts,
   principal: Principal,

@@ -1,7 +1,7 @@
 /**
- * Empties a project that was marked as deleted: its tokens, its schedules, its webhooks, its secrets, its MCP servers, its
- * workspaces. The record goes last, so that a run that failed half way is done again. Ended sessions go in their own
- * time.
+ * Empties a project that was marked as deleted: its tokens, its schedules, its webhooks, its secrets, its MCP
+ * servers, its workspaces. The record is deleted last, so that a run that failed halfway is repeated. Ended
+ * sessions expire by themselves.
  */
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
@@ -31,7 +31,7 @@ export type ForgetProjectPorts = ForgetWorkspacePorts &
     readonly secrets: Pick<ProjectSecrets, 'clear'>;
   };
 
-/** Who asked is in the row of the project itself. */
+/** The project's own audit row names the caller. */
 const janitor: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'janitor', name: 'janitor' };
 
 /** False when it is not marked. */
@@ -41,7 +41,7 @@ export const forgetProject = async (
   correlationId: string,
 ): Promise<boolean> => {
   if ((await ports.projects.get(id)) !== undefined) return false;
-  // First, so that nobody comes in its name any more while the rest goes.
+  // First, so that no request comes in its name while the rest is deleted.
   await revokeTokens(ports, id);
   await leaveSchedules(ports, id);
   await removeWebhooks(ports, id, correlationId);
@@ -93,7 +93,7 @@ const forgetWorkspaces = async (
   project: ProjectId,
   correlationId: string,
 ): Promise<void> => {
-  // What is closed here is forgotten here.
+  // Closing a workspace invokes no other janitor: this one deletes its files.
   const closing = { ...ports, forgetter: { forgetWorkspace: () => Promise.resolve() } };
   for (;;) {
     const { workspaces } = await ports.workspaces.listNamed(project, { itemsMax: pageItemsMax });

@@ -1,4 +1,4 @@
-/** Projects: made, changed, shown, listed. Another owner's is not found. */
+/** Projects: created, changed, shown, listed. Another owner's is not found. */
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -11,7 +11,10 @@ import { type ProjectOptions, projectFields } from './project-fields.ts';
 
 export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };
 
-/** For whoever may write what is the deployment's (`global:write`), whose every project is; names need not be unique. */
+/**
+ * For callers who may write resources of the deployment (`global:write`), which owns every project; names need
+ * not be unique.
+ */
 export const createProject = async (
   ports: ProjectPorts,
   principal: Principal,
@@ -36,7 +39,7 @@ export const createProject = async (
   return project;
 };
 
-/** For the same. Sessions that were made before keep what held then. */
+/** For the same callers. Existing sessions retain their settings. */
 export const updateProject = async (
   ports: ProjectPorts,
   principal: Principal,

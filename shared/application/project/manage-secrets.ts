@@ -1,5 +1,5 @@
 /**
- * Secrets of a project: written and removed by those who may write it, listed by name, shown to nobody.
+ * Secrets of a project: written and removed by those who may write it, listed by name, never shown.
  *
  * Rows of the audit log carry the name and never the value.
  */
@@ -15,7 +15,7 @@ import { getProject } from './manage-projects.ts';
 
 export type SecretPorts = AuditPorts & { readonly projects: ProjectStore; readonly secrets: ProjectSecrets };
 
-/** One secret of a project that a request names; neither is believed yet. */
+/** One secret of a project as a request names it; neither part is validated yet. */
 export type SecretReference = { readonly project: string; readonly name: string };
 
 export const listSecretNames = async (
@@ -24,7 +24,7 @@ export const listSecretNames = async (
   project: string,
 ): Promise<readonly string[]> => secrets.names((await getProject(projects, principal, project)).id);
 
-/** True when it is a new name. The value is one the contract lets through. */
+/** True when it is a new name. The contract has validated the value. */
 export const putSecret = async (
   ports: SecretPorts,
   principal: Principal,

@@ -1,4 +1,4 @@
-/** The named workspaces of a project: made, shown, listed, deleted. Another's is not found. */
+/** The named workspaces of a project: created, shown, listed, deleted. Another owner's is not found. */
 import { mayRead } from '../../domain/access.ts';
 import { isUuid, type SessionId, type WorkspaceId } from '../../domain/ids.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
@@ -30,7 +30,7 @@ export type DeletePorts = AuditPorts & ClosePorts;
 
 type Page = { readonly after?: string; readonly itemsMax: number };
 
-/** Oldest first; the default one is on the first page, whether or not anybody has used it. */
+/** Oldest first; the default one is on the first page, even if it was never used. */
 export const listWorkspaces = async (
   ports: WorkspacePorts,
   within: Within,
@@ -44,7 +44,7 @@ export const listWorkspaces = async (
   return { ...listed, workspaces: [...first, ...others] };
 };
 
-/** One that its sessions alone use is found by its id as well. */
+/** A workspace without a name is found by its id as well. */
 export const findWorkspace = async (
   ports: WorkspacePorts,
   within: Within,
@@ -59,7 +59,7 @@ export const findWorkspace = async (
   return found;
 };
 
-/** `isNew` is false for one that was there. */
+/** `isNew` is false for one that existed. */
 export const makeWorkspace = async (
   ports: WorkspacePorts & AuditPorts,
   within: Within,
@@ -82,7 +82,7 @@ export const makeWorkspace = async (
   return wanted;
 };
 
-/** Closed to everybody when this returns; its sandbox and what was saved of it go soon after. */
+/** Closed to new sessions when this returns; its sandbox and its saved files are deleted soon after. */
 export const deleteWorkspace = async (
   ports: WorkspacePorts & DeletePorts,
   within: Within,
@@ -95,7 +95,7 @@ export const deleteWorkspace = async (
       suggestions: ['It goes with its project. Files in it can be deleted one by one.'],
     });
   if (!found.isNamed)
-    throw new AppError('conflict', 'the workspace has no name: it goes with its sessions', {
+    throw new AppError('conflict', 'the workspace has no name: it is deleted with its sessions', {
       suggestions: ['End its sessions.'],
       recoveryActions: ['stop_session'],
     });
@@ -108,7 +108,7 @@ export const deleteWorkspace = async (
   });
 };
 
-/** Undefined while somebody uses it. */
+/** Undefined while a session uses it. */
 export const closeWorkspace = async (
   ports: ClosePorts,
   found: Workspace,
@@ -124,7 +124,7 @@ export const closeWorkspace = async (
   return marked;
 };
 
-/** Who ended a session may have died before it left its workspace. */
+/** The function that ended a session may have died before the session left its workspace. */
 const leaveEnded = async (
   ports: ClosePorts,
   users: readonly SessionId[],

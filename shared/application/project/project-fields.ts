@@ -1,4 +1,7 @@
-/** What somebody asks of a project, checked: what is unknown is refused by name, a limit outside its bounds with them. */
+/**
+ * The requested fields of a project, validated: unknown values are refused by name, and so is a limit outside its
+ * bounds.
+ */
 import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../../domain/flavor.ts';
 import type { Namespacing } from '../../domain/mcp/naming.ts';
 import { decodeProvider, type ProviderName } from '../../domain/model.ts';
@@ -7,7 +10,7 @@ import type { ApprovalMode } from '../../domain/session.ts';
 import { type TreeLimits, treeLimitBounds } from '../../domain/tree-limits.ts';
 import { AppError } from '../../errors.ts';
 
-/** `null` takes away what was there. */
+/** `null` removes the existing value. */
 type Given<T> = T | null | undefined;
 
 export type ProjectOptions = {
@@ -19,13 +22,13 @@ export type ProjectOptions = {
   readonly template?: Given<string>;
   readonly flavorsAllowed?: Given<readonly string[]>;
   readonly approvals?: Given<ApprovalMode>;
-  /** Each by itself. */
+  /** Each limit by itself. */
   readonly limits?: Given<{ readonly [Limit in keyof TreeLimits]?: Given<number> }>;
   readonly disabledTools?: Given<readonly string[]>;
   readonly mcpNamespacing?: Given<Namespacing>;
 };
 
-/** What changes in a project that has been `before`; of a new one, all there is. */
+/** The fields that change in an existing project (`before`), or all fields of a new one. */
 export const projectFields = (options: ProjectOptions, before: Partial<Project> = {}): ProjectChange => {
   const { name, description, model, approvals, mcpNamespacing, disabledTools } = options;
   const flavor = known(options.flavor, knownFlavor);
@@ -87,7 +90,7 @@ const limitNames = {
   costUsdMax: 'maxCostUsd',
 } as const satisfies Record<keyof TreeLimits, string>;
 
-/** What of a limit a request leaves open stays. */
+/** Limits that a request does not name stay. */
 const mergedLimits = (
   requested: NonNullable<ProjectOptions['limits']>,
   before: TreeLimits = {},

@@ -1,4 +1,4 @@
-/** Projects by a part of their name: pages are read until enough are found, and not without end. */
+/** Projects by a part of their name: pages are read until enough are found, up to a bound. */
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
@@ -10,7 +10,7 @@ export type ProjectSearch = {
   readonly after?: string | undefined;
 };
 
-/** Whoever wants more continues with `next`. */
+/** The caller continues with `next`. */
 const pagesMax = 20;
 
 export const searchProjects = async (

@@ -1,4 +1,4 @@
-/** Changes a registered MCP server, or switches it on or off: one write over the version that was read. */
+/** Changes a registered MCP server, or enables or disables it: one write over the version that was read. */
 import { isObject } from '../../domain/mcp/config-fields.ts';
 import { dueAtOf, renewedHealth, shownStatus } from '../../domain/mcp/health.ts';
 import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
@@ -16,7 +16,7 @@ import {
   valid,
 } from './registry-change.ts';
 
-/** Fields that are given replace those that are there, null removes one; what is left must be a whole server. */
+/** Given fields replace the existing ones, null removes one; the result must be a whole server. */
 export const changeMcpServer = async (
   ports: RegistryPorts,
   request: RegistryRequest,
@@ -34,7 +34,7 @@ export const changeMcpServer = async (
   return changed;
 };
 
-/** Where another server may answer, what was known of the old one is forgotten; one that is not well begins again. */
+/** Where another server may answer, the known health and tools are dropped; one that is not healthy starts afresh. */
 const changedServer = (server: McpServer, { config, isEnabled }: Kept): McpServer => {
   const { tools, health, ...rest } = server;
   const isOther = isElsewhere(server.config, config);
@@ -48,7 +48,7 @@ const changedServer = (server: McpServer, { config, isEnabled }: Kept): McpServe
   };
 };
 
-/** Switching on one that is on and well, or off one that is off, changes nothing. */
+/** Enabling an enabled, healthy server, or disabling a disabled one, changes nothing. */
 export const switchMcpServer = async (
   ports: RegistryPorts,
   request: RegistryRequest,
@@ -70,7 +70,7 @@ export const switchMcpServer = async (
   return server;
 };
 
-/** Reads, decides and writes, again when somebody else wrote in between; due at once, if it is checked at all. */
+/** Reads, decides and writes, and repeats that after a concurrent write; due at once, if it is checked at all. */
 const rewrite = async (
   { mcpServers, world }: Pick<RegistryPorts, 'mcpServers' | 'world'>,
   { project, name }: Pick<McpServer, 'project' | 'name'>,
@@ -85,7 +85,7 @@ const rewrite = async (
     const written = await mcpServers.replace(next, { version: server.version, ...due });
     if (written !== undefined) return written;
   }
-  throw new AppError('conflict', 'the MCP server is being changed by somebody else', {
+  throw new AppError('conflict', 'the MCP server is being changed concurrently', {
     suggestions: ['Look at it and try again.'],
   });
 };

@@ -1,7 +1,7 @@
 /**
- * Checks a registered MCP server: connects, lists its tools, and writes down what that means for its health.
+ * Checks a registered MCP server: connects, lists its tools, and writes its new health.
  *
- * A check is claimed by a write over the version that was read, so that of any number of janitors one makes it;
+ * A check is claimed by a write over the version that was read, so that one of any number of janitors makes it;
  * its outcome is written over the claim, so that a change of the server in between wins.
  */
 import {
@@ -36,7 +36,7 @@ export type McpOutcome =
   | { readonly ok: true; readonly tools?: readonly McpTool[] }
   | { readonly ok: false; readonly error: string };
 
-/** The server as it was left, and when it is due again; undefined when another was quicker, or it is not checked. */
+/** The server after the check, and its next check; undefined when another caller was faster, or it is not checked. */
 export const checkServer = async (
   ports: CheckPorts,
   server: McpServer,
@@ -50,7 +50,7 @@ export const checkServer = async (
   return recordOutcome(ports, claimed, { outcome: await probe(ports, claimed, config), times });
 };
 
-/** Connects and lists, in five seconds; whatever goes wrong is the server's failure, in words without secrets. */
+/** Connects and lists, within five seconds; every failure is the server's, worded without secrets. */
 export const probe = async (
   ports: CheckPorts,
   { project, name }: Pick<McpServer, 'project' | 'name'>,
@@ -78,7 +78,7 @@ export const probe = async (
   }
 };
 
-/** The client keeps the time itself; one that does not is not waited for. */
+/** The client has a deadline itself; one that ignores it is not awaited. */
 const aborted = (late: AbortSignal, done: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     late.addEventListener(
@@ -136,8 +136,8 @@ export type Use = {
 };
 
 /**
- * What a turn saw of a server when it used it: counts like a check, unless something newer is known, so that of calls
- * that fail together one counts. A success that says nothing new writes nothing.
+ * Records a turn's use of a server: it counts like a check, unless something newer is known, so that only one of
+ * several calls that fail together counts. A success without news writes nothing.
  */
 export const recordUse = async (
   ports: NotePorts,

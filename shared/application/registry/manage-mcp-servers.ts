@@ -1,4 +1,4 @@
-/** The MCP servers of a project: listed, added, removed. How they are changed is in `change-mcp-server.ts`. */
+/** The MCP servers of a project: listed, added, removed. `change-mcp-server.ts` changes them. */
 import { dueAtOf, shownStatus, unknownHealth } from '../../domain/mcp/health.ts';
 import { mcpServersPerProjectMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';

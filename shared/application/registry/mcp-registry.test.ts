@@ -44,7 +44,7 @@ const principal = (scope: Scope): Principal => ({
 const owner = principal(`project:${projectId}`);
 const asked = (who = owner, project?: string) => ({ principal: who, project, correlationId: 'c' });
 
-/** What a server does when it is asked: its tools, or a failure; and when it was asked, in seconds from the start. */
+/** A server's answer: its tools, or a failure; and the times of its requests, in seconds from the start. */
 type Remote = { answer: (target: RemoteTarget) => Promise<readonly McpTool[]>; readonly askedAt: number[] };
 
 const session: Session = {
@@ -179,7 +179,7 @@ const openRegistry = async () => {
       now += ms;
     },
     isDue: async (at: number) => (await stored.due(start + at, 10)).length > 0,
-    /** What the session was told, in order. */
+    /** The session's events, in order. */
     told: async () => {
       const { events } = await ports.sessions.readEvents(session.id, { since: -1, eventsMax: 100 });
       return events.flatMap(({ type, data }) =>
@@ -252,7 +252,7 @@ describe('adding', () => {
     expect((await registry.get())?.name).toBe('one');
     expect(registry.seen.logged).toEqual([
       'sessions were not told of an MCP server',
-      'a check of an MCP server was not begun',
+      'a check of an MCP server was not started',
     ]);
   });
 });
@@ -528,7 +528,7 @@ describe('a check', () => {
 
   test.each([
     [`Bearer \${NONE}`, 'the project has no secret named NONE'],
-    [`Bearer \${BROKEN}`, 'the secret BROKEN holds what a header cannot hold'],
+    [`Bearer \${BROKEN}`, 'the secret BROKEN has characters that no header can have'],
   ])('of %s fails by name and asks nobody', async (value, error) => {
     await registry.add('one', headers(value));
     await sweepMcpServers(registry.ports, { times, forMs: 0 });

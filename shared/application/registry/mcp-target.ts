@@ -1,11 +1,14 @@
-/** How a registered MCP server is reached, on the network or as a program, with the project's secrets filled in: never kept, never logged. */
+/**
+ * The target of a registered MCP server, on the network or as a program, with the project's secrets filled in:
+ * never stored, never logged.
+ */
 import type { JsonObject } from '../../domain/json.ts';
 import type { RemoteConfig, StdioConfig } from '../../domain/mcp/server.ts';
 import { namesOfSecrets, resolveTexts, type Texts } from '../../domain/mcp/template.ts';
 import { AppError } from '../../errors.ts';
 import type { RemoteTarget } from '../../ports/remote-mcp.ts';
 
-/** Throws `invalid_request` for a secret that is not there or does not fit a header, by its name. */
+/** Throws `invalid_request` for a secret that does not exist or does not fit a header, by its name. */
 export const targetOf = (
   { name, config }: { readonly name: string; readonly config: RemoteConfig },
   { secrets, timeoutMs }: { readonly secrets: Texts; readonly timeoutMs: number },
@@ -17,7 +20,7 @@ export const targetOf = (
   timeoutMs,
 });
 
-/** What the sandbox is told to start. Throws `invalid_request` for a secret that is not there. */
+/** The program that the sandbox starts. Throws `invalid_request` for a secret that does not exist. */
 export const programOf = (
   { name, config }: { readonly name: string; readonly config: StdioConfig },
   secrets: Texts,
@@ -34,7 +37,10 @@ const filledHeaders = (headers: Texts, secrets: Texts): Texts => {
   const unfit = Object.entries(resolved.texts).find(([, value]) => !/^[\t\x20-\x7e\x80-\xff]*$/.test(value));
   if (unfit === undefined) return resolved.texts;
   const names = namesOfSecrets(headers[unfit[0]] ?? '');
-  throw new AppError('invalid_request', `the secret ${names.join(' or ')} holds what a header cannot hold`);
+  throw new AppError(
+    'invalid_request',
+    `the secret ${names.join(' or ')} has characters that no header can have`,
+  );
 };
 
 export const missingSecrets = (names: readonly string[]): AppError =>

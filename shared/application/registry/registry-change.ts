@@ -1,6 +1,7 @@
 /**
- * What every change of the registry of MCP servers has in common: whose project it speaks of, that its address is
- * asked for first, and that it is audited, told to the project's sessions, and has the server checked at once.
+ * The common steps of every change of the registry of MCP servers: the project is resolved and the address
+ * checked first; then the change is audited, published to the project's sessions, and followed by a check of the
+ * server.
  */
 import { type Intent, projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
@@ -32,7 +33,7 @@ export type RegistryRequest = {
   readonly correlationId: string;
 };
 
-/** The project a request speaks of, if it may be read or changed. */
+/** The project of a request, if it may be read or changed. */
 export const projectOfRequest = async (
   { projects }: Pick<RegistryPorts, 'projects'>,
   { principal, project }: RegistryRequest,
@@ -47,7 +48,7 @@ export const mcpServerNotFound = (): AppError =>
     suggestions: ['List the MCP servers of the project.'],
   });
 
-/** A name that no server can have is not looked up: no key is made of it. */
+/** A name that no server can have is not looked up: no key is built from it. */
 export const requireName = (name: string): void => {
   if (!isServerName(name)) throw mcpServerNotFound();
 };
@@ -57,7 +58,7 @@ export const valid = <T>(result: Validated<T>): T => {
   throw new AppError('invalid_request', result.problem);
 };
 
-/** Where a URL leads is asked before it is written, and again whenever it is used. */
+/** A URL's address is checked before it is written, and again whenever it is used. */
 export const checkAddress = async (
   { addressGuard }: Pick<RegistryPorts, 'addressGuard'>,
   config: McpServerConfig,
@@ -68,8 +69,8 @@ export const checkAddress = async (
 type Change = { readonly server: McpServer; readonly action: string; readonly status: ToldStatus };
 
 /**
- * A wake-up that is lost costs a minute: the server is due, and a sweep finds it. One that runs in sandboxes is due
- * never, and is tried when nothing is known of it.
+ * A lost invocation costs a minute: the server is due, and a sweep finds it. One that runs in sandboxes is never
+ * due, and is tried when nothing is known of it.
  */
 export const announce = async (
   ports: RegistryPorts,
@@ -84,6 +85,6 @@ export const announce = async (
   try {
     await ports.invoker.checkMcpServer(project, name, correlationId);
   } catch (error) {
-    ports.telemetry.warn('a check of an MCP server was not begun', { error, project, name });
+    ports.telemetry.warn('a check of an MCP server was not started', { error, project, name });
   }
 };

@@ -1,9 +1,10 @@
 /**
- * The sweep of MCP servers: every registered server whose check has come is checked, and nothing else is read.
+ * The sweep of MCP servers: checks every registered server that is due, and reads nothing else.
  *
- * Safe to run many at once (R5): each check is claimed. One failing server ends no sweep. Where sweeps are far apart,
- * a lost server is tried again between them: so a sweep stays, for as long as it is told, for those, and takes what
- * would become due shortly after it with it, or it would wait for the one after the next.
+ * Safe to run concurrently (R5): each check is claimed. One failing server ends no sweep. Where sweeps are far
+ * apart, a failed server is retried between them: so a sweep waits, for a given time, for those retries. It also
+ * takes the servers that become due shortly after that time, which would otherwise wait for the sweep after the
+ * next.
  */
 import { type CheckTimes, mayConnect } from '../../domain/mcp/health.ts';
 import { mcpChecksAtOnceMax, mcpDueMax } from '../../domain/mcp/limits.ts';
@@ -42,7 +43,7 @@ export const sweepMcpServers = async (
   }
 };
 
-/** When those that are tried again are due. */
+/** The times of the next retries. */
 const attemptsOf = (noted: readonly Noted[]): readonly number[] =>
   noted.flatMap(({ server, dueAt }) =>
     server.health.status === 'reconnecting' && dueAt !== undefined ? [dueAt] : [],

@@ -1,8 +1,8 @@
 /**
- * Acquires the sandbox of a workspace: one start however many ask, everybody gets the same one.
+ * Acquires the sandbox of a workspace: one start for any number of callers, and every caller gets the same one.
  *
- * The table decides who starts it (a claim is true once per generation); the rest wait for readiness,
- * bounded, and are then told `sandbox_starting`. A starter that died is repeated under the same token.
+ * The table decides which caller starts it (a claim is true once per generation); the rest wait for readiness up
+ * to a bound, and then get `sandbox_starting`. A start whose caller died is repeated under the same token.
  */
 import type { SandboxStart } from '../../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
@@ -29,13 +29,13 @@ export type AcquiredSandbox = {
   readonly sandbox: LiveSandbox;
   /** As it was read when the sandbox was found ready. */
   readonly workspace: Workspace;
-  /** Given to exactly one caller: the one who says that the sandbox started. */
+  /** Returned to exactly one caller: the one that publishes the sandbox's start. */
   readonly start?: SandboxStart;
 };
 
 const pollMsMin = 20;
 const pollMsMax = 1000;
-/** A sandbox that dies while it starts is started again this often. */
+/** The number of starts for a sandbox that dies while it starts. */
 const startsMax = 3;
 
 export const acquireSandbox = async (
@@ -72,13 +72,13 @@ const find = async ({ workspaces }: AcquirePorts, id: WorkspaceId): Promise<Work
   throw new AppError('workspace_not_found', `workspace ${id} not found`);
 };
 
-/** The last generation that was over when it was looked at. */
+/** The last generation that had ended when it was read. */
 const lastOver = ({ sandbox }: Workspace): number => {
   if (sandbox === undefined) return 0;
   return sandbox.state === 'stopped' ? sandbox.generation : sandbox.generation - 1;
 };
 
-/** Who waited for a start that found no room does not ask for room once more. */
+/** A caller that waited for a start without capacity does not start another one. */
 const refuseWithoutCapacity = ({ sandbox }: Workspace, overBefore: number): void => {
   if (sandbox?.state !== 'stopped' || sandbox.generation <= overBefore) return;
   if (sandbox.stoppedReason === noCapacity.reason) throw noCapacity.error();
@@ -90,7 +90,7 @@ const startFailed = (why: string): AppError =>
     recoveryActions: ['wait_and_retry'],
   });
 
-/** All its sessions ended while one of them still wanted a sandbox. */
+/** All its sessions ended while one of them still waited for a sandbox. */
 const deserted = (): AppError =>
   new AppError('invalid_session_state', 'no session uses the workspace any more', {
     suggestions: ['Make a new session.'],
@@ -129,7 +129,7 @@ const tryOnce = async (
       const stop = { reason, correlationId: request.correlationId, only: 'starting' } as const;
       if (sandbox !== undefined)
         await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
-      // One that moved since it was read is looked at again.
+      // One that changed since it was read is read again.
       if (!(await requestStop(ports, workspace, stop))) return 'not-yet';
       if (sandbox !== undefined)
         recordStartFailure(ports.telemetry, { workspaceId, project: workspace.project, sandbox }, reason);
@@ -140,7 +140,7 @@ const tryOnce = async (
   }
 };
 
-/** One that has shown itself a moment ago is believed; another is asked first. */
+/** One that was seen a moment ago is used at once; another is probed first. */
 const use = async (ports: AcquirePorts, workspace: Workspace, sandbox: LiveSandbox): Promise<Attempt> => {
   const isTrusted = ports.world.now() - lastSeen(workspace) < sandboxTrustMs;
   if (isTrusted || (await verifySandbox(ports, workspace, sandbox)) === 'lives')

@@ -1,7 +1,7 @@
 /**
- * Calls a tool in a sandbox until its outcome is known: a broken connection is no outcome, so the same
- * sandbox is asked again under the same key and gives the first result. `lost` only when the sandbox is gone
- * or stays silent.
+ * Calls a tool in a sandbox until its outcome is known: a broken connection is no outcome, so the same sandbox is
+ * asked again under the same key and returns the first result. `lost` only when the sandbox is lost or stays
+ * silent.
  */
 import { toolSilenceMsMax } from '../../domain/limits.ts';
 import type { SandboxCall, SandboxTools, ToolOutcome } from '../../ports/sandbox-tools.ts';

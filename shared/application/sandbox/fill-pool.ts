@@ -1,8 +1,8 @@
 /**
  * Keeps the warm pool at its size: empty pool entries are started, pool entries beyond the size are stopped.
  *
- * Any number may run at once: a pool entry's generation is claimed by one. A start that finds no capacity leaves
- * its pool entry empty until the next sweep.
+ * Safe to run concurrently: one caller claims a pool entry's generation. A start without capacity leaves its pool
+ * entry empty until the next sweep.
  */
 import type { Flavor } from '../../domain/flavor.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
@@ -57,7 +57,7 @@ const makeEntry = async ({ workspaces, world }: FillPoolPorts, id: WorkspaceId):
   return (await workspaces.get(id)) ?? entry;
 };
 
-/** Pool entries of a pool that has become smaller. */
+/** Stops the pool entries beyond the pool's size. */
 export const drainPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<number> => {
   const request = new Set(poolEntries(plan.size));
   let drained = 0;

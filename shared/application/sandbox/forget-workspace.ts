@@ -1,6 +1,6 @@
 /**
- * The end of a workspace that was deleted: its sandbox is waited for, then everything that was saved of it goes, and
- * its record last, so that whoever dies on the way is followed by one who finds it again.
+ * The end of a deleted workspace: its sandbox stops first, then its saved files are deleted, and its record last,
+ * so that a caller that dies halfway is followed by one that finds it again.
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { deletionWaitMsMax, logLookMsMax } from '../../domain/limits.ts';
@@ -9,7 +9,7 @@ import { type FinishStopPorts, finishStop, requestStop } from './stop-sandbox.ts
 
 export type ForgetWorkspacePorts = FinishStopPorts & RequestStopPorts;
 
-/** False when it is in use, or has only just been made. Throws while its sandbox runs, to be tried again. */
+/** False when it is in use, or has only just been made. Throws while its sandbox runs, to be retried. */
 export const forgetWorkspace = async (
   ports: ForgetWorkspacePorts,
   id: WorkspaceId,

@@ -1,4 +1,4 @@
-/** Leases a port of a session's sandbox for preview: the one that is asked for, or the next in rounds. */
+/** Leases a port of a session's sandbox for preview: the requested one, or the next in rotation. */
 import { isPreviewPort, nextPort } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
@@ -6,7 +6,7 @@ import type { AcquiredSandbox } from './acquire-sandbox.ts';
 
 const racesMax = 50;
 
-/** Leasing a leased port again gives it again. Leases end with the sandbox. `workspace`: as it was read with it. */
+/** Leasing a leased port again returns it. Leases end with the sandbox. `workspace`: as it was read with it. */
 export const leasePort = async (
   { workspaces }: { readonly workspaces: WorkspaceStore },
   { sandbox: { workspaceId, generation }, workspace }: AcquiredSandbox,

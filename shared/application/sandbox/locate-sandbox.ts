@@ -1,7 +1,7 @@
 /**
- * Asks ECS what became of a task that starts and of which nothing was heard: a state event comes at least
- * once, but may come late, and one that is lost would cost a start. Many who wait ask seldom each; one that
- * gets no answer asks again, and the event may still come.
+ * Asks ECS about a starting task without a state event: an event comes at least once, but may come late, and a
+ * lost one would cost a start. Concurrent waiters ask seldom each; one that gets no answer asks again, and the
+ * event may still come.
  */
 import { locateEveryMs } from '../../domain/limits.ts';
 import type { SandboxHost } from '../../ports/sandbox-host.ts';
@@ -11,7 +11,7 @@ export type LocatePorts = TaskPorts & { readonly host: Pick<SandboxHost, 'descri
 
 export type Locator = (taskArn: string) => Promise<void>;
 
-/** One for each who waits. */
+/** One for each waiting caller. */
 export const openLocator = (ports: LocatePorts, correlationId: string): Locator => {
   let askedAt = Number.NEGATIVE_INFINITY;
   return async (taskArn) => {

@@ -1,6 +1,6 @@
 /**
- * The sandbox of a session, outside a turn: a heartbeat first, so that no janitor takes it away, then
- * acquired, and its start said in the session's log.
+ * The sandbox of a session, outside a turn: a heartbeat first, so that no janitor stops it, then acquired, and
+ * its start appended to the session's log.
  */
 import { startEntries } from '../../contracts/sandbox-start.ts';
 import { heartbeatMs } from '../../domain/limits.ts';
@@ -18,7 +18,7 @@ export type Opening = {
   readonly lifetimes: Lifetimes;
   readonly correlationId: string;
   readonly signal?: AbortSignal;
-  /** What whoever waits for the sandbox is told. */
+  /** Receives the phases while the caller waits for the sandbox. */
   readonly onPhase?: (phase: string) => void;
 };
 
@@ -48,7 +48,7 @@ export const requireActive = ({ status }: Pick<Session, 'status'>): void => {
   });
 };
 
-/** Written only when the last one is a while ago: a busy session costs no write per request. */
+/** Written only when the last one is old enough: a busy session costs no write per request. */
 const heartbeat = async (
   { sessions, world }: OpenSandboxPorts,
   session: Session,

@@ -1,7 +1,7 @@
 /**
- * Tells webhooks that a sandbox failed: that it was lost, or never became ready. The notice is written before the
- * end is recorded: a caller that dies in between writes it again. Its id follows from the generation, so that a receiver
- * recognises it (WH1).
+ * Notifies webhooks that a sandbox failed: that it was lost, or never became ready. The notice is written before
+ * the end is recorded: a caller that dies in between writes it again. Its id follows from the generation, so that
+ * a receiver recognises it (WH1).
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxRecord } from '../../domain/sandbox.ts';
@@ -23,7 +23,7 @@ export type FailurePorts = SendPorts & {
 
 export type Failed = { readonly workspaceId: WorkspaceId; readonly generation: number };
 
-/** One notice for each session that uses it, up to a bound. Without a webhook for it, one query is all that is read. */
+/** One notice for each session that uses it, up to a bound. Without a webhook for it, this costs one query. */
 export const publishSandboxFailure = async (
   ports: FailurePorts,
   { workspaceId, generation }: Failed,

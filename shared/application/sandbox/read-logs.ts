@@ -1,4 +1,4 @@
-/** What a session's sandboxes did and said: what is kept of it, and what the living one has said since. */
+/** The log of a session's sandboxes: its stored lines, and the newer lines of the live sandbox. */
 import { sandboxLogPage } from '../../contracts/link.ts';
 import { logLinesMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
@@ -38,7 +38,7 @@ const livingLines = async (
     const page = sandboxLogPage.safeParse(await response.json());
     return page.success ? page.data.lines.map(({ at, stream, text }) => ({ at, stream, text })) : [];
   } catch (error) {
-    // A sandbox that has just died: what is kept of it is the answer.
+    // A sandbox that has just died: its stored lines are the answer.
     if (isAppError(error) && error.code === 'sandbox_unavailable') return [];
     throw error;
   }

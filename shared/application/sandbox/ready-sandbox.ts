@@ -1,7 +1,7 @@
 /**
- * Makes a sandbox whose task runs ready for its workspace: a warm one is given the workspace's own bearer,
- * the last checkpoint and what the owner's sandboxes share are restored by exactly one caller, and exactly
- * one caller learns that it is ready (L2).
+ * Makes a sandbox whose task runs ready for its workspace: a warm one gets the workspace's own bearer, exactly
+ * one caller restores the last checkpoint and the owner's shared volume, and exactly one caller learns that it is
+ * ready (L2).
  */
 import type { Restored, RestoredShared, SandboxStart } from '../../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
@@ -25,7 +25,7 @@ export type ReadyPorts = {
   readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
 };
 
-/** Undefined when it is not ready yet, or somebody else makes it ready. */
+/** Undefined when it is not ready yet, or another caller makes it ready. */
 export const readySandbox = async (
   ports: ReadyPorts,
   workspace: Workspace,
@@ -55,7 +55,7 @@ export const readySandbox = async (
   };
 };
 
-/** What came into it; nothing where nothing was to come. */
+/** The restored contents; empty where there was nothing to restore. */
 type Filled = { readonly restored?: Restored; readonly shared?: RestoredShared };
 
 const lifecycle = (
@@ -77,7 +77,7 @@ const lifecycle = (
   ];
 };
 
-/** True when the server inside opens to the workspace's own bearer; a warm one is made to. */
+/** True when its server accepts the workspace's own bearer; a warm one is given it first. */
 const opens = async (ports: ReadyPorts, record: SandboxRecord, sandbox: LiveSandbox): Promise<boolean> => {
   const status = await statusOf(ports.link, sandbox, { method: 'GET', path: '/health' });
   if (status === 200) return true;

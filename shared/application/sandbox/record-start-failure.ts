@@ -1,4 +1,4 @@
-/** A sandbox that never became ready: counted once, with its reason, by whoever ends its generation. */
+/** A sandbox that never became ready: counted once, with its reason, by the caller that ends its generation. */
 import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxRecord } from '../../domain/sandbox.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';

@@ -1,4 +1,4 @@
-/** What ECS says of a task: one that runs is noted in one write; a second task under the same name changes nothing. */
+/** Task state events: a running task is recorded in one write; a second task under the same name changes nothing. */
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';

@@ -1,10 +1,9 @@
 /**
- * Notes what ECS says of a task: its address when it runs, that it is about to stop, and that it stopped,
- * with the reason.
+ * Records an ECS task state event: its address when it runs, that it is about to stop, and that it stopped, with
+ * the reason.
  *
- * Events come at least once and in any order; each transition is conditional on the generation, so that a
- * late or repeated one changes nothing. A warm sandbox's task keeps its pool entry's name: who claimed it is
- * looked up.
+ * Events come at least once and in any order; each transition is conditional on the generation, so that a late or
+ * repeated one changes nothing. A warm sandbox's task keeps its pool entry's name: its claimant is looked up.
  */
 import { stoppedEntry } from '../../contracts/sandbox-start.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
@@ -49,7 +48,7 @@ export const recordTaskEvent = async (
   await recordStopping(ports, workspace, { task, event, correlationId });
 };
 
-/** A second task under the same name is an orphan: what becomes of it is nothing to the sandbox. */
+/** A second task under the same name is an orphan: its events do not concern the sandbox. */
 const isOfAnother = ({ sandbox }: Workspace, { generation }: SandboxName, { taskArn }: TaskEvent): boolean =>
   sandbox?.generation === generation && sandbox.taskArn !== undefined && sandbox.taskArn !== taskArn;
 
@@ -60,11 +59,11 @@ const recordRunning = async (
 ): Promise<void> => {
   if (address === undefined) return;
   if (!(await workspaces.recordAddress(workspaceId, generation, { taskArn, address }))) {
-    // One that is stopping may know its task from nowhere else, and is stopped by it.
+    // A stopping sandbox may learn its task only here, and needs it to be stopped.
     await workspaces.recordTask(workspaceId, generation, taskArn);
     return;
   }
-  // Nobody waits for a pool entry: who claims it sees whether it answers.
+  // No caller waits for a pool entry: its claimant checks that it answers.
   if (isPoolEntry(workspaceId)) await workspaces.markReady(workspaceId, generation, world.now());
 };
 
@@ -74,7 +73,7 @@ type StoppingTask = {
   readonly correlationId: string;
 };
 
-/** ECS takes the task away: what is in it is saved while it still answers. */
+/** ECS stops the task: its files are saved while it still answers. */
 const recordStopping = async (
   ports: TaskPorts,
   workspace: Workspace,
@@ -86,7 +85,7 @@ const recordStopping = async (
   await requestStop(ports, workspace, { reason, correlationId });
 };
 
-/** Told once, however often it is said. */
+/** Published once, however often the event comes. */
 export const recordStopped = async (
   ports: TaskPorts,
   { workspaceId, generation }: SandboxName,
@@ -106,7 +105,7 @@ export const recordStopped = async (
   for (const session of stopped.users) await say(ports, session, [entry]);
 };
 
-/** One that ended by itself: it was lost, or it never became ready. */
+/** An end that was not requested: a lost sandbox, or one that never became ready. */
 const countEnd = (telemetry: Telemetry, { id: workspaceId, project, sandbox }: Workspace, end: End): void => {
   const { reason, isUnplanned } = end;
   if (sandbox === undefined) return;

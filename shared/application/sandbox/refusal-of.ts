@@ -1,4 +1,4 @@
-/** What a sandbox's server said no to, in our words for it; a code that is none of ours is not passed on. */
+/** The refusal of a sandbox's server as an error of ours; an unknown code is not passed on. */
 import { AppError, type AppErrorDetails, isErrorCode } from '../../errors.ts';
 
 export const refusalOf = async (response: Response, details: AppErrorDetails = {}): Promise<AppError> => {

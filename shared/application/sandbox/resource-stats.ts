@@ -1,4 +1,4 @@
-/** What an owner's execution sessions use of what they may, and what the warm pool holds. */
+/** The resources that an owner's execution sessions use, beside their limits, and the state of the warm pool. */
 import { flavors } from '../../domain/flavor.ts';
 import { previewPortCount } from '../../domain/limits.ts';
 import { poolEntries } from '../../domain/pool.ts';

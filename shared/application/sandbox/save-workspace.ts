@@ -1,9 +1,9 @@
 /**
- * Saves a workspace out of its sandbox: what changed goes to safe keeping, then the table names it.
+ * Saves a workspace out of its sandbox: changed files go to the bucket, then the table names the new checkpoint.
  *
- * Two savers at once are settled by the table: who loses saves again on the winner's base, so that what the
- * caller has written is in the checkpoint it is told of. A save that fails is said and changes nothing. A
- * shared volume that was not saved is said besides: the workspace is saved without it.
+ * The table settles concurrent saves: the loser saves again on the winner's base, so that the caller's files are
+ * in the checkpoint it learns of. A save that fails is reported and changes nothing. A shared volume that was not
+ * saved is reported besides: the workspace is saved without it.
  */
 import { type Checkpoint, checkpointEveryMs, type LeftOut } from '../../domain/checkpoint.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
@@ -23,7 +23,7 @@ export type SavePorts = {
   readonly world: World;
 };
 
-/** `sharedFailed`: why the shared volume was not saved. */
+/** `sharedFailed`: the reason for which the shared volume was not saved. */
 export type SaveReport = { readonly sharedFailed?: string } & WorkspaceReport;
 type WorkspaceReport =
   | { readonly status: 'saved'; readonly leftOut: readonly LeftOut[] }
@@ -34,7 +34,7 @@ const retryPauseMs = 1000;
 
 type Taken = SaveReport & { readonly note?: CheckpointNote };
 
-/** Takes a checkpoint over the one that `workspace` names and leaves it to the caller's own write to note it. */
+/** Takes a checkpoint over the one that `workspace` names; the caller's own write records it. */
 export const takeCheckpoint = async (
   ports: SavePorts,
   sandbox: LiveSandbox,
@@ -70,9 +70,9 @@ const checkpointOf = (
 ): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes });
 
 export type SaveRequest = {
-  /** As it was read a moment ago; if another checkpoint was noted since, it is read again. */
+  /** As it was read a moment ago; if another checkpoint was recorded since, it is read again. */
   readonly workspace?: Workspace;
-  /** The interval at which a sandbox that cannot be reached is asked. */
+  /** The number of attempts at a sandbox that cannot be reached. */
   readonly triesMax?: number;
 };
 
@@ -103,7 +103,7 @@ const saveBesideOthers = async (
     workspace ??= await ports.workspaces.get(sandbox.workspaceId);
     savedAt = workspace?.checkpoint?.savedAt;
     if (workspace?.sandbox?.generation !== sandbox.generation)
-      return failed({ code: 'sandbox_unavailable', message: 'the sandbox is gone', savedAt });
+      return failed({ code: 'sandbox_unavailable', message: 'the sandbox no longer exists', savedAt });
     const { note, ...report } = await tryCheckpoint(ports, sandbox, workspace);
     if (note === undefined || (await isNoted(ports, note))) return report;
     workspace = undefined;
@@ -111,7 +111,7 @@ const saveBesideOthers = async (
   return failed({ code: 'conflict', message: 'others saved at the same time', savedAt });
 };
 
-/** False when another checkpoint was noted meanwhile. */
+/** False when another checkpoint was recorded concurrently. */
 const isNoted = ({ workspaces }: SavePorts, { workspaceId, checkpoint, base }: CheckpointNote) =>
   workspaces.recordCheckpoint(workspaceId, checkpoint, base);
 
@@ -134,7 +134,7 @@ const failed = ({ code, message, savedAt }: Failure): WorkspaceReport => ({
   ...(savedAt === undefined ? {} : { savedAt }),
 });
 
-/** A save that was tried several times has failed once. */
+/** A save that was tried several times counts as one failure. */
 const counted = <T extends SaveReport>({ telemetry }: SavePorts, report: T): T => {
   if (report.status === 'failed') {
     telemetry.count('WorkspaceSavesFailed');
@@ -162,7 +162,7 @@ const trySave = async (
   }
 };
 
-/** The number of the last line kept; undefined when there was none. */
+/** The number of the last stored line; undefined when there was none. */
 const keepLines = async (
   { sandboxLog }: SavePorts,
   id: Workspace['id'],
@@ -176,7 +176,7 @@ const keepLines = async (
   return lines.at(-1)?.number;
 };
 
-/** Saves now and then while something long runs in the sandbox; `stop` waits for a save under way. */
+/** Saves periodically while something long runs in the sandbox; `stop` waits for a save under way. */
 export const keepSaving = (
   ports: SavePorts,
   sandbox: LiveSandbox,
@@ -188,7 +188,7 @@ export const keepSaving = (
       if (stopped.signal.aborted) return;
       await saveWorkspace(ports, sandbox);
     }
-  })().catch((error: unknown) => ports.telemetry.warn('saving now and then ended', { error }));
+  })().catch((error: unknown) => ports.telemetry.warn('periodic saving ended', { error }));
   return {
     stop: () => {
       stopped.abort();

@@ -1,8 +1,8 @@
 /**
  * Starts the next sandbox of a workspace: a warm one if the pool has one of the size, else a new task.
  *
- * Want of capacity is asked again with growing pauses under the same token; then a smaller size is tried if
- * the session allows it; then the generation is over and everybody who waits is told.
+ * A start without capacity is retried with growing pauses under the same token; then with a smaller size if the
+ * session allows it; then the generation ends and every waiting caller gets the error.
  */
 import { type Flavor, smallerFlavor, type Template } from '../../domain/flavor.ts';
 import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
@@ -22,12 +22,12 @@ export type SandboxRequest = {
   readonly workspaceId: WorkspaceId;
   readonly flavor: Flavor;
   readonly template: Template;
-  /** True when the next smaller flavor will do when there is no capacity. */
+  /** True when the next smaller flavor suffices when there is no capacity. */
   readonly allowSmallerFlavor: boolean;
   readonly correlationId: string;
-  /** Whoever waits for it may be called away: its reason is thrown. */
+  /** Aborts the wait for it: the signal's reason is thrown. */
   readonly signal?: AbortSignal;
-  /** What whoever waits for it is told. */
+  /** Receives the phases while the caller waits for it. */
   readonly onPhase?: (phase: string) => void;
 };
 
@@ -42,7 +42,7 @@ export type TaskStartPorts = FailurePorts & {
 
 export type StartPorts = TaskStartPorts & {
   readonly invoker: Invoker;
-  /** pool entries. */
+  /** The number of pool entries. */
   readonly poolSize: number;
 };
 
@@ -58,7 +58,7 @@ export const noCapacity = {
 
 const capacityPauseMs = 500;
 
-/** Returns when a sandbox was asked for, by this caller or by another. */
+/** Returns when a sandbox was requested, by this caller or by another. */
 export const startSandbox = async (
   ports: StartPorts,
   workspace: Workspace,
@@ -90,7 +90,7 @@ const newRecord = (
   fields: Next & Pick<SandboxRecord, 'flavor' | 'template'>,
 ): SandboxRecord => ({ state: 'starting', source: 'cold', requestedAt: world.now(), ...fields });
 
-/** A claim that loses takes the next pool entry; true when one was won. */
+/** A claim that loses tries the next pool entry; true when one was won. */
 const claimWarm = async (
   ports: StartPorts,
   { workspaceId, flavor, template, correlationId }: SandboxRequest,
@@ -124,7 +124,7 @@ type Named = {
   readonly sandbox: SandboxRecord;
 };
 
-/** `no-capacity`: the generation is over. Any other failure ends it, too, and is thrown. */
+/** `no-capacity`: the generation has ended. Any other failure ends it, too, and is thrown. */
 const requestTaskWithRetry = async (
   ports: TaskStartPorts,
   named: Named,
@@ -137,7 +137,7 @@ const requestTaskWithRetry = async (
   return 'no-capacity';
 };
 
-/** False for want of capacity. */
+/** False for lack of capacity. */
 const isTaskPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolean> => {
   try {
     await startTask(ports, named);
@@ -161,12 +161,12 @@ const giveUp = async (
   await workspaces.markStopped(workspaceId, generation, { reason, at: world.now() });
 };
 
-/** Whoever claimed the start died before ECS answered: asks again under the same token. */
+/** The claimant died before ECS answered: calls again under the same token. */
 export const reissueStart = async (ports: TaskStartPorts, named: Named): Promise<void> => {
   if ((await requestTaskWithRetry(ports, named)) === 'no-capacity') throw noCapacity.error();
 };
 
-/** Starts a sandbox nobody has claimed yet: one pool entry of the pool. */
+/** Starts the unclaimed sandbox of one pool entry. */
 export const startEntry = async (
   ports: TaskStartPorts,
   entry: Workspace,

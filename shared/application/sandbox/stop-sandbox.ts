@@ -1,7 +1,7 @@
 /**
- * Stops a workspace's sandbox, in two phases: marked first, which frees it at once; then, by the janitor,
- * saved and asked of ECS. It is `stopped` only when ECS says so. A stop that fails stays marked and listed,
- * and the janitor asks again (L7).
+ * Stops a workspace's sandbox, in two phases: marked first, which frees it at once; then the janitor saves it and
+ * asks ECS to stop it. It is `stopped` only when ECS confirms it. A stop that fails stays marked and listed, and
+ * the janitor repeats it (L7).
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../../domain/limits.ts';
@@ -22,7 +22,7 @@ export type RequestStopPorts = {
 type StopRequest = {
   readonly reason: string;
   readonly correlationId: string;
-  /** One that still starts, whatever was read. */
+  /** Only one that is still starting, whatever was read. */
   readonly only?: 'starting';
 };
 
@@ -43,16 +43,16 @@ export const requestStop = async (
 
 export type FinishStopPorts = SavePorts & { readonly host: Pick<SandboxHost, 'stop'> };
 
-/** The second phase; does nothing for a sandbox that is not marked. */
+/** The second phase; no effect on a sandbox that is not marked. */
 export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): Promise<void> => {
   const { id, sandbox } = workspace;
   if (sandbox?.state !== 'stopping') return;
   const { generation, taskArn } = sandbox;
   const now = ports.world.now();
-  // Told again as long as ECS has not confirmed it: this moves the next look.
+  // Repeated as long as ECS has not confirmed it: this moves the next check.
   await ports.workspaces.postpone(workspace, now + stopRetryMs);
   if (taskArn === undefined) {
-    // Whoever asked ECS may still be about to note the task.
+    // The caller that called ECS may still be about to record the task.
     if (now - sandbox.requestedAt > orphanAgeMs)
       await ports.workspaces.markStopped(id, generation, { reason: 'it never started', at: now });
     return;
@@ -61,7 +61,10 @@ export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): 
   if (isMine) await askStop(ports, { id, generation, taskArn, reason: sandbox.stoppedReason ?? 'stopped' });
 };
 
-/** A save that fails is told with `savedAt`, and the sandbox stopped all the same. False while somebody else saves it. */
+/**
+ * A save that fails is published with `savedAt`, and the sandbox stopped all the same. False while another caller
+ * saves it.
+ */
 const saveLast = async (ports: FinishStopPorts, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
   const { generation, address, readyAt, taskStopRequestedAt, flavor } = record;
   if (address === undefined || readyAt === undefined || taskStopRequestedAt !== undefined || isPoolEntry(id))

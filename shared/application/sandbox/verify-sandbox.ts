@@ -1,6 +1,6 @@
 /**
- * Whether a sandbox that is recorded as ready still lives: asked of itself, and of ECS when it does not
- * answer. One that is gone is noted as stopped and told to its sessions, so that the next one can start.
+ * Verifies that a sandbox recorded as ready still lives: asks it, and ECS when it does not answer. A lost one is
+ * recorded as stopped and published to its sessions, so that the next one can start.
  */
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
@@ -13,7 +13,7 @@ export type VerifyPorts = TaskPorts & {
   readonly host: Pick<SandboxHost, 'describe'>;
 };
 
-/** `gone`: noted and told. `silent`: its task runs, but it does not answer now. */
+/** `gone`: recorded and published. `silent`: its task runs, but it does not answer now. */
 export const verifySandbox = async (
   ports: VerifyPorts,
   { sandbox: record }: Workspace,
@@ -24,7 +24,7 @@ export const verifySandbox = async (
   const [task] = taskArn === undefined ? [] : await ports.host.describe([taskArn]);
   if (task !== undefined && task.lastStatus !== 'STOPPED') return 'silent';
   const { workspaceId, generation } = sandbox;
-  await recordStopped(ports, { workspaceId, generation }, task?.stoppedReason ?? 'its task is gone');
+  await recordStopped(ports, { workspaceId, generation }, task?.stoppedReason ?? 'its task was not found');
   return 'gone';
 };
 

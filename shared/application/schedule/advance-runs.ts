@@ -1,8 +1,9 @@
 /**
- * Drives the open runs of one schedule: starts those that are ours or that somebody left, looks at those whose moment
- * has come, and at those that stand before another.
+ * Drives the open runs of one schedule: starts those that this caller has claimed or that were abandoned, checks
+ * those that are due, and those that block another.
  *
- * A run whose creator's credential holds no more is not started, and disables its schedule, which says so (J7).
+ * A run whose creator's credential holds no more is not started, and disables its schedule, with that reason
+ * (J7).
  */
 import { startGraceMs } from '../../domain/schedule/limits.ts';
 import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
@@ -51,14 +52,14 @@ export const advanceRuns = async (ports: DrivePorts, drive: Drive): Promise<void
   if (failure !== undefined) throw failure.reason;
 };
 
-/** Oldest first, so that each knows which of its elders have ended. */
+/** Oldest first, so that each knows which earlier runs have ended. */
 const advanceTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Drive): Promise<void> => {
   const now = ports.world.now();
   const isOurs = (run: Run): boolean => drive.claimed.has(runName(run)) || (run.dueAt ?? 0) <= now;
   const last = runs.findLastIndex((run) => run.state !== 'running' && isOurs(run));
   const standing: Run[] = [];
   for (const [index, run] of runs.entries()) {
-    // Whoever stands before one that shall start is looked at now.
+    // A run that blocks a later one is checked now.
     const isAsked = isOurs(run) || (run.state === 'running' && index < last);
     const open = standing.filter(({ state }) => isOpen(state));
     standing.push(
@@ -81,7 +82,7 @@ const advanceRun = async (ports: DrivePorts, run: Run, drive: Drive): Promise<Ru
   return started;
 };
 
-/** Somebody left it, or it waited: of any number of sweeps one goes on with it. */
+/** It was abandoned, or it waited: one of any number of sweeps goes on with it. */
 const takeOver = async ({ schedules, world }: DrivePorts, run: Run): Promise<Run | undefined> => {
   const taken = { ...run, dueAt: world.now() + startGraceMs };
   return (await schedules.saveRun(taken)) ? { ...taken, version: run.version + 1 } : undefined;
@@ -93,7 +94,7 @@ const start = async (ports: DrivePorts, run: Run, { state, correlationId }: Driv
   const { target } = run;
   if (target === undefined || isOverdue(run, at)) return refused('it could not be started in time');
   if ((await ports.projects.get(target.project)) === undefined && hasOther(state.schedule, target))
-    return refused('its project is gone');
+    return refused('its project was deleted');
   const problem = await hindrance(ports, state.schedule, target);
   if (problem !== undefined) {
     await disable(ports, state.schedule, problem);
@@ -102,11 +103,11 @@ const start = async (ports: DrivePorts, run: Run, { state, correlationId }: Driv
   return startRun(ports, { state, run: { ...run, target }, correlationId });
 };
 
-/** Its other runs go on: whoever empties the project takes it out. */
+/** Its other runs go on: emptying the project takes it out. */
 const hasOther = ({ targets }: Schedule, { project }: ScheduleTarget): boolean =>
   targets.some((target) => target.project !== project);
 
-/** Why it will never run again as it is. */
+/** The reason for which it can never run again unchanged. */
 const hindrance = async (
   ports: DrivePorts,
   schedule: Schedule,
@@ -115,15 +116,15 @@ const hindrance = async (
   if (!(await mayAct(ports, schedule)))
     return 'the credential it was made with no longer holds: the schedule is disabled';
   if ((await ports.projects.get(project)) === undefined)
-    return 'a project it runs in is gone: the schedule is disabled';
+    return 'a project it runs in was deleted: the schedule is disabled';
   return undefined;
 };
 
-/** A person is vouched for only while they are signed in: what they have scheduled goes on until somebody stops it. */
+/** A person is vouched for only while they are signed in: their schedules go on until they are stopped. */
 const mayAct = async (ports: DrivePorts, { creator }: Schedule): Promise<boolean> =>
   creator.isPerson === true || (await stillHolds(ports, creator));
 
-/** Whoever changes it meanwhile keeps it enabled until its next run. */
+/** A schedule that is changed concurrently stays enabled until its next run. */
 const disable = async (
   { schedules, world, telemetry }: DrivePorts,
   read: Schedule,
@@ -136,7 +137,7 @@ const disable = async (
   telemetry.warn('a schedule was disabled', { event: 'schedule_disabled', scheduleId: read.id });
 };
 
-/** False when somebody else was first. */
+/** False when another caller was first. */
 const keep = async (ports: DrivePorts, run: Run, schedule: Schedule): Promise<boolean> => {
   const { schedules, telemetry, world } = ports;
   const occurrences = run.state === 'failed' ? [runFailed(schedule, run)] : [];

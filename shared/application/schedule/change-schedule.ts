@@ -1,4 +1,4 @@
-/** One change of a schedule over the version that was read, tried again when somebody else was first, and told on. */
+/** One change of a schedule over the version that was read, retried after a concurrent write, and announced. */
 
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -53,7 +53,7 @@ type Change = {
   readonly id: ScheduleId;
 };
 
-/** For the audit log, and for whoever arms and starts; where nobody could be woken, the sweep comes. */
+/** Writes the audit row and dispatches the schedule; the sweep replaces a lost invocation. */
 export const announce = async (
   ports: SchedulePorts,
   { principal, correlationId }: ScheduleRequest,

@@ -1,4 +1,4 @@
-/** Whether somebody may have a schedule run where it wants to: every project, and every workspace of it, is there. */
+/** The check of a schedule's targets: every project, and every workspace of it, exists and is the caller's to use. */
 import type { ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Schedule, ScheduleTarget } from '../../domain/schedule/schedule.ts';
@@ -21,8 +21,8 @@ export const checkTargets = async (
 };
 
 /**
- * Who deletes a project marks it and then looks for its schedules; who makes one makes it and then looks for the mark.
- * So one of the two takes the project out.
+ * Deleting a project marks it and then looks for its schedules; creating a schedule writes it and then looks for
+ * the mark. So one of the two takes the project out.
  */
 export const refuseIfDeleted = async (
   ports: TargetPorts & LeavePorts,

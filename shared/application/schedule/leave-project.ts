@@ -1,6 +1,6 @@
 /**
- * Takes a project that is gone out of a schedule: one that runs nowhere else is deleted, any other goes on without it.
- * Nobody is woken: what is still armed is taken back by the next sweep.
+ * Takes a deleted project out of a schedule: one that runs nowhere else is deleted, any other goes on without it.
+ * The schedule is not dispatched: the next sweep disarms it.
  */
 import type { ProjectId } from '../../domain/ids.ts';
 import { scheduleChangeTriesMax, schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
@@ -14,7 +14,7 @@ export type LeavePorts = {
   readonly world: World;
 };
 
-/** As it was written; undefined when there was nothing to take out. */
+/** The schedule as it was written; undefined when there was nothing to take out. */
 export const leaveProject = async (
   { schedules, world }: LeavePorts,
   id: ScheduleId,

@@ -1,6 +1,6 @@
 /**
- * Schedules: made, changed, removed, triggered. A schedule is for those who may write all it runs in; what is armed
- * follows by itself.
+ * Schedules: created, changed, deleted, triggered. A schedule is for callers who may write all it runs in; arming
+ * it is left to its dispatcher.
  */
 import { projectOf } from '../../domain/access.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
@@ -30,7 +30,7 @@ import { newRuns } from './run-schedule.ts';
 
 export type ManagePorts = SchedulePorts & TargetPorts;
 
-/** `names`: what the fields are called where the wish came from. */
+/** `names`: the names of the fields in the client's protocol. */
 export type ScheduleInput = { readonly options: ScheduleOptions; readonly names: FieldNames };
 
 export const createSchedule = async (
@@ -96,7 +96,7 @@ type Change = {
   readonly now: number;
 };
 
-/** Whoever enables one again that lost its credential becomes the one in whose name it runs (J7). */
+/** The caller who enables a schedule that lost its credential becomes the principal in whose name it runs (J7). */
 const changed = (schedule: Schedule, { fields, principal, now }: Change): Schedule => {
   const { disabledReason, ...next } = { ...schedule, ...fields, updatedAt: now };
   const { cron = schedule.cron, isEnabled = schedule.isEnabled } = fields;

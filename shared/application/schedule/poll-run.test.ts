@@ -1,4 +1,4 @@
-/** How a running run stands: by logs that are whole, cut, and gone, of sessions that go on and that ended. */
+/** The state of a running run: by logs that are whole, cut, and deleted, of sessions that go on and that ended. */
 import { expect, test } from 'vitest';
 import type { LogEvent } from '../../domain/event-log.ts';
 import type { MessageId, SessionId, TurnId } from '../../domain/ids.ts';
@@ -107,7 +107,7 @@ test('a session that others use is not over', async () => {
 });
 
 test.each<[string, Standing | undefined, string]>([
-  ['is gone', undefined, 'its session is gone'],
+  ['is deleted', undefined, 'its session was deleted'],
   ['ended', { lastSeq: 0, logs: [[]], status: 'completed' }, 'its session ended'],
 ])('a run whose session %s has failed', async (_, standing, problem) => {
   expect((await look(standing)).run).toMatchObject({ state: 'failed', problem, endedAt: now });

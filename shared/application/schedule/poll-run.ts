@@ -1,6 +1,6 @@
 /**
- * How a running run stands, read from its session: as it goes on, or as it ended. Nothing is written, so that whoever
- * shows a history may look, too.
+ * The state of a running run, read from its session: still open, or with its end. It writes nothing, so that
+ * showing a history may poll, too.
  */
 import { oldestKept } from '../../domain/event-log.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
@@ -15,7 +15,7 @@ export type LookPorts = {
   readonly world: World;
 };
 
-/** `over`: its session, when it was made for this run alone and nobody has said anything in it since. */
+/** `over`: its session, when it was made for this run alone and has received no message since. */
 export type Look = { readonly run: Run; readonly over?: Session };
 
 export const pollRun = async (ports: LookPorts, run: Run): Promise<Look> => {
@@ -23,7 +23,7 @@ export const pollRun = async (ports: LookPorts, run: Run): Promise<Look> => {
   if (run.state !== 'running' || id === undefined || message === undefined) return { run };
   const asked = { ...run, session: id, message };
   const session = await ports.sessions.get(id);
-  if (session === undefined) return { run: lost(ports, run, 'its session is gone') };
+  if (session === undefined) return { run: lost(ports, run, 'its session was deleted') };
   const outcome = await outcomeOf(ports, asked, session);
   if (outcome.kind === 'ended') {
     const isOver = run.isAlone && outcome.isLast && !isEnded(session.status);
@@ -40,7 +40,7 @@ type Asked = Run & Required<Pick<Run, 'session' | 'message'>>;
 type Ended = Extract<Outcome, { kind: 'ended' }>;
 type Open = Extract<Outcome, { kind: 'open' }> & { readonly isForgotten: boolean };
 
-/** Where the ring has dropped what came after the message was sent, the inbox tells whether it still waits. */
+/** Where the ring has dropped the events after the message, the inbox decides whether the message still waits. */
 const outcomeOf = async (ports: LookPorts, run: Asked, { lastSeq }: Session): Promise<Ended | Open> => {
   const { session, message, since = -1, hasBegun = false } = run;
   const from = Math.max(since, oldestKept(lastSeq) - 1);
@@ -77,7 +77,7 @@ const lost = ({ world }: LookPorts, run: Run, problem: string): Run =>
 
 type Ending = Pick<Run, 'endedAt' | 'startedAt' | 'output' | 'problem'>;
 
-/** As it ended; a run that had ended before stays as it was (J5). */
+/** The run with its end; a run that had ended before stays as it was (J5). */
 export const end = (run: Run, event: RunEvent, ending: Ending): Run => {
   const state = move(run.state, event);
   if (state === undefined) return run;

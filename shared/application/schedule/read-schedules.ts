@@ -1,4 +1,4 @@
-/** Schedules and their histories as they are shown. A run that goes on is looked at, so that its end is seen at once. */
+/** Schedules and their histories as they are shown. Open runs are polled, so that an end is seen at once. */
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { type Run, runName } from '../../domain/schedule/run.ts';
@@ -24,7 +24,7 @@ export const getSchedule = (
   id: string,
 ): Promise<ScheduleState> => findSchedule(ports, { id, principal, intent: 'read' });
 
-/** Newest first: of the project that is named or that the scope is bound to, else of all. */
+/** Newest first: of the named project, or the one the scope is bound to, else of all. */
 export const listSchedules = async (
   { schedules, projects }: ListPorts,
   principal: Principal,
@@ -42,7 +42,7 @@ export const listSchedules = async (
   return { ...page, schedules: page.schedules.filter((schedule) => isReadable(principal, schedule)) };
 };
 
-/** Newest first, those that have not ended among them. */
+/** Newest first, including the open ones. */
 export const scheduleHistory = async (
   ports: ReadPorts,
   principal: Principal,

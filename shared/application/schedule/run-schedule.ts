@@ -1,9 +1,9 @@
 /**
- * Tends one schedule: claims a moment that has come, arms the next, starts the runs that are ours, looks at those that
- * run, clears up after a deleted one.
+ * Dispatches one schedule: claims a run that is due, arms the next, starts the claimed runs, checks the running
+ * ones, cleans up after a deleted schedule.
  *
- * Safe to do many at once, twice and late: a moment is claimed by one write (J1), the next is armed before anything is
- * started (J3), and a run that somebody left half started is taken over by one (J6).
+ * Safe to do concurrently, twice and late: a run is claimed by one write (J1), the next is armed before anything
+ * is started (J3), and one caller takes over an abandoned run (J6).
  */
 import { scheduleChangeTriesMax, startGraceMs } from '../../domain/schedule/limits.ts';
 import { nextStep, rescheduled, type ScheduleStep, scheduleDueAt } from '../../domain/schedule/next-step.ts';
@@ -17,7 +17,7 @@ export type DispatchPorts = DrivePorts & { readonly scheduler: Scheduler };
 
 export type Dispatching = {
   readonly id: ScheduleId;
-  /** The moment for which the scheduler woke us: it counts as come, whatever our clock says. */
+  /** The run for which the scheduler invoked: it counts as due, whatever our clock says. */
   readonly runAt?: number | undefined;
   readonly correlationId: string;
 };
@@ -34,7 +34,7 @@ export const dispatchSchedule = async (ports: DispatchPorts, tending: Dispatchin
     try {
       for (const run of await take(ports, state.schedule, step)) claimed.add(run);
     } catch (error) {
-      // What is claimed is started all the same: whoever comes next arms.
+      // Claimed runs are started even if arming failed: the next dispatch arms.
       await advanceRuns(ports, { state, claimed, correlationId });
       throw error;
     }
@@ -49,7 +49,7 @@ const stepOf = (schedule: Schedule, { runAt }: Dispatching, now: number): Schedu
 
 type Moving = Exclude<ScheduleStep, { step: 'clear' | 'rest' }>;
 
-/** The names of the runs that this claimed; somebody else may have been first, then there are none. */
+/** The names of the runs that this caller claimed; none when another caller was first. */
 const take = async (ports: DispatchPorts, schedule: Schedule, step: Moving): Promise<readonly string[]> => {
   const { scheduler, schedules, world } = ports;
   if (step.step === 'run') {
@@ -88,7 +88,7 @@ const claim = async (
 type Moment = {
   readonly runAt: number;
   readonly at: number;
-  /** Of a run that was asked for by hand: its own name. */
+  /** The name of a run that was triggered by hand. */
   readonly byHand?: string;
 };
 
@@ -103,12 +103,12 @@ export const newRuns = ({ id, targets }: Schedule, { runAt, at, byHand }: Moment
     isLate: byHand === undefined && isLateStart(runAt, at),
     state: 'claimed',
     claimedAt: at,
-    // Whoever claims a moment starts its runs; one by hand is for whoever comes.
+    // The claimant of a scheduled run starts it; any dispatcher may start one by hand.
     dueAt: byHand === undefined ? at + startGraceMs : at,
     version: 0,
   }));
 
-/** Nobody sees it any more, and what is left of it goes (J8). */
+/** It is hidden already; its remains are deleted (J8). */
 const clear = async ({ scheduler, schedules }: DispatchPorts, state: ScheduleState): Promise<void> => {
   const { id, armedFor } = state.schedule;
   if (armedFor !== undefined) await scheduler.disarm(id, armedFor);

@@ -1,8 +1,9 @@
 /**
- * Talks to sessions for a schedule, in the name of somebody who is not there.
+ * Talks to sessions for a schedule, in the name of an absent creator.
  *
- * Everything is done at most once per session id and message id, however often it is asked: a run that died half way
- * is driven again with the same ones. Rights are the principal's, checked where the session is found or made.
+ * Everything is done at most once per session id and message id, however often it is repeated: a run that died
+ * halfway is driven again with the same ids. Rights are the principal's, checked where the session is found or
+ * created.
  */
 import type { MessageId, ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -21,14 +22,14 @@ export type Spoken = {
 };
 
 export type Spawn = Spoken & {
-  /** Of the session that is made; asked twice for one id, one is made. */
+  /** The id of the new session; repeated for one id, one is created. */
   readonly id: SessionId;
   readonly project: ProjectId;
   /** Absent: the default one of the project. */
   readonly workspace?: WorkspaceId;
 };
 
-/** `lastEventIndex`: the log up to here says nothing of the message. */
+/** `lastEventIndex`: the log up to here has nothing about the message. */
 export type Conversation = {
   readonly session: SessionId;
   readonly workspace: WorkspaceId;
@@ -36,11 +37,11 @@ export type Conversation = {
 };
 
 export type Converse = {
-  /** To a session that takes messages. */
+  /** To a session that accepts messages. */
   readonly message: (request: Spoken & { readonly session: SessionId }) => Promise<Conversation>;
-  /** To a new session; in the workspace of one that has ended it goes on with its files. */
+  /** To a new session; in the workspace of an ended one it continues with its files. */
   readonly spawn: (request: Spawn) => Promise<Conversation>;
-  /** Ends a session that nobody goes on in, unless it moves meanwhile. */
+  /** Ends a session that no later run continues, unless it becomes active concurrently. */
   readonly end: (session: Session, correlationId: string) => Promise<void>;
 };
 
@@ -63,7 +64,7 @@ export const makeConverse = (ports: ConversePorts, defaults: SessionDefaults): C
     try {
       return await say(session, request);
     } catch (error) {
-      // A session whose first message found no slot is of no use to anybody.
+      // A session whose first message found no slot is of no use.
       if (isAppError(error)) await ports.sessions.removeUnused(session);
       throw error;
     }

@@ -1,8 +1,8 @@
 /**
- * Starts one run that is ours: what the overlap table and the pinning table say, once.
+ * Starts one claimed run, once, as the overlap table and the pinning table decide.
  *
- * The session and the message of a run are named after it, so that whoever drives it again makes the same ones. A pin
- * is written before the run is, or a run that died in between would leave its session to nobody.
+ * The session and the message of a run are named after it, so that driving it again creates the same ones. A pin
+ * is written before the run is, or a run that died in between would leave its session without a pin.
  */
 import { InvariantError } from '../../domain/assert.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
@@ -27,13 +27,13 @@ export type StartPorts = {
 };
 
 export type Start = {
-  /** Of its open runs those of the same target that came before. */
+  /** Its open runs include the earlier ones of the same target. */
   readonly state: ScheduleState;
   readonly run: Run & { readonly target: ScheduleTarget };
   readonly correlationId: string;
 };
 
-/** The run as it shall be kept: running, waiting, or ended at once. */
+/** The run as it is saved next: running, waiting, or ended at once. */
 export const startRun = async (ports: StartPorts, start: Start): Promise<Run> => {
   const { state, run } = start;
   const pin = state.pins.get(targetKey(run.target));
@@ -82,7 +82,7 @@ const speak = async (ports: StartPorts, start: Start, { step, pinned }: Way): Pr
   return { conversation, isAlone: behavior === 'new' };
 };
 
-/** An ended session goes on as a new one in its workspace. */
+/** An ended session continues as a new one in its workspace. */
 const resumeOrSpawn = async (
   { converse }: StartPorts,
   spawn: Spawn,
@@ -114,7 +114,7 @@ const spawnOf = ({ world }: StartPorts, start: Start): Spawn => {
   };
 };
 
-/** Of the form of a random one (RFC 9562, version 8: made as its maker likes). */
+/** In the form of a random UUID (RFC 9562, version 8: its contents are free). */
 const uuidOf = (hash: string): string =>
   [
     hash.slice(0, 8),
@@ -126,7 +126,7 @@ const uuidOf = (hash: string): string =>
 
 type Spoken = { readonly conversation: Conversation; readonly isAlone: boolean };
 
-/** A run that was driven before may have been said already: its whole log is looked through. */
+/** A run that was driven before may have sent its message already: its whole log is searched. */
 const begun = (start: Start, { conversation, isAlone }: Spoken, at: number): Run => {
   const { run } = start;
   const state = move(run.state, 'started');

@@ -1,6 +1,6 @@
 /**
- * The sweep of schedules: those whose moment has passed and nobody came, those that are not armed, and those of whose
- * runs one is to be looked at; nothing else is read (J4). One failure ends no sweep.
+ * The sweep of schedules: those whose run is due and unclaimed, those that are not armed, and those with a run to
+ * check; nothing else is read (J4). One failure ends no sweep.
  */
 import { schedulesAtOnceMax, schedulesDueMax } from '../../domain/schedule/limits.ts';
 import { type DispatchPorts, dispatchSchedule } from './run-schedule.ts';
@@ -21,7 +21,7 @@ export const sweepSchedules = async (
     for (const result of results)
       if (result.status === 'rejected') {
         failed += 1;
-        ports.telemetry.error('a schedule was not tended', { error: result.reason });
+        ports.telemetry.error('a schedule was not dispatched', { error: result.reason });
       }
   }
   return { due: due.length, failed };

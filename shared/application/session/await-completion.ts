@@ -1,8 +1,9 @@
 /**
- * Follows a session's log until the message that was said to it is answered. What a client that waits should hear is
- * told as it comes: a completion, a tool call, its output, an error, and a call that waits for a human.
+ * Follows a session's log until a message is answered. A waiting client receives events as they come: a
+ * completion, a tool call, its output, an error, and a call that waits for a human.
  *
- * The log is looked at, often at first: no function has to know who waits. Whoever stops waiting misses nothing of it.
+ * The log is polled, often at first: no function has to know its waiters. A client that stops waiting misses
+ * nothing of it.
  */
 import type { LogEvent } from '../../domain/event-log.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
@@ -17,7 +18,7 @@ export type Awaited = {
   readonly messageId: MessageId;
   /** The log up to here is known. */
   readonly since: number;
-  /** For so long. */
+  /** The longest wait, in milliseconds. */
   readonly waitMsMax: number;
   readonly signal: AbortSignal;
   readonly onEvent: (event: ToldEvent) => void;
@@ -30,7 +31,7 @@ export type ToldEvent = Extract<
 >;
 
 export type Answer = {
-  /** Absent: nobody waits any more, or the time is over. */
+  /** Absent: the wait was aborted, or the time is over. */
   readonly completion?: Completion;
   readonly lastIndex: number;
 };
@@ -65,12 +66,12 @@ export const awaitCompletion = async ({ sessions, world }: AwaitPorts, wait: Awa
 /** Events may be long. */
 const pageEventsMax = 100;
 
-/** Two minutes of silence are some seventy looks. */
+/** Two minutes of silence are some seventy reads. */
 const pauseGrowth = 1.5;
 
 type Heard = { lastIndex: number; hasBegun: boolean };
 
-/** Tells what belongs to the message, which begins with its own event; the completion when that is there. */
+/** Publishes the events of the message, which begin with its own; returns the completion when that is there. */
 const hear = (
   heard: Heard,
   events: readonly LogEvent[],
@@ -79,7 +80,7 @@ const hear = (
   for (const event of events) {
     heard.lastIndex = event.seq;
     heard.hasBegun ||= isBeginning(event, messageId);
-    // What comes before it is the end of another's turn.
+    // Earlier events belong to the end of another turn.
     if (!heard.hasBegun || !isTold(event)) continue;
     onEvent(event);
     if (event.type === 'completion') return event;

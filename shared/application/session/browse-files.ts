@@ -1,6 +1,6 @@
 /**
- * Files of a workspace for a principal who may only read: from a sandbox that runs anyway, else as they were last saved.
- * Starts no sandbox, and is no sign of life for one that runs (AC5).
+ * Files of a workspace for a principal who may only read: from a sandbox that runs anyway, else from the last
+ * checkpoint. Starts no sandbox, and is no sign of life for one that runs (AC5).
  */
 
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
@@ -19,7 +19,7 @@ export type LookPorts = {
 };
 
 type Look = Omit<SavedFileRequest, 'checkpoint'> & {
-  /** The same, as a sandbox is asked for it. */
+  /** The same, as a request to a sandbox. */
   readonly request: LinkRequest;
 };
 

@@ -1,4 +1,4 @@
-/** Removes sessions that ended long enough ago, of one project or of all that whoever asks sees in a list. */
+/** Removes sessions that ended long enough ago, of one project or of all that the caller can list. */
 import { mayWrite } from '../../domain/access.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -15,7 +15,7 @@ export type CleanUp = {
 
 export type CleanedUp = {
   readonly removed: number;
-  /** Too many for one request, or their sandboxes still stop: ask again. */
+  /** Too many for one request, or their sandboxes still stop: call again. */
   readonly hasMore: boolean;
 };
 

@@ -1,9 +1,9 @@
 /**
  * Talks to the agent of a workspace: to the session that answers in it, or to a new one where there is none.
  *
- * The workspace names the agent session that entered it last, and a session enters under the condition that nobody
- * was quicker: of any number of messages to a silent workspace one makes the session and all reach it (WS3). A message
- * with an id is said once, whoever repeats it and whatever has ended meanwhile (WS4).
+ * The workspace names the agent session that entered it last, and a session enters under the condition that no
+ * other was faster: one of any number of messages to a silent workspace creates the session and all reach it
+ * (WS3). A message with an id is sent once, even if it is repeated and sessions end concurrently (WS4).
  */
 import { mayWrite } from '../../domain/access.ts';
 import { derivedUuid, type MessageId, type SessionId } from '../../domain/ids.ts';
@@ -23,20 +23,20 @@ export type Speech = {
   /** Absent: the project of the scope, or the default one. */
   readonly project?: string | undefined;
   readonly ref: WorkspaceRef;
-  /** Of a session that is made by this. */
+  /** Options of a session that is created here. */
   readonly options: Omit<SessionOptions, 'kind' | 'project' | 'slot' | 'firstCall'>;
   readonly defaults: SessionDefaults;
   readonly correlationId: string;
-  /** Repeated with the same id, it is said once. */
+  /** Repeated with the same id, it is sent once. */
   readonly messageId?: string | undefined;
-  /** Done to the session before it is spoken to, so that the turn finds it. */
+  /** Applied to the session before it gets the message, so that the turn finds it. */
   readonly prepare?: (session: Session) => Promise<void>;
 };
 
 export type Message = Speech & { readonly text: string };
 
 export type Spawn = Speech & {
-  /** Absent: the session is only there. */
+  /** Absent: the session gets no message. */
   readonly text?: string | undefined;
   /** Even where one answers already. */
   readonly newSession: boolean;
@@ -44,28 +44,28 @@ export type Spawn = Speech & {
 
 export type Conversed = {
   readonly session: Session;
-  /** The session is new. */
+  /** True when the session is new. */
   readonly spawned: boolean;
   readonly workspaceCreated: boolean;
-  /** The log up to here says nothing of the message. */
+  /** The log up to here has nothing about the message. */
   readonly lastEventIndex: number;
   readonly messageId?: MessageId;
-  /** The message was said before: the log may have its answer. */
+  /** True when the message was sent before: the log may have its answer. */
   readonly isRepeated: boolean;
 };
 
-/** Says something to the session that answers in the workspace, or to a new one. */
+/** Sends a message to the session that answers in the workspace, or to a new one. */
 export const messageWorkspace = (
   ports: ConversePorts,
   message: Message,
 ): Promise<Conversed & { readonly messageId: MessageId }> =>
   converse(ports, { ...message, newSession: false }) as Promise<Conversed & { messageId: MessageId }>;
 
-/** The session that answers in the workspace, or a new one; with a text it is said to it. */
+/** The session that answers in the workspace, or a new one; a text is sent to it. */
 export const spawnSession = (ports: ConversePorts, spawn: Spawn): Promise<Conversed> =>
   converse(ports, spawn);
 
-/** Each lost race is a session that somebody else made or ended. */
+/** Each lost race is a session that was created or ended concurrently. */
 const racesMax = 20;
 
 const converse = async (ports: ConversePorts, spawn: Spawn): Promise<Conversed> => {
@@ -79,7 +79,7 @@ const converse = async (ports: ConversePorts, spawn: Spawn): Promise<Conversed> 
     const conversed = entered && (await say(ports, spawn, entered));
     if (conversed !== undefined) return conversed;
   }
-  throw new AppError('conflict', 'the sessions of this workspace come and go too fast', {
+  throw new AppError('conflict', 'the sessions of this workspace change too often', {
     suggestions: ['Try again.'],
     recoveryActions: ['retry_operation'],
   });
@@ -88,7 +88,7 @@ const converse = async (ports: ConversePorts, spawn: Spawn): Promise<Conversed> 
 type Within = { readonly project: Project; readonly where: ResolvedWorkspace };
 type Entered = Pick<Conversed, 'session' | 'spawned' | 'workspaceCreated'>;
 
-/** Undefined when somebody was quicker. */
+/** Undefined when another caller was faster. */
 const enter = async (ports: ConversePorts, spawn: Spawn, within: Within): Promise<Entered | undefined> => {
   const { where } = within;
   const { latestAgent } = where.workspace;
@@ -106,7 +106,7 @@ const enter = async (ports: ConversePorts, spawn: Spawn, within: Within): Promis
   return { session: made, spawned: true, workspaceCreated };
 };
 
-/** One that has ended answers too, to the message it has already had. */
+/** One that has ended answers too, to a message it has already had. */
 const answers = async (
   { sessions }: ConversePorts,
   { principal, messageId }: Spawn,
@@ -117,7 +117,7 @@ const answers = async (
   return messageId !== undefined && sessions.wasAccepted(session.id, messageId as MessageId);
 };
 
-/** Asked again with the id of a message, the session is the one of the first time. */
+/** A repeated message id gives the session of the first time. */
 const newSessionId = ({ world }: ConversePorts, { messageId }: Spawn, workspace: string): SessionId =>
   (messageId === undefined
     ? world.uuid()
@@ -136,7 +136,7 @@ const entersAgain = async (
   return { session, spawned: false, workspaceCreated: false };
 };
 
-/** Undefined when the session has ended meanwhile. */
+/** Undefined when the session has ended concurrently. */
 const say = async (ports: ConversePorts, spawn: Spawn, entered: Entered): Promise<Conversed | undefined> => {
   const { session, spawned } = entered;
   const lastEventIndex = session.lastSeq;
@@ -162,7 +162,7 @@ const repeatedTo = async (
   return { messageId: messageId as MessageId, isRepeated: true };
 };
 
-/** A session whose first message found no slot is of no use to anybody. */
+/** A session whose first message found no slot is of no use. */
 const offer = async (
   ports: ConversePorts,
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * Makes a session for somebody who is willing to wait for a slot, or to have the least recently used idle
- * execution session stopped for it. A busy session never loses its slot.
+ * Creates a session, waiting for a slot or stopping the least recently used idle execution session if the caller
+ * allows that. A busy session never loses its slot.
  */
 import { executionSlots } from '../../domain/quota.ts';
 import type { Session } from '../../domain/session.ts';

@@ -1,6 +1,6 @@
 /**
- * Makes a session, in the workspace it names or in one of its own. An execution session takes its slot at once, an
- * agent session with its first message.
+ * Creates a session, in the workspace it names or in one of its own. An execution session acquires its slot at
+ * once, an agent session with its first message.
  */
 import { projectOf } from '../../domain/access.ts';
 import { InvariantError } from '../../domain/assert.ts';
@@ -36,7 +36,7 @@ export type CreateRequest = {
   readonly defaults: SessionDefaults;
 };
 
-/** Somebody makes, enters or deletes the same workspace at the same moment. */
+/** Each lost race is a concurrent creation, use or deletion of the same workspace. */
 const racesMax = 10;
 
 /** The session, or undefined when the id is taken. Throws `resource_limit_exceeded` when no slot is left. */
@@ -51,7 +51,7 @@ export const createSession = async (
     const made = await createIn(ports, request, { project, ...(where === undefined ? {} : { where }) });
     if (made !== 'moved') return made === 'exists' ? undefined : made;
   }
-  throw new AppError('conflict', 'the workspace is being changed by others', {
+  throw new AppError('conflict', 'the workspace is being changed concurrently', {
     suggestions: ['Try again.'],
     recoveryActions: ['retry_operation'],
   });
@@ -65,7 +65,7 @@ type Whereabouts = {
   readonly after?: SessionId | null;
 };
 
-/** `exists`: the id is taken. `moved`: the workspace is not what it was when it was read. */
+/** `exists`: the id is taken. `moved`: the workspace has changed since it was read. */
 export const createIn = async (
   ports: CreatePorts,
   request: CreateRequest,
@@ -84,7 +84,7 @@ export const createIn = async (
     audits: auditsOf(request.principal, session),
   });
   if (result === 'full') throw noFreeSlot(kind, max);
-  if (result === 'orphan') throw new InvariantError('a session that nobody started has no parent');
+  if (result === 'orphan') throw new InvariantError('a session without a parent cannot be an orphan');
   if (result !== 'created') return result;
   await refuseIfDeleted(ports, session);
   return session;
@@ -113,8 +113,8 @@ const firstEntered = (
 });
 
 /**
- * Who deletes a project marks it and then looks for its sessions; who makes one makes it and then looks for the mark.
- * So one of the two sees the other (WS5).
+ * Deleting a project marks it and then looks for its sessions; creating a session writes it and then looks for
+ * the mark. So one of the two sees the other (WS5).
  */
 const refuseIfDeleted = async (
   { projects, sessions, world }: CreatePorts,
@@ -126,7 +126,7 @@ const refuseIfDeleted = async (
   throw projectNotFound();
 };
 
-/** The project a principal may work in: the one it names, its own, or the default. */
+/** The project a principal may work in: the named one, its own, or the default. */
 export const workingProject = (
   projects: Pick<ProjectStore, 'get'>,
   principal: Principal,

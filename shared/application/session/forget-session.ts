@@ -1,4 +1,4 @@
-/** All that is left of an ended session goes, and its workspace with it when that has no name and no other user. */
+/** Deletes the remains of an ended session, and its workspace when that has no name and no other user. */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { Session } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
@@ -9,13 +9,13 @@ import { letGo } from '../turn/end-session.ts';
 export type ForgetSessionPorts = RequestStopPorts & {
   readonly sessions: Pick<SessionStore, 'forget'>;
   readonly telemetry: Telemetry;
-  /** Deletes what was saved of a workspace that is gone, or has it deleted. */
+  /** Deletes the saved files of a deleted workspace, or requests it. */
   readonly forgetFiles: (workspace: WorkspaceId) => Promise<void>;
 };
 
 /**
- * Who ended it may have died before it let go of the workspace; one whose sandbox still stops comes again, or its
- * files would stay for ever: false.
+ * The function that ended it may have died before it left the workspace. False while its sandbox still stops: the
+ * session is then tried again, or its files would stay for ever.
  */
 export const forgetSession = async (
   ports: ForgetSessionPorts,

@@ -1,8 +1,8 @@
 /**
- * Sessions, newest first: of a project whoever made them, or of an owner. A person sees their own and nobody else's.
+ * Sessions, newest first: all of a project, or those of an owner. A person sees only their own.
  *
- * A page is read until it is full or there is no more, and not without end: one that a filter left short, or empty,
- * has a `next` all the same.
+ * A page is read until it is full or there is no more, up to a bound: one that a filter left short, or empty,
+ * still has a `next`.
  */
 import { mayRead, projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
@@ -56,7 +56,7 @@ export const listSessions = async (ports: ListPorts, search: SessionSearch): Pro
 const hasStatus = ({ status }: Session, wanted: SessionSearch['status']): boolean =>
   wanted === undefined || (wanted === 'active' ? !isEnded(status) : status === wanted);
 
-/** The one that is named, if it may be read; a token of a project means its own. */
+/** The named one, if it may be read; a token of a project means its own. */
 const wantedProject = async (
   { projects }: ListPorts,
   { project, principal }: SessionSearch,
@@ -66,7 +66,7 @@ const wantedProject = async (
   return principal.isPerson ? undefined : projectOf(principal.scope);
 };
 
-/** What a person made is fewer than what their project has. */
+/** A person's sessions are fewer than their project's. */
 const readerOf = (
   { sessions }: ListPorts,
   { owner, isPerson, scope }: Principal,

@@ -1,6 +1,6 @@
 /**
- * A session as it begins: what its maker asked for, what its project says, what the operator set, in that order.
- * What is unknown is refused by name.
+ * A new session: its creator's options, its project's settings, the operator's defaults, in that order. Unknown
+ * values are refused by name.
  */
 import { InvariantError } from '../../domain/assert.ts';
 import {
@@ -27,7 +27,7 @@ import type { WorkspaceRef } from './resolve-workspace.ts';
 export type SessionDefaults = {
   readonly provider: ProviderName;
   readonly model?: string;
-  /** Of execution sessions; an agent's is `micro`. */
+  /** The flavor of execution sessions; an agent's is `micro`. */
   readonly flavor: Flavor;
   readonly template: Template;
   readonly lifetimes: Lifetimes;
@@ -37,7 +37,7 @@ export type SessionDefaults = {
 export type SessionOptions = {
   readonly kind?: SessionKind | undefined;
   readonly project?: string | undefined;
-  /** Absent: a workspace of its own, which goes with it. */
+  /** Absent: a workspace of its own, which is deleted with it. */
   readonly ref?: WorkspaceRef | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
@@ -49,9 +49,9 @@ export type SessionOptions = {
   readonly disabledTools?: readonly string[] | undefined;
   /** The only tools its agent is offered. */
   readonly allowedTools?: readonly string[] | undefined;
-  /** Nobody asked for it but by connecting. */
+  /** Made by a connection that named no session. */
   readonly isFleeting?: true;
-  /** A call that runs from the first moment: the session is `creating` until its sandbox is there. */
+  /** A call that runs from the first moment: the session is `creating` until its sandbox is ready. */
   readonly firstCall?: { readonly key: string; readonly forMs: number };
 };
 
@@ -100,7 +100,7 @@ export const newSession = (
   };
 };
 
-/** What holds for its agent, kept with the session: a change of the project is for those made after it. */
+/** The settings of its agent, stored with the session: a change of the project applies to later ones. */
 const ofProject = (
   { limits, disabledTools = [], mcpNamespacing }: Project,
   { disabledTools: unwanted = [], allowedTools }: SessionOptions,
@@ -136,7 +136,7 @@ const modelOf = (
   return options.model ?? ofItsProject ?? ofTheOperator ?? defaultModels[chosen];
 };
 
-/** What nobody named is allowed: the smallest that is, where the usual one is not. */
+/** An unnamed flavor must be allowed: the smallest allowed one, where the usual one is not. */
 const fallbackFlavor = (project: Project, usual: Flavor): Flavor => {
   if (project.flavor !== undefined) return project.flavor;
   const known = Object.keys(flavors) as Flavor[];

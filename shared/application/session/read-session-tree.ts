@@ -1,8 +1,8 @@
 /**
- * The log of a session and of the sessions under it, in the order of time.
+ * The log of a session and its descendants, in the order of time.
  *
- * The page is the session's own. Of the others comes what happened since the last event the reader knows, so that an
- * event of theirs may come again: it is known by its session and its number.
+ * The page is the session's own. Of the others it has the events since the last one the reader knows, so that one
+ * of theirs may come again: session and number identify it.
  */
 import type { LogEvent } from '../../domain/event-log.ts';
 import { oldestKept } from '../../domain/event-log.ts';
@@ -14,7 +14,7 @@ import { readEvents } from '../events/read-events.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
 
-/** Every session under one, at any depth, nearest first. */
+/** All descendants of a session, nearest first. */
 export const descendantsOf = async (
   { descendants }: Pick<SessionStore, 'descendants'>,
   session: Session,
@@ -28,7 +28,7 @@ export const readSessionTree = async (sessions: SessionStore, session: Session, 
   const children = await descendantsOf(sessions, session);
   if (children.length === 0) return own;
   const from = page.since < 0 ? 0 : await timeOf(sessions, session, page.since);
-  // While the session itself has more, the others are not ahead of it.
+  // While the session itself has more events, the others are not ahead of it.
   const to = own.hasMore ? Date.parse(own.events.at(-1)?.at ?? '') : Number.POSITIVE_INFINITY;
   const others = await Promise.all(children.map((child) => newest(sessions, child)));
   const within = others.flat().filter(({ time }) => time >= from && time <= to);
@@ -37,7 +37,7 @@ export const readSessionTree = async (sessions: SessionStore, session: Session, 
   return { ...own, events: merged.map(({ event }) => event) };
 };
 
-/** When the event was that the reader saw last. */
+/** The time of the event that the reader saw last. */
 const timeOf = async (sessions: SessionStore, { id }: Session, seq: number): Promise<number> => {
   const { events } = await sessions.readEvents(id, { since: seq - 1, eventsMax: 1 });
   return events[0]?.at ?? 0;

@@ -1,4 +1,4 @@
-/** Which conversations cannot be forgotten, and how that is said. */
+/** Conversations that cannot be reset, and the errors that say so. */
 import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../domain/ids.ts';

@@ -1,6 +1,6 @@
 /**
- * Forgets a session's conversation; the log stays. Refused while a turn runs, which would go on with what was forgotten,
- * and once the session has ended.
+ * Drops a session's conversation; the log stays. Refused while a turn runs, which would go on with the dropped
+ * messages, and once the session has ended.
  */
 import { isEnded, type Session } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';

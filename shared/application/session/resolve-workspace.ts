@@ -1,4 +1,4 @@
-/** Finds the workspace that a request works in, or says which one is to be made: the table of docs/spec/sessions.md. */
+/** Finds the workspace of a request, or decides which one is created: the table of docs/spec/sessions.md. */
 import { mayWrite } from '../../domain/access.ts';
 import { derivedUuid, isUuid, type WorkspaceId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -11,20 +11,20 @@ import type { World } from '../../ports/world.ts';
 
 export type WorkspacePorts = { readonly workspaces: WorkspaceStore; readonly world: World };
 
-/** Which workspace is wanted; of one that is made also what is known of it. */
+/** The requested workspace; for a new one also its descriptive fields. */
 export type WorkspaceRef = {
   readonly id?: string | undefined;
-  /** Make it when it is not there. */
+  /** Create it when it does not exist. */
   readonly creates: boolean;
   readonly externalId?: string | undefined;
   readonly source?: string | undefined;
-  /** A new one without an id is named after it: asked twice for one, one is made. */
+  /** A new one without an id is named after it: repeated, one is created. */
   readonly onceFor?: string | undefined;
 };
 
 export type Within = { readonly project: Project; readonly principal: Principal };
 
-/** `isNew`: it is in no table yet, and made together with what enters it first. */
+/** `isNew`: it is not in the table yet, and is created with the session that enters it first. */
 export type ResolvedWorkspace = { readonly workspace: Workspace; readonly isNew: boolean };
 
 export const resolveWorkspace = async (
@@ -61,7 +61,7 @@ export const defaultWorkspaceId = (
   { project, principal }: Within,
 ): WorkspaceId => derivedUuid(sha256(defaultWorkspaceKey(principal, project.id))) as WorkspaceId;
 
-/** The default one is there whether or not anybody has used it. */
+/** The default one exists even if it was never used. */
 export const theDefault = async (
   { workspaces, world }: WorkspacePorts,
   within: Within,
@@ -69,12 +69,12 @@ export const theDefault = async (
   const id = defaultWorkspaceId(world, within);
   const found = await workspaces.get(id);
   if (found !== undefined) return { workspace: found, isNew: false };
-  // As old as its project: nobody can tell when it was written.
+  // As old as its project: the time of its first use is unknown.
   const { createdAt } = within.project;
   return { workspace: { ...newWorkspace(world, within, { id }), isDefault: true, createdAt }, isNew: true };
 };
 
-/** A workspace with a name that nobody has entered yet. */
+/** A workspace with a name that no session has entered yet. */
 export const newWorkspace = (
   world: World,
   { project, principal }: Within,

@@ -1,9 +1,9 @@
 /**
- * Files of a session's workspace, through its sandbox, which is started when needed; a principal who may only read starts
- * none (look-at-files.ts).
+ * Files of a session's workspace, through its sandbox, which is started when needed; a principal who may only
+ * read starts none (browse-files.ts).
  *
- * A file that was written is in a checkpoint before the caller hears of it. What is read is bounded;
- * where a path leads the sandbox decides, which alone can see its links.
+ * A written file is in a checkpoint before the caller gets an answer. Reads are bounded; the sandbox resolves
+ * paths, since only it can see its links.
  */
 import { mayUse } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -45,7 +45,7 @@ export const readWorkspaceFile = async (
   return wholeOf(await fetchFiles(ports, options, 'file'), bytesMax);
 };
 
-/** No more is fetched than may be read: the file may grow while it comes. */
+/** No more is fetched than may be read: the file may grow in between. */
 const wholeOf = async ({ body }: Response, bytesMax: number): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -85,11 +85,11 @@ export const writeWorkspaceFile = async (
   return { size: bytes.length, isNew: response.status === 201 };
 };
 
-/** One folder, as the sandbox says it: JSON that its caller parses. */
+/** One folder, as the sandbox lists it: JSON that its caller parses. */
 export const listWorkspaceFiles = async (ports: FilePorts, options: FileRequest): Promise<unknown> =>
   (await fetchFiles(ports, options, 'folder')).json();
 
-/** Saves what a request has just changed; what cannot be kept is said. */
+/** Saves a request's change; a workspace over its limit is refused, any other failure is logged. */
 export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promise<void> => {
   const report = await saveWorkspace(ports, sandbox);
   if (report.status === 'saved') return;
@@ -116,6 +116,6 @@ const orRefuse = async (response: Response): Promise<Response> => {
   return response;
 };
 
-/** As one segment, so that slashes and all reach the sandbox as they were given; dots alone would not. */
+/** As one segment, so that slashes reach the sandbox unchanged; a segment of dots alone would not. */
 const filePath = (path: string): string =>
   `/files/${encodeURIComponent(path === '.' || path === '..' ? `./${path}` : path)}`;

@@ -1,10 +1,10 @@
-/** Disables a webhook that nothing can be delivered to, and says so: in its view, in the audit log, in a metric. */
+/** Disables a webhook that cannot be delivered to, and records it: in its view, in the audit log, in a metric. */
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 
-/** The platform itself, without a request. */
+/** The principal of the platform itself, without a request. */
 const sender: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'webhooks' };
 
 const triesMax = 5;

@@ -1,6 +1,6 @@
 /**
- * Makes deliveries of notices: one to each webhook that hears of it, all in one write, once. The same write makes those
- * webhooks due, so that the sweep sends the deliveries if this process dies (WH9).
+ * Makes deliveries of notices: one to each webhook that selects it, all in one write, once. The same write makes
+ * those webhooks due, so that the sweep sends the deliveries if this process dies (WH9).
  */
 import { bodyOf } from '../../contracts/webhook-body.ts';
 import type { Delivery } from '../../domain/webhook/delivery.ts';
@@ -15,18 +15,18 @@ export type SpreadPorts = {
 
 export type Spreading = {
   readonly notices: readonly string[];
-  /** The public address of the deployment, as its operator set it; absent: as the sweep was told. */
+  /** The public address of the deployment, as its operator set it; absent: the one that the sweep recorded. */
   readonly publicUrl: string | undefined;
 };
 
 export type Spread = {
-  /** The webhooks that have something new. */
+  /** The webhooks with new deliveries. */
   readonly heard: ReadonlySet<WebhookId>;
-  /** Notices that were not spread: the sweep tries them again. */
+  /** The number of notices that were not spread: the sweep retries them. */
   readonly failed: number;
 };
 
-/** One failure stops no other notice. Notices whose address is not known yet stay for the sweep. */
+/** One failure stops no other notice. Notices without a known public address are left to the sweep. */
 export const distributeNotices = async (
   ports: SpreadPorts,
   { notices, publicUrl }: Spreading,

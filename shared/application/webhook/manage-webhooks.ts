@@ -1,6 +1,6 @@
 /**
- * Manages webhooks: create, list, change, delete, test. One of a project needs a scope of that project, one of the
- * deployment a scope of the deployment; another owner's is answered as not found (AC2).
+ * Manages webhooks: create, list, change, delete, test. One of a project needs a scope of that project, one of
+ * the deployment a scope of the deployment; another owner's is answered as not found (AC2).
  */
 import { type Intent, mayRead, projectOf } from '../../domain/access.ts';
 import { isUuid, type ProjectId } from '../../domain/ids.ts';
@@ -19,7 +19,7 @@ import { requirePermission, requireReach } from '../access/require-permission.ts
 export type WebhookPorts = AuditPorts & {
   readonly webhooks: WebhookStore;
   readonly webhookDispatcher: WebhookDispatcher;
-  /** Of the addresses that webhooks may have. */
+  /** The guard of the addresses that webhooks may have. */
   readonly webhookGuard: AddressGuard;
   readonly webhookSecrets: SecretMaker;
   readonly projects: Pick<ProjectStore, 'get'>;

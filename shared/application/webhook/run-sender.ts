@@ -26,7 +26,8 @@ export const runSender = async (ports: RunPorts, work: SenderWork): Promise<Send
   const all = [...new Set([...heard, ...work.webhooks])];
   const results = await Promise.allSettled(all.map((id) => sendDeliveries(ports, id, work)));
   const failures = results.filter((result) => result.status === 'rejected');
-  for (const { reason: error } of failures) ports.telemetry.error('a webhook was not sent to', { error });
+  for (const { reason: error } of failures)
+    ports.telemetry.error('deliveries of a webhook were not sent', { error });
   return { webhooks: all.length, failed: failed + failures.length };
 };
 
@@ -47,7 +48,7 @@ export type TestResult = {
   readonly error?: string;
 };
 
-/** Once, and now: nothing is queued and nothing is tried again. A disabled webhook is tested, too. */
+/** Once, and now: nothing is queued and nothing is retried. A disabled webhook is tested, too. */
 export const sendTest = async (
   { webhooks, deliveries, post, world }: RunPorts,
   id: WebhookId,

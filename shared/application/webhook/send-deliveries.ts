@@ -1,9 +1,9 @@
 /**
- * Sends the deliveries of one webhook, under its lease: rounds of attempts, pauses that are short enough to be
- * waited for, and at the end a moment at which the sweep comes again.
+ * Sends the deliveries of one webhook, under its lease: rounds of attempts, pauses short enough to wait for, and
+ * at the end a time for the next sweep.
  *
- * A sender that dies loses nothing: a delivery waits until an attempt at it was settled (WH2), and the lease names a
- * moment at which the sweep takes over.
+ * A sender that dies loses nothing: a delivery waits until an attempt at it was recorded (WH2), and the lease
+ * names a time at which the sweep takes over.
  */
 
 import type { Delivery } from '../../domain/webhook/delivery.ts';
@@ -55,7 +55,7 @@ export const sendDeliveries = async (ports: SenderPorts, id: WebhookId, run: Sen
   while (holding !== undefined) holding = await goOn(ports, holding, run);
 };
 
-/** One round, one pause, or the end: then nothing is held any more. */
+/** One round, one pause, or the end: then the lease is released. */
 const goOn = async (ports: SenderPorts, holding: Holding, run: SenderRun): Promise<Holding | undefined> => {
   const { webhook: id } = holding.lease;
   const webhook = await ports.webhooks.get(id);
@@ -94,7 +94,7 @@ const renew = async (
   return lease && { ...holding, lease };
 };
 
-/** Until the moment has come, or there is something new. */
+/** Waits until the given time, or until there is something new. */
 const pause = async (
   { deliveries, world }: SenderPorts,
   holding: Holding,
