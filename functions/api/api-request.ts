@@ -1,4 +1,4 @@
-/** A REST request as the routes need it: who asks, what for, under which id. */
+/** A REST request as the routes need it: its caller, its fields, its id. */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod';
 import { type Decoded, decode, decodeJson } from '#shared/contracts/decode.ts';
@@ -18,7 +18,7 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
 
 export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
 
-/** As `pathValue`, for an id of ours. */
+/** As `pathValue`, for one of the platform's ids. */
 export const pathId = (event: ApiEvent, name: 'id' | 'workspace' = 'id'): string =>
   canonicalUuid(pathValue(event, name));
 
@@ -31,20 +31,23 @@ export const decodedPathValue = (event: ApiEvent, name: string): string => {
   }
 };
 
-/** The body as it came. */
+/** The body's bytes, unparsed. */
 export const bytesOf = ({ body, isBase64Encoded }: ApiEvent): Uint8Array =>
   Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
 
-/** The body by its contract; an absent one is an empty object. */
+/** The body, decoded by its contract; an absent one is an empty object. */
 export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> =>
   decoded(decode(schema, knownBody(event, schema)));
 
-/** The fields of a body whose values the caller checks with messages of its own: none that its contract does not know. */
+/** The fields of a body whose values the caller checks with messages of its own; unknown fields are refused. */
 export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<string, unknown>> => {
   return decoded(decode(z.looseObject({}), knownBody(event, schema)));
 };
 
-/** Every reader of bodies ends here: a field that the contract does not know is refused before the values are checked. */
+/**
+ * Every reader of bodies ends here: a field that the contract does not know is refused before the values are
+ * checked.
+ */
 export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   const text = Buffer.from(bytesOf(event)).toString();
   if (Buffer.byteLength(text) > requestBodyBytesMax)
@@ -67,7 +70,7 @@ const decoded = <T>(result: Decoded<T>): T => {
   throw new AppError('invalid_request', result.problem);
 };
 
-/** The query by its contract; a field without a value counts as absent. */
+/** The query, decoded by its contract; a field without a value counts as absent. */
 export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
   const given = Object.entries(event.queryStringParameters ?? {}).filter(([, value]) => value?.trim());
   return decoded(decode(schema, Object.fromEntries(given)));

@@ -61,7 +61,7 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
   ...grantRoutes(api),
 ];
 
-/** Found by the decision itself, which puts an attempt on another's session on record. */
+/** The decision itself finds the session, and audits an attempt on another owner's. */
 const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
   method: 'POST',
   path: '/api/sessions/{id}/approvals/{callId}',

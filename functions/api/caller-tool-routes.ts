@@ -1,4 +1,4 @@
-/** Tools that a client offers to an agent, as REST has them: the offer comes with the session, each answer by itself. */
+/** Tools that a client offers to an agent over REST: the offer comes with the session, each answer by itself. */
 import { answerCall, refuseTaken } from '#shared/application/turn/caller-tools.ts';
 import type { MovePorts } from '#shared/application/turn/move-turn.ts';
 import { callerAnswerBody } from '#shared/contracts/rest/bodies.ts';
@@ -38,7 +38,7 @@ export const callerToolRoutes = ({
   }),
 ];
 
-/** Before a session is made for it. */
+/** Checked before a session is created for it. */
 export const refuseOffer = (caller: Caller, kind: SessionKind = 'agent'): void => {
   if (kind !== 'agent')
     throw new AppError('invalid_request', 'callerTools: an execution session has no agent');

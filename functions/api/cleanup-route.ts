@@ -1,4 +1,4 @@
-/** `/sessions/cleanup`: sessions that ended long enough ago are removed, as the tool `session` does it. */
+/** `/sessions/cleanup`: removes sessions that ended long enough ago, as the tool `session` does. */
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
 import type { ForgetSessionPorts } from '#shared/application/session/forget-session.ts';
 import type { ListPorts } from '#shared/application/session/list-sessions.ts';

@@ -1,7 +1,6 @@
 /**
- * Files of a session's workspace, straight from its sandbox, streamed; the sandbox is started when needed, but for a
- * token that may only read (AC5).
- * A file that was written or removed is in a checkpoint before the answer says so.
+ * Files of a session's workspace, straight from its sandbox, streamed; the sandbox is started when needed, except
+ * for a token that may only read (AC5). A written or removed file is in a checkpoint before the answer.
  */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';

@@ -130,7 +130,7 @@ export const handler = runtime.streamingHandler<ApiEvent>(async (event, context)
   return answerWith(ports, { event, context }, { routes: routes(api), preview: api });
 });
 
-/** What they mean is decided where the turn starts; here one that means nothing says no price. */
+/** The turn function validates them where it starts; here an invalid table means no prices. */
 function pricesOf(json: string | undefined): PriceTable {
   const decoded = decodePrices(json ?? '{}');
   return decoded.ok ? decoded.prices : {};

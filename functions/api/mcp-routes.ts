@@ -1,4 +1,4 @@
-/** `/mcp`: the MCP servers of a project, registered, changed, switched, tested, and how they are. */
+/** `/mcp`: the MCP servers of a project, registered, changed, switched, tested, and their health. */
 
 import { type TestPorts, testMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { changeMcpServer, switchMcpServer } from '#shared/application/registry/change-mcp-server.ts';
@@ -85,7 +85,7 @@ const readingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
   },
 ];
 
-/** A body that is no object has none of the fields: the first of them is what is missing. */
+/** A body that is no object has no fields: the first required one is missing. */
 const addedFields = (event: ApiEvent): Readonly<Record<string, unknown>> => {
   const body = knownBody(event, addServerBody);
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {};

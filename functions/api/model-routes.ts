@@ -1,4 +1,4 @@
-/** `/models`: which models a provider has, and whether some are among them. */
+/** `/models`: lists a provider's models, and checks whether some are among them. */
 import type * as z from 'zod';
 import { modelChecksQuery, modelsQuery } from '#shared/contracts/rest/bodies.ts';
 import { modelChecksAnswer, modelsAnswer } from '#shared/contracts/rest/deployment-view.ts';
@@ -23,9 +23,9 @@ export const modelRoutes = ({
 }: {
   readonly ports: { readonly catalog: ModelCatalog };
   readonly settings: ModelSettings;
-  /** The operator's own, which go before those that are known. */
+  /** The operator's own prices, which go before the known ones. */
   readonly prices: PriceTable;
-  /** Those that have a key, or need none. */
+  /** The providers that have a key, or need none. */
   readonly configured: readonly ProviderName[];
 }): readonly ApiRoute[] => [
   {
@@ -83,7 +83,7 @@ const providerOf = ({ provider: name }: Asked, { provider }: ModelSettings): Pro
   throw new AppError('invalid_request', 'provider is none of anthropic, openai, gemini and demo');
 };
 
-/** The operator's model is one of the operator's provider; without it, and besides it, the default. */
+/** The operator's model belongs to the operator's provider; without it, and besides it, the default. */
 const idsOf = (
   { models = '' }: Asked,
   provider: ProviderName,

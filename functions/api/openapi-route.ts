@@ -8,7 +8,7 @@ export const openApiRoute: ApiRoute = {
   needs: 'any',
   contract: { summary: 'Read this document', answers: { 200: openApiAnswer } },
   handler: async () => {
-    // Only who asks pays for parsing it.
+    // Parsed only when it is requested.
     const { default: document } = await import('./openapi.json', { with: { type: 'json' } });
     return json(200, document);
   },

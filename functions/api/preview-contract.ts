@@ -1,6 +1,6 @@
 /**
- * The contract of preview: answered before the router, by any method. A page authenticates by itself, and what it
- * answers is its own.
+ * The contract of preview: answered before the router, by any method. Preview authenticates by itself, and its
+ * answers are the page's own.
  */
 import * as z from 'zod';
 import type { ApiRoute } from './api-route.ts';

@@ -11,7 +11,7 @@ import type { ApiEvent } from './api-request.ts';
 /** Letters, digits, dots and hyphens, or an IPv6 address in brackets; a port. Nothing that could end a source. */
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
-/** Of a refusal, which loads nothing. */
+/** The headers of a refusal, which loads nothing. */
 export const fence = {
   'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
@@ -51,8 +51,9 @@ const policyOf = (event: ApiEvent, path: string): string => {
 };
 
 /**
- * The origin that the browser sees: CloudFront says it in `x-forwarded-host`, for a gateway behind it has another name;
- * on one machine it is the `Host`. Undefined for a value that is no name; the page may load nothing then.
+ * The origin that the browser sees: CloudFront sets it in `x-forwarded-host`, since the gateway behind it has
+ * another name; on one machine it is the `Host`. Undefined for a value that is no name; the page may load nothing
+ * then.
  */
 const originOf = ({ headers }: ApiEvent): string | undefined => {
   const host = header(headers, 'x-forwarded-host') ?? header(headers, 'host') ?? '';

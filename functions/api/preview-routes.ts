@@ -1,10 +1,10 @@
 /**
- * Preview: a web server of user code, shown to the session's owner and to nobody else.
+ * Preview: a web server of user code, shown to the session's owner alone.
  *
- * The page is untrusted and shares our origin, so it is sandboxed into an origin of its own: it cannot read
- * the app's storage, and what it gets of ours is a cookie for its own path that it cannot read either. It may talk to
- * that path and to nothing else (`preview-headers.ts`).
- * Neither that cookie nor the bearer goes inside, and no cookie comes out (L14).
+ * The page is untrusted and shares our origin, so it is sandboxed into an origin of its own: it cannot read the
+ * app's storage, and all it gets is a cookie for its own path that it cannot read either. It may talk to that
+ * path and to nothing else (`preview-headers.ts`). Neither that cookie nor the bearer goes inside, and no cookie
+ * comes out (L14).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { findSession } from '#shared/application/access/find-session.ts';
@@ -42,7 +42,7 @@ export const previewTarget = ({
     : { sessionId: canonicalUuid(sessionId), port: Number(digits), rest };
 };
 
-/** Where the preview begins: the cookie is for it, and the policy's one source. */
+/** The root of the preview: the path of the cookie, and the policy's one source. */
 const pathOf = ({ sessionId, port }: PreviewTarget): string => `/api/sessions/${sessionId}/ports/${port}/`;
 
 export type Preview = {
@@ -100,11 +100,11 @@ const unheard = {
   recoveryActions: ['wait_and_retry'],
 };
 
-/** What the client has encoded stays so: whether `%2F` divides a path is the page's business. */
+/** The client's encoding stays: the page decides whether `%2F` divides a path. */
 const asSent = (path: string): string =>
   path.toWellFormed().replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text));
 
-/** What a page may be told of the browser: nothing that opens a door, nothing of the way here. */
+/** Headers that a page does not receive: credentials, and those of the proxies in front. */
 const heldBack =
   /^(authorization|cookie|host|connection|content-length|transfer-encoding|te|upgrade|expect|keep-alive|trailer|proxy-.*|x-amz.*|x-forwarded-.*|cloudfront-.*|via)$/;
 
@@ -124,7 +124,7 @@ const withCookie = (
   }: { target: PreviewTarget; secret: string; query: Record<string, string | undefined> },
 ): StreamedResult => {
   const path = pathOf(target);
-  // A browser compares paths by case: the page is where its cookie is sent.
+  // A browser compares paths by case: the page's path must be that of its cookie.
   const spelt = `${path.slice(0, -1)}${event.path.replace(previewPath, '$3')}`;
   const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
   const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;

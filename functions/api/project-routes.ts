@@ -1,4 +1,4 @@
-/** `/projects` and `/stats`: what an owner has, and what of it is in use. */
+/** `/projects` and `/stats`: an owner's projects, and the resources in use. */
 
 import { findProject } from '#shared/application/access/find-project.ts';
 import { type MetricsPorts, readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';

@@ -1,6 +1,7 @@
 /**
- * Routes of one session, project, schedule or webhook: it is found by the path's `id` before anything else of the request is
- * looked at, and asked for what the route needs, so that a stranger's is answered exactly as none (AC2).
+ * Routes of one session, project, schedule or webhook: it is found by the path's `id` before anything else of the
+ * request is read, and checked for the route's permission, so that a stranger's is answered exactly as none
+ * (AC2).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { findProject } from '#shared/application/access/find-project.ts';
@@ -49,8 +50,8 @@ export const onProject = (
 });
 
 /**
- * What is done to a project itself, by whoever may write what is the deployment's: the handler finds it, which may be
- * half gone already. Whoever may not is answered as one who asks for anything of it.
+ * A change of a project itself, by callers who may write resources of the deployment: the handler finds it, since
+ * it may be half deleted already. Any other caller gets the answer to any access to it.
  */
 export const onProjectItself = (
   { projects }: { readonly projects: Pick<ProjectStore, 'get'> },

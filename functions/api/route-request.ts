@@ -1,7 +1,7 @@
 /**
- * Runs the route of one request: whoever may not use it is refused here (AC1); what goes wrong becomes the error body
- * of the contract. Every answer names the request, as `x-request-id`; what a client sends by that name is not read
- * (AC4).
+ * Runs the route of one request: a caller who may not use it is refused here (AC1); failures become the error
+ * body of the contract. Every answer names the request, as `x-request-id`; a client's header of that name is not
+ * read (AC4).
  *
  * A route is a method and a path: another method on a known path is as unknown as another path, 404.
  */
@@ -31,7 +31,7 @@ export const answerWith = async (
   const { requestId } = event.requestContext;
   const target = previewTarget(event);
   try {
-    // A browser's page has no bearer to show: preview tells by itself who asks.
+    // A browser's page has no bearer: preview authenticates by itself.
     if (target !== undefined) return named(await answerPreview(preview, event, target), requestId);
     event.principal = await authenticate(ports, { token: bearerToken(event.headers) });
     await throttle(ports, event.principal);
@@ -39,7 +39,7 @@ export const answerWith = async (
   } catch (error) {
     recordRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
     const { headers, ...answer } = failure(error, requestId);
-    // A page may read refusals of its own origin as it reads answers: `retry-after`, for example.
+    // A page may read refusals of its own origin like other answers: `retry-after`, for example.
     return named({ ...answer, headers: { ...headers, ...(target === undefined ? {} : fence) } }, requestId);
   }
 };
@@ -56,7 +56,7 @@ const routed = (routes: readonly ApiRoute[]) =>
     notFoundResponse,
   }) as unknown as (event: ApiEvent, context: Context) => Promise<StreamedResult>;
 
-/** A resource is asked for itself: whose it is decides between 404 and 403 (resource-route.ts). */
+/** A resource is checked itself: its owner decides between 404 and 403 (resource-route.ts). */
 const guarded = ({ method, path, needs, resource, handler }: ApiRoute) => ({
   method,
   path,
@@ -72,7 +72,7 @@ const notFoundResponse = (): never => {
   });
 };
 
-/** Statuses that say when to come back (RFC 9110, 10.2.3). */
+/** Statuses with a `retry-after` (RFC 9110, 10.2.3). */
 const comeBack = [429, 503];
 
 const failure = (error: unknown, requestId: string): StreamedResult => {

@@ -1,4 +1,4 @@
-/** The table of routes: method, path, and which file answers. */
+/** The table of routes: method, path, and the file that answers. */
 import { type AccessPorts, issueTicket } from '#shared/application/access/authenticate.ts';
 import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
 import type { MetricsPorts } from '#shared/application/metrics/read-usage-metrics.ts';

@@ -1,4 +1,4 @@
-/** What a session's sandbox did and said, and the ports of it that are leased for preview. */
+/** The log of a session's sandbox, and its ports that are leased for preview. */
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { readLogs } from '#shared/application/sandbox/read-logs.ts';
 import { leaseBody } from '#shared/contracts/rest/bodies.ts';

@@ -1,4 +1,4 @@
-/** `/schedules`: made, listed, shown, changed, removed, triggered, and what became of their runs. */
+/** `/schedules`: created, listed, shown, changed, deleted, triggered, and the history of their runs. */
 import {
   createSchedule,
   type ManagePorts,

@@ -1,4 +1,4 @@
-/** `/sessions`: made, listed, shown, ended. */
+/** `/sessions`: created, listed, shown, ended. */
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
@@ -116,7 +116,7 @@ export const sessionRoutes = ({
   ];
 };
 
-/** What waits for a decision waits in a running turn: no other session's turn is read. */
+/** A call that waits for a decision belongs to a running turn: no other session's turn is read. */
 const runningTurns = async (
   { sessions }: SessionPorts,
   listed: readonly Session[],

@@ -1,4 +1,4 @@
-/** The way into a found session's sandbox for a REST request: started when needed. */
+/** Acquires a found session's sandbox for a REST request: started when needed. */
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
 import { type OpenSandboxPorts, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import type { SavePorts } from '#shared/application/sandbox/save-workspace.ts';
@@ -14,7 +14,7 @@ export type SessionSandboxPorts = SessionPorts & OpenSandboxPorts & SavePorts & 
 
 export type SessionSandboxSettings = { readonly lifetimes: Lifetimes };
 
-/** What can go wrong on the way. */
+/** The errors of acquiring it. */
 export const insideErrors = [
   'invalid_session_state',
   'resource_limit_exceeded',
@@ -31,7 +31,7 @@ export const sessionSandbox = async (
 
 type OpenRequest = { readonly session: Session; readonly settings: SessionSandboxSettings };
 
-/** With its workspace, as it was read on the way. */
+/** The sandbox with its workspace, as it was read. */
 export const acquireInside = (
   ports: SessionSandboxPorts,
   event: ApiEvent,

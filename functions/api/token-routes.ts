@@ -1,4 +1,4 @@
-/** `/tokens`: made, listed, revoked. */
+/** `/tokens`: created, listed, revoked. */
 import {
   createToken,
   listTokens,

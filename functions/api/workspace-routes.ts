@@ -1,4 +1,4 @@
-/** `/projects/{id}/workspaces`: the named workspaces of a project, made, listed, shown, deleted. */
+/** `/projects/{id}/workspaces`: the named workspaces of a project, created, listed, shown, deleted. */
 import {
   type DeletePorts,
   deleteWorkspace,

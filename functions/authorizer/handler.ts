@@ -1,5 +1,6 @@
 /**
- * The authorizer of `$connect`: who connects, and to which session. Uncached, so that a revocation holds.
+ * The authorizer of `$connect`: authenticates the caller and names the session. Uncached, so that a revocation
+ * holds.
  *
  * Its context comes back in `requestContext.authorizer` of every later frame, which saves a read each.
  */
@@ -35,7 +36,7 @@ export const handler = runtime.handler<APIGatewayRequestAuthorizerEvent, APIGate
     try {
       const credentials = { token: bearerToken(headers), ticket: ticketOf(headers, query) };
       const principal = await authenticate(ports, credentials);
-      // A socket that only hears how many calls wait gets no session.
+      // A socket that only receives the number of waiting calls gets no session.
       const isWithout = query?.['approvals'] === '1';
       const sessionId = canonicalUuid(query?.['sessionId'] ?? (isWithout ? '' : randomUUID()));
       return verdict('Allow', methodArn, { ...toAuthorizerContext(principal), sessionId });

@@ -1,4 +1,7 @@
-/** Greets a connection once its `$connect` has returned; invoked asynchronously by the socket function. */
+/**
+ * Sends a connection its first frames once its `$connect` has returned; invoked asynchronously by the socket
+ * function.
+ */
 import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';

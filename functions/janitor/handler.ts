@@ -1,6 +1,6 @@
 /**
- * The janitor: sweeps what is due every minute, audits slots, looks for orphans, fills the warm pool,
- * checks registered MCP servers, and saves and stops the sandboxes that others have marked.
+ * The janitor: sweeps due items every minute, audits slots, looks for orphans, fills the warm pool, checks
+ * registered MCP servers, and saves and stops the sandboxes that other functions have marked.
  */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';

@@ -1,4 +1,7 @@
-/** Which use case a task of the janitor is. What it marks itself it saves and stops at once, without waking another. */
+/**
+ * Runs the use case of a janitor's task. It saves and stops at once what it marks itself, without another
+ * invocation.
+ */
 
 import { type TryPorts, tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { type AuditPorts, auditSlots } from '#shared/application/janitor/audit-slots.ts';
@@ -70,7 +73,7 @@ export const perform = async (
   }
 };
 
-/** A server inside is tried in the name of its project; one on the network is claimed like by a sweep. */
+/** A server in a sandbox is tried in the name of its project; one on the network is claimed as by a sweep. */
 const checkOne = async (
   ports: JanitorPorts,
   server: McpServer | undefined,

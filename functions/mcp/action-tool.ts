@@ -1,8 +1,8 @@
 /**
- * A tool with several actions: each has its own arguments and result, one of them is named by `action`.
+ * A tool with several actions: each has its own arguments and result, and `action` names one of them.
  *
- * The client is told of all fields at once, since many clients read nothing but plain properties; which
- * belong to which action is said in the description and checked by the action's own schema.
+ * The client sees all fields at once, since many clients read nothing but plain properties; the description says
+ * which belong to which action, and the action's own schema checks it.
  */
 import * as z from 'zod';
 import type { Permission } from '#shared/domain/access.ts';

@@ -1,4 +1,4 @@
-/** One request to `/mcp`: who does not authenticate gets no further; the rest is the protocol's. */
+/** One request to `/mcp`: refused without authentication; the protocol does the rest. */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
@@ -18,7 +18,7 @@ export type McpAuthPorts = AccessPorts & { readonly telemetry: Telemetry; readon
 export type McpEndpoint = {
   readonly makeServer: MakeServer;
   readonly settings: McpSettings;
-  /** Asked for only once a client is known. */
+  /** Called only once a client is authenticated. */
   readonly open: () => Promise<McpPorts>;
 };
 
@@ -40,7 +40,7 @@ export const answer = async (
   }
 };
 
-/** A refusal of the protocol has no place for the id but here (AC4). */
+/** A refusal of the protocol can carry the id only here (AC4). */
 const named = ({ headers, ...answer }: StreamedResult, requestId: string): StreamedResult => ({
   ...answer,
   headers: { ...headers, 'x-request-id': requestId },
@@ -56,7 +56,7 @@ const toRequest = (event: APIGatewayProxyEvent): Request => {
   return new Request(endpoint, { method: isPost ? 'POST' : 'GET', headers, ...(isPost ? { body } : {}) });
 };
 
-/** The protocol reads none of it. */
+/** The protocol does not read it. */
 const endpoint = 'http://sallyport/mcp';
 const protocolHeader = /^(accept|content-type|mcp-[a-z0-9-]+)$/i;
 

@@ -1,6 +1,6 @@
 /**
- * `notifications/cancelled`, which reaches another function than the call it means: the calls it names are
- * looked for under the client's token before it is answered, since nothing runs after the answer.
+ * `notifications/cancelled`, which reaches another function than the call it means: the calls it names are looked
+ * up under the client's token before it is answered, since nothing runs after the answer.
  *
  * A client of 2026 closes the stream of its call instead and needs none; one that sends it is served alike.
  */
@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { cancelRunningCall } from '#shared/application/execution/running-calls.ts';
 import type { EndpointContext } from './endpoint-context.ts';
 
-/** A client has few calls; what it names beyond that goes on. */
+/** A client has few calls; those it names beyond that go on. */
 const cancelledPerRequestMax = 10;
 const requestIdCharactersMax = 1000;
 const bodyCharactersMax = 64 * 1024;
@@ -37,7 +37,7 @@ export const cancelledIn = (body: string): readonly (string | number)[] => {
   return [...new Set(ids)].slice(0, cancelledPerRequestMax);
 };
 
-/** Clients of 2025-03-26 may send several in one body. What is no JSON is the protocol's to refuse. */
+/** Clients of 2025-03-26 may send several in one body. The protocol refuses text that is no JSON. */
 const messagesOf = (body: string): readonly unknown[] => {
   try {
     const parsed: unknown = JSON.parse(body);

@@ -1,9 +1,9 @@
 /**
- * What every tool is: a name and schemas for the client, what it needs of a token, and one function from
- * parsed arguments to a result.
+ * The definition of a tool: a name and schemas for the client, a permission, and one function from parsed
+ * arguments to a result.
  *
- * The need is stated once: it is asked before anything is parsed or looked up, and what it says of reading
- * or writing is what is asked again of the session or project that the tool then finds.
+ * The permission is stated once: it is checked before anything is parsed or looked up, and its reading or writing
+ * is checked again on the session or project that the tool then finds.
  */
 import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
@@ -43,27 +43,27 @@ export type McpSettings = {
   readonly volume: { readonly guestPath: string; readonly isAvailable: boolean };
 };
 
-/** What a call brings to any tool. */
+/** The context of a call of any tool. */
 export type CallContext = {
   readonly ports: McpPorts;
   readonly settings: McpSettings;
   readonly principal: Principal;
   readonly correlationId: string;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when no client waits for the result any more. */
   readonly signal: AbortSignal;
   /** Aborted when the connection is lost, which ends no call of an older client. */
   readonly gone: AbortSignal;
-  /** Tells a client that asked to hear of a session what happens in it, as `notifications/message`. */
+  /** Sends a client that asked for a session's events one of them, as `notifications/message`. */
   readonly tell: (level: 'info' | 'error', data: JsonObject) => void;
   readonly onProgress: (progress: ToolProgress) => void;
-  /** Says what a slow call is at, to a client that wants to hear it. */
+  /** Reports the phase of a slow call to a client that asked for progress. */
   readonly onPhase: (phase: string) => void;
   /** Adds a block to the content of the result, after the text of its fields. */
   readonly show: (content: ContentBlock) => void;
 };
 
 export type ToolContext = CallContext & {
-  /** What the tool's need means for a resource it finds. */
+  /** The meaning of the tool's permission for a resource it finds. */
   readonly intent: Intent;
 };
 
@@ -73,7 +73,7 @@ export type ToolResult = Readonly<Record<string, unknown>>;
 export type Tool = {
   readonly name: string;
   readonly description: string;
-  /** Of the tool, or of each of its actions. */
+  /** The permission of the tool, or of each of its actions. */
   readonly needs: Permission | Readonly<Record<string, Permission>>;
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
@@ -106,7 +106,7 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
   };
 };
 
-/** The context of one whose token may use the tool at all; `forbidden` for another. */
+/** The context of a caller whose token may use the tool at all; `forbidden` for another. */
 export const admit = (context: CallContext, permission: Permission): ToolContext => {
   requirePermission(context.principal, permission);
   return { ...context, intent: intentOf(permission) };

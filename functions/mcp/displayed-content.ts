@@ -1,7 +1,7 @@
 /**
- * What code displayed, as content beside the result: pictures, and texts about them.
+ * The content that code displayed, beside the result: images, and texts about them.
  *
- * Untrusted: a block that is neither is dropped, and so is all that is over the bounds which the sandbox keeps
+ * Untrusted: a block that is neither is dropped, and so is everything over the bounds which the sandbox enforces
  * itself.
  */
 import * as z from 'zod';

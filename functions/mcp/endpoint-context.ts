@@ -1,4 +1,4 @@
-/** What one HTTP request brings to the endpoint, and how a server for it is made. */
+/** The context of one HTTP request to the endpoint, and the factory of its server. */
 import type { McpRequestContext, McpServer, Server } from '@modelcontextprotocol/server';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
@@ -10,5 +10,5 @@ export type EndpointContext = {
   readonly correlationId: string;
 };
 
-/** A fresh server for each request: it knows who asks. */
+/** A fresh server for each request: it knows its caller. */
 export type MakeServer = (context: EndpointContext, client: McpRequestContext) => Server | McpServer;

@@ -1,8 +1,8 @@
 /**
- * What an execution gives its client: the sandbox's result, read as what an untrusted side says, classified.
+ * The result of an execution for its client: the sandbox's untrusted result, validated and classified.
  *
- * Pure. `error` is there whenever the program did not end with 0; what kind it is
- * `shared/domain/classification.ts` decides, never from words in the output.
+ * Pure. `error` is there whenever the program did not end with 0; `shared/domain/classification.ts` decides its
+ * kind, never from words in the output.
  */
 import * as z from 'zod';
 import type { Executed } from '#shared/application/execution/execute.ts';
@@ -27,14 +27,14 @@ const sandboxResult = z.object({
   stderr_truncated: z.boolean().optional(),
   cpu_ms: amount.optional(),
   memory_peak_mb: amount.optional(),
-  /** What its interpreter knew before is gone. */
+  /** Variables of its interpreter from earlier calls are lost. */
   state_lost: z.boolean().optional(),
   signal: z.string().max(20).optional(),
   error_line: z.string().optional(),
   error: sandboxError.optional(),
 });
 
-/** As timeout(1) answers for a program that it ended, and a shell for one that SIGKILL ended. */
+/** The code of timeout(1) for a program that it ended, and of a shell for one that SIGKILL ended. */
 const timeoutExitCode = 124;
 const killedExitCode = 137;
 

@@ -1,8 +1,8 @@
 /**
- * What a file is to its reader: text, a picture, or bytes; decided from the bytes, never from the name.
+ * A file as content for its reader: text, an image, or bytes; decided from the bytes, never from the name.
  *
- * Pure. Text is what is UTF-8 and has no NUL; anything else is given as base64 beside the result, a picture
- * as an image, the rest as a resource.
+ * Pure. Text is valid UTF-8 without NUL; anything else is base64 beside the result, an image as an image, the
+ * rest as a resource.
  */
 import type { ContentBlock } from '@modelcontextprotocol/server';
 
@@ -10,7 +10,7 @@ export type FileContent =
   | { readonly mimeType: 'text/plain'; readonly text: string }
   | { readonly mimeType: string; readonly block: ContentBlock };
 
-/** The first bytes of the pictures that clients show. */
+/** The first bytes of the images that clients show. */
 const pictures: readonly (readonly [mimeType: string, head: RegExp])[] = [
   ['image/png', /^89504e470d0a1a0a/],
   ['image/jpeg', /^ffd8ff/],

@@ -1,7 +1,8 @@
 /**
- * For clients that take no event stream: the stream is read to its end, and its answers are given as JSON.
+ * The response for clients that take no event stream: the stream is read to its end, and its answers are returned
+ * as JSON.
  *
- * What was said in between is dropped; a response that is no stream is passed on as it is.
+ * Notifications in between are dropped; a response that is no stream is passed on as it is.
  */
 const isStream = ({ headers }: Request | Response, name: string): boolean =>
   /\btext\/event-stream\b/i.test(headers.get(name) ?? '');

@@ -1,9 +1,9 @@
 /**
- * The MCP endpoint: one request in, one response out, nothing kept between them.
+ * The MCP endpoint: one request in, one response out, no state between them.
  *
- * The SDK speaks the protocol, of this year and of the years before, and answers as a stream from the
- * start, so that keep-alives and progress flow at once. A client that accepts no stream gets its answer as
- * JSON when it is there. No function stays up for a client that wants to listen: nothing would be said.
+ * The SDK speaks the protocol, of this year and of the years before, and answers as a stream from the start, so
+ * that keep-alives and progress flow at once. A client that accepts no stream gets its answer as JSON when it is
+ * there. No function stays up for a client that wants to listen: there are no unrequested messages.
  */
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
@@ -31,7 +31,8 @@ export const answerMcp = async (
       telemetry.warn('an MCP request went wrong', { reason: message.slice(0, reasonCharactersMax) }),
   });
   const isStream = acceptsStream(request);
-  // The older protocol refuses a client that does not accept both forms; this one serves each in its own.
+  // The older protocol refuses a client that does not accept both forms; this endpoint serves each in its
+  // own.
   request.headers.set('accept', 'application/json, text/event-stream');
   const answered = await handler.fetch(request);
   const response = isListening(request) ? await toNotListening(answered) : await withRefusalStatus(answered);

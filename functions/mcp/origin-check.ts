@@ -1,9 +1,9 @@
 /**
- * Whether a request was made for us: under a name of ours, and by no page of another origin.
+ * The check of a request's origin: sent to one of our names, and by no page of another origin.
  *
- * A page that had its own name resolve to this machine (DNS rebinding) says that name as `Host`, and a
- * browser says where a page is from as `Origin`. Names of ours are what the gateway says it was reached
- * under, and this machine's own; a program says no `Origin`, so that nobody has to list any.
+ * A page that had its own name resolve to this machine (DNS rebinding) sends that name as `Host`, and a browser
+ * sends a page's origin as `Origin`. Our names are the one under which the gateway was reached, and this
+ * machine's own; a program sends no `Origin`, so that none has to be configured.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http ("Security")
  */
 import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
@@ -24,7 +24,7 @@ export const refuseForeign = ({ headers, requestContext }: APIGatewayProxyEvent)
 const header = (headers: APIGatewayProxyEvent['headers'], wanted: string): string | undefined =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
 
-/** Empty for what is no URL, as the `null` of a sandboxed page. */
+/** Empty for text that is no URL, as the `null` of a sandboxed page. */
 const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : '');
 
 const foreign = (message: string): AppError => new AppError('forbidden', message);

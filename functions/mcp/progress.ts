@@ -1,9 +1,8 @@
 /**
- * What a client that waits hears of its call: what it is at, each piece of output, and now and then that it
- * is still on.
+ * The progress of a call for a client that waits: its phase, each piece of output, and a periodic sign of life.
  *
- * Only one that sent a progress token hears anything. `message` is for a person; where a piece belongs is
- * in its `_meta`. Nothing waits for it: who does not read misses it.
+ * Only a client that sent a progress token gets any. `message` is for a person; the position of a piece is in its
+ * `_meta`. Nothing waits for delivery: a client that does not read misses it.
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { ToolProgress } from '#shared/ports/sandbox-tools.ts';
@@ -25,7 +24,7 @@ export const openProgress = ({ _meta, notify }: ServerContext['mcpReq']): Progre
   const say = (message: string, meta: Readonly<Record<string, unknown>> = {}): void => {
     progress += 1;
     const params = { progressToken, progress, message, _meta: { ...meta } };
-    // Whoever asked may be gone; the call goes on.
+    // The client may have disconnected; the call goes on.
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
   const life = setInterval(() => say('still working'), signOfLifeMs);

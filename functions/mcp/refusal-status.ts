@@ -1,22 +1,23 @@
 /**
- * What must be known before a response begins: whether it is a refusal that the protocol wants to see in the
- * HTTP status, which a stream that has begun could no longer say.
+ * The HTTP status of a refusal that the protocol wants to see there, decided before the response begins, since a
+ * stream that has begun could no longer change it.
  *
- * Two are: a client that lacks a capability (400), and a method that nobody serves (404). Listening is one:
- * nothing is announced here, and the SDK would call it full. A stream that says nothing at once goes out as it is.
+ * There are two: a client that lacks a capability (400), and an unknown method (404). Listening is an unknown
+ * method: nothing is announced here, and the SDK would report too many listeners. A stream without immediate
+ * bytes goes out as it is.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 const missingCapability = -32021;
 const methodNotFound = -32601;
 
-/** The time that a head waits for its first bytes: what is refused is refused sooner. */
+/** The time for which the response's head waits for its first bytes: a refusal comes sooner. */
 const firstBytesMsMax = 50;
 const refusalCharactersMax = 64 * 1024;
 
 export const isListening = (request: Request): boolean =>
   request.headers.get('mcp-method') === 'subscriptions/listen';
 
-/** Of a request that the SDK found in order; one that it refused for another reason stays refused for that. */
+/** For a request that the SDK accepted; its other refusals stay as they are. */
 export const toNotListening = async (response: Response): Promise<Response> => {
   if (!/\bjson\b/.test(response.headers.get('content-type') ?? '')) return response;
   const body = (await response.clone().json()) as {

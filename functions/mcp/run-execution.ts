@@ -1,4 +1,4 @@
-/** Runs a program for one of the two execution tools: their common arguments become the use case's wish. */
+/** Runs a program for one of the two execution tools: their common arguments become the use case's options. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { type Execution, execute } from '#shared/application/execution/execute.ts';
@@ -30,7 +30,7 @@ export const runExecution = async (
   return toExecutionResult(executed, program.tool);
 };
 
-/** A session stays in its project: who names another is told so and not run elsewhere than meant. */
+/** A session stays in its project: a call that names another is refused rather than run in the wrong one. */
 const refuseOtherProject = async (
   { ports, principal, intent }: ToolContext,
   { session_id: id, project_id: project }: ExecutionArguments,

@@ -1,4 +1,4 @@
-/** The session and the path that a file tool was given, as the use cases take them. */
+/** The session and the path of a file tool's arguments, as the use cases take them. */
 import { findSession } from '#shared/application/access/find-session.ts';
 import type { FileRequest } from '#shared/application/session/session-files.ts';
 import type { ToolContext } from './define-tool.ts';

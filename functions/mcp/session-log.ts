@@ -1,7 +1,7 @@
 /**
- * What happens in a session, told to the client that waits for it: `notifications/message` of one logger, on the
- * response of its call. Who asks to wait asks for this, whatever it says of logs elsewhere; a level that it names
- * with the call bounds it. Nothing waits for it: who does not read misses it.
+ * The events of a session for the client that waits for it: `notifications/message` of one logger, on the
+ * response of its call. Waiting subscribes to them, whatever log level the client set elsewhere; a level in the
+ * call itself bounds them. Nothing waits for delivery: a client that does not read misses it.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
@@ -9,7 +9,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 
 const logger = 'sallyport.session';
 const levelMeta = 'io.modelcontextprotocol/logLevel';
-/** Levels above `info`: a client that names one of them hears of errors alone, or of nothing. */
+/** Levels above `info`: a client that names one of them gets errors alone, or nothing. */
 const aboveInfo: readonly unknown[] = ['notice', 'warning', 'error'];
 const aboveError: readonly unknown[] = ['critical', 'alert', 'emergency'];
 

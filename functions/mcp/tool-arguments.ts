@@ -1,8 +1,8 @@
 /**
- * The arguments of a tool: described to the client as plain JSON schema, parsed by us.
+ * The arguments of a tool: described to the client as plain JSON schema, parsed here.
  *
- * Arguments are parsed here and not by the SDK, so that a bad one is refused in the words of our error
- * table. A field that is null counts as absent: clients that fill in every field send it.
+ * The SDK does not parse them, so that a bad argument is refused with a message of our error table. A field that
+ * is null counts as absent: clients that fill in every field send it.
  */
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
@@ -12,7 +12,7 @@ import { AppError, type ErrorCode } from '#shared/errors.ts';
 export type ObjectSchema = McpTool['inputSchema'];
 
 /**
- * Without `$schema`, and in words that drafts 7 and 2020-12 share: older clients compile with draft 7 and
+ * Without `$schema`, and in keywords that drafts 7 and 2020-12 share: older clients compile with draft 7 and
  * refuse to load a schema that names another. Results are described as open, so that a field can be added.
  */
 export const objectSchema = (schema: z.ZodType): ObjectSchema => {

@@ -1,8 +1,8 @@
 /**
  * A refused request, or a fault of ours, as the result of a tool: `isError` and the error as JSON text.
  *
- * It has no `structuredContent`: older clients hold that against the schema of a success. What is no
- * AppError says nothing of itself; the id of the request is in `_meta`, for whoever reads our log.
+ * It has no `structuredContent`: older clients validate that against the schema of a success. A failure that is
+ * no AppError shows no details; the id of the request is in `_meta`, for readers of our log.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type AppError, errorBody, isAppError } from '#shared/errors.ts';
@@ -25,6 +25,6 @@ export const toErrorResult = (cause: unknown, requestId: string): CallToolResult
   };
 };
 
-/** Whoever made a session with the call that failed knows its id from nowhere else. */
+/** A caller whose failed call created a session learns its id only here. */
 const sessionOf = ({ details: { facts } }: AppError) =>
   facts?.['sessionId'] === undefined ? {} : { session_id: facts['sessionId'] };

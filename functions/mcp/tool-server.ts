@@ -1,8 +1,8 @@
 /**
  * The server of our tools, for one request: lists them, and runs one as a call that its client can cancel.
  *
- * What a tool refuses is a result that says so; what it did not expect is logged and says nothing of itself.
- * A call that was cancelled has nobody to answer to, and is no fault.
+ * A tool's refusal is a result; an unexpected failure is logged and shows no details. A cancelled call has no
+ * client to answer, and is no fault.
  */
 import {
   type CallToolResult,
@@ -42,7 +42,7 @@ export const toolServer =
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there is no such tool');
       const request = { tokenHash: context.principal.tokenHash, requestId: mcpReq.id };
       return runCancellable(context.ports, request, (cancelled) => {
-        // Before 2026 a connection that is lost is no cancel: the call goes on.
+        // Before 2026 a lost connection is no cancellation: the call goes on.
         const signal = era === 'legacy' ? cancelled : AbortSignal.any([mcpReq.signal, cancelled]);
         return callTool(tool, params.arguments, { context, mcpReq, signal });
       });

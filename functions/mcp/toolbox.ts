@@ -1,4 +1,4 @@
-/** The tools of `/mcp`, in the order in which clients are shown them; one file each. */
+/** The tools of `/mcp`, in the order in which clients see them; one file each. */
 import type { Tool } from './define-tool.ts';
 import { callerToolResponse } from './tools/caller-tool-response.ts';
 import { configLimits } from './tools/config-limits.ts';

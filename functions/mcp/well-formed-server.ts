@@ -1,8 +1,8 @@
 /**
- * The SDK's server, which says of parameters of the wrong form what JSON-RPC says of them: invalid parameters.
+ * The SDK's server, with JSON-RPC's own error for malformed parameters: invalid parameters.
  *
  * By itself it calls them an internal error, tools/call apart: `Protocol.setRequestHandler` throws an `Error`
- * without a code, with a validator's words (@modelcontextprotocol/server 2.4).
+ * without a code, with a validator's text (@modelcontextprotocol/server 2.4).
  * https://www.jsonrpc.org/specification, 5.1
  */
 import {

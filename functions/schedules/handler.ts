@@ -1,6 +1,7 @@
 /**
- * Schedules: claims the moment that the scheduler woke it for, starts what is to run, and once a minute tends whatever
- * was missed, lost, or is to be looked at. The only function that asks the scheduler for anything.
+ * The schedules function: claims the run for which the scheduler invoked it, starts it, and once a minute
+ * dispatches the schedules that were missed, lost, or are due for a check. The only function that calls the
+ * scheduler.
  */
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';

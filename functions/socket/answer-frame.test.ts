@@ -25,7 +25,7 @@ const answers = async (verdict: FrameVerdict, body: string) => {
     ...{ acceptedAt: 1000, correlationId: 'r' },
     principal: { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'hash' },
   };
-  // Whatever else a frame would reach for is not there.
+  // No other port exists for a frame.
   await answerFrame(known as unknown as FramePorts, request, {} as FrameSettings);
   return posted.map(({ type, data }) => [type, data.error?.code]);
 };

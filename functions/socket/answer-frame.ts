@@ -135,8 +135,8 @@ const decide = async (
 };
 
 /**
- * A call of a session under the connection's own is decided here as well; any other session is not there. A connection
- * without one decides in every session that its principal may write.
+ * A call of a descendant of the connection's session is decided here as well; any other session is not found. A
+ * connection without one decides in every session that its principal may write.
  */
 const findDecided = async (
   ports: FramePorts,

@@ -1,4 +1,7 @@
-/** `$connect`: the session is found or made, the connection remembered, the greeter sent. Refusals are HTTP answers. */
+/**
+ * `$connect`: finds or creates the session, stores the connection, and invokes the greeter. Refusals are HTTP
+ * answers.
+ */
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { throttle } from '#shared/application/access/throttle.ts';
 import {

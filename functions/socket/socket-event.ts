@@ -1,4 +1,4 @@
-/** A WebSocket event as this function needs it: who, which connection, which session, and the text. */
+/** A WebSocket event as this function needs it: the principal, the connection, the session, and the text. */
 import type {
   APIGatewayEventWebsocketRequestContextV2,
   APIGatewayProxyWebsocketEventV2WithRequestContext,
@@ -9,7 +9,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 
-/** What the authorizer said, as API Gateway hands it to every route. */
+/** The authorizer's context, as API Gateway passes it to every route. */
 export type SocketContext = APIGatewayEventWebsocketRequestContextV2 & {
   readonly authorizer?: Readonly<Record<string, unknown>>;
   readonly requestTimeEpoch: number;
@@ -18,7 +18,10 @@ export type SocketContext = APIGatewayEventWebsocketRequestContextV2 & {
 export type SocketRequest = {
   readonly connectionId: ConnectionId;
   readonly principal: Principal;
-  /** As the client gave it, in lower case, or new: not yet known to be a session's. Undefined for a connection without one. */
+  /**
+   * As the client gave it, in lower case, or new: not yet known to be a session's. Undefined for a connection
+   * without one.
+   */
   readonly sessionId: SessionId | undefined;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly subprotocols: readonly string[];
@@ -32,7 +35,7 @@ type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketConte
   readonly headers?: Readonly<Record<string, string | undefined>>;
 };
 
-/** API Gateway hands on no value that is missing: an empty one stands for none. */
+/** API Gateway passes no missing value on: an empty one stands for none. */
 const sessionIdIn = (authorizer: SocketContext['authorizer']): SessionId | undefined => {
   const id = String(authorizer?.['sessionId'] ?? '');
   return id === '' ? undefined : (id as SessionId);

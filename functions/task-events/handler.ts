@@ -1,4 +1,4 @@
-/** ECS task state changes, from EventBridge: at least once, in any order. */
+/** The handler of ECS task state changes, from EventBridge: at least once, in any order. */
 import type { EventBridgeEvent } from 'aws-lambda';
 import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';

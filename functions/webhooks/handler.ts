@@ -1,6 +1,6 @@
 /**
- * Sends webhooks: after a commit that has an event for them, when one was changed, and for a person who tests one. Once a
- * minute it sends deliveries that were lost or are due again. The only function that reads their secrets.
+ * Sends webhooks: after a commit with an event for them, after a change of one, and for a person who tests one.
+ * Once a minute it sends deliveries that were lost or are due again. The only function that reads their secrets.
  */
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';

@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document of the REST API, made of the routes and their contracts: nothing in it is said twice.
+ * The OpenAPI document of the REST API, made of the routes and their contracts: it states nothing twice.
  *
  * Refuses to be made when two operations would have one id.
  */
@@ -22,10 +22,10 @@ type Entry = {
   readonly operation: ZodOpenApiOperationObject;
 };
 
-/** Those a page may answer to. */
+/** The methods that a page may answer. */
 const previewMethods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The routes as they are without anything behind them: their handlers are never called. */
+/** The routes without their adapters: their handlers are never called. */
 export const declaredRoutes = (): readonly ApiRoute[] =>
   routes({ ports: {}, settings: {}, limits: {}, stats: {} } as unknown as Api);
 
@@ -48,10 +48,10 @@ export const openApiDocument = (version: string) =>
     { override: plain },
   );
 
-/** Bounds that only say what a number is, and patterns that only say what a format says, are left out. */
+/** Leaves out bounds that only describe a number type, and patterns that only repeat a format. */
 const plain = ({ jsonSchema, zodSchema, io }: ZodOpenApiOverrideContext): void => {
   const { def } = zodSchema._zod;
-  // Of a body, no field is taken that is not here (api-request.ts).
+  // A body takes no other fields (api-request.ts).
   if (io === 'input' && def.type === 'object' && def.catchall === undefined)
     jsonSchema.additionalProperties = false;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

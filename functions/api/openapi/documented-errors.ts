@@ -1,4 +1,4 @@
-/** Which errors a route may answer with: those any such request may meet, and those its contract adds. */
+/** The errors that a route may answer with: those of any such request, and those its contract adds. */
 import { scopeKinds, scopesFor } from '#shared/domain/access.ts';
 import { type ErrorCode, errorRules } from '#shared/errors.ts';
 import type { ApiRoute } from '../api-route.ts';

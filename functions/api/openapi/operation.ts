@@ -1,4 +1,4 @@
-/** One route as an operation of the document: its contract, what it needs, and what can go wrong. */
+/** One route as an operation of the document: its contract, its permission, and its errors. */
 import { STATUS_CODES } from 'node:http';
 import * as z from 'zod';
 import type {
@@ -12,7 +12,7 @@ import type { BodyContract, RouteContract } from '../api-route.ts';
 import { type DocumentedRoute, documentedErrors } from './documented-errors.ts';
 import { answerHeaders, errorName, reference } from './shared-parts.ts';
 
-/** The router's rest of a path has a name of its own. */
+/** The router has a name of its own for the rest of a path. */
 export const documentedPath = (path: string): string => path.replace('{proxy+}', '{path}');
 
 /** `GET /api/sessions/{id}/events` is `getSessionsByIdEvents`. */

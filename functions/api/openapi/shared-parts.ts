@@ -1,4 +1,4 @@
-/** The parts of the document that its operations share: headers of answers, and one answer per status of an error. */
+/** The parts of the document that its operations share: headers of answers, and one answer per error status. */
 import { STATUS_CODES } from 'node:http';
 import type { ZodOpenApiComponentsObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { errorAnswer } from '#shared/contracts/rest/error-view.ts';

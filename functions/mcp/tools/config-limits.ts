@@ -1,4 +1,4 @@
-/** `config_limits`: the limits that hold for a project or a session, and how deep and how costly the session is. */
+/** `config_limits`: the limits that hold for a project or a session, with the session's depth and cost. */
 import { limitsInForce } from '#shared/application/project/config-limits.ts';
 import { configLimitsArguments, configLimitsResult } from '#shared/contracts/tools/config-limits-tool.ts';
 import { writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';

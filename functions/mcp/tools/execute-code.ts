@@ -1,4 +1,4 @@
-/** `execute_code`: a program in Python or Node, in an execution session that is made when none is named. */
+/** `execute_code`: a program in Python or Node, in an execution session that is created when none is named. */
 import { executeCodeArguments, executionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 import { runExecution } from '../run-execution.ts';

@@ -1,4 +1,4 @@
-/** `get_volume_path`: where the folder that all sandboxes share is, and whether there is one. */
+/** `get_volume_path`: the path of the folder that all sandboxes share, if there is one. */
 import { findSession } from '#shared/application/access/find-session.ts';
 import { getVolumePathArguments, getVolumePathResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';

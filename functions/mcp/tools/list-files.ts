@@ -6,7 +6,7 @@ import { listFilesArguments, listFilesResult } from '#shared/contracts/tools/fil
 import { defineTool } from '../define-tool.ts';
 import { fileRequest } from '../session-file.ts';
 
-/** What a sandbox says is untrusted. */
+/** A sandbox's answer is untrusted. */
 const listed = z.object({
   files: z.array(z.object({ name: z.string(), type: z.string(), size: z.number(), modifiedAt: z.string() })),
 });

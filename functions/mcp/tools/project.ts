@@ -1,4 +1,4 @@
-/** `project`: projects made, changed, shown, listed and deleted, and what there is to choose from. */
+/** `project`: projects created, changed, shown, listed and deleted, and the available options. */
 import { deleteProject } from '#shared/application/project/delete-project.ts';
 import { createProject, getProject, updateProject } from '#shared/application/project/manage-projects.ts';
 import { searchProjects } from '#shared/application/project/search-projects.ts';
@@ -131,6 +131,6 @@ const view = (found: Project) => {
   });
 };
 
-/** Without the fields that say nothing. */
+/** Without the fields that are undefined. */
 const defined = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;

@@ -1,4 +1,4 @@
-/** `schedule`: prompts that are said to agents by themselves, by a cron expression; made, changed, triggered, read. */
+/** `schedule`: prompts that are sent to agents by a cron expression; created, changed, triggered, read. */
 import {
   createSchedule,
   removeSchedule,

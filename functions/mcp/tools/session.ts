@@ -1,4 +1,4 @@
-/** `session`: agents in workspaces, spoken to, watched, decided for and ended. */
+/** `session`: agents in workspaces: messages to them, their events, decisions about their calls, their end. */
 import { defineActionTool } from '../action-tool.ts';
 import { approve, cancel, cleanup, end } from './session/control.ts';
 import { message, spawn } from './session/converse.ts';

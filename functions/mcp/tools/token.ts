@@ -1,4 +1,4 @@
-/** `token`: access tokens made, listed masked, revoked; for admins. */
+/** `token`: access tokens created, listed masked, revoked; for admins. */
 import { createToken, listTokens, revokeToken } from '#shared/application/access/manage-tokens.ts';
 import {
   createTokenArguments,

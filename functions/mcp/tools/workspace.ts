@@ -1,4 +1,4 @@
-/** `workspace`: the named workspaces of a project, listed and deleted. They are made by the tool `session`. */
+/** `workspace`: the named workspaces of a project, listed and deleted. The tool `session` creates them. */
 
 import { findProject } from '#shared/application/access/find-project.ts';
 import { deleteWorkspace, listWorkspaces } from '#shared/application/project/manage-workspaces.ts';

@@ -1,4 +1,4 @@
-/** `write_file`: a file of a session's workspace, replaced; it is saved before the answer says so. */
+/** `write_file`: a file of a session's workspace, replaced; it is saved before the answer. */
 import { writeWorkspaceFile } from '#shared/application/session/session-files.ts';
 import {
   writeFileArguments,

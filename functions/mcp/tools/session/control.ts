@@ -1,4 +1,4 @@
-/** `session approve`, `cancel`, `end` and `cleanup`: what a person decides of a session. */
+/** `session approve`, `cancel`, `end` and `cleanup`: a person's decisions about a session. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
@@ -25,7 +25,7 @@ const done = async ({ ports }: ToolContext, id: SessionId, message: string) => (
   message,
 });
 
-/** `true` is what older clients say for `session`. */
+/** Older clients send `true` for `session`. */
 const rememberOf = (remember: boolean | Remember | undefined): Remember | undefined =>
   typeof remember === 'boolean' ? (remember ? 'session' : undefined) : remember;
 

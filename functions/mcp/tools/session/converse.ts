@@ -1,4 +1,7 @@
-/** `session message` and `session spawn`: something is said to an agent; whoever waits hears what it does until it has answered. */
+/**
+ * `session message` and `session spawn`: sends a message to an agent; a client that waits receives its events
+ * until it has answered.
+ */
 
 import type * as z from 'zod';
 import { awaitCompletion, type ToldEvent } from '#shared/application/session/await-completion.ts';
@@ -110,13 +113,14 @@ const waitFor = async (
   const { completion, lastIndex } = await awaitCompletion(ports, {
     sessionId: session.id,
     messageId,
-    // What was said before may have been answered before.
+    // A message that was sent before may have its answer already.
     since: isRepeated ? oldestKept(session.lastSeq) - 1 : lastEventIndex,
     waitMsMax: completionWaitMsMax,
     signal: AbortSignal.any([signal, gone, asked.signal]),
     onEvent: (event) => {
       onPhase(phaseOf(event));
-      // A call that waits is progress, and in the answer: calls, outputs, errors and completions alone are pushed.
+      // A waiting call is progress, and in the answer: calls, outputs, errors and completions alone are
+      // pushed.
       if (event.type !== 'tool:approval_required')
         tell(event.type === 'agent:error' ? 'error' : 'info', toldData(session.id, event));
       else if (stopsAtApproval) asked.abort();

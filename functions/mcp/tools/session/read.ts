@@ -1,4 +1,4 @@
-/** `session get`, `list` and `events`: what there is, what was done and what it cost. */
+/** `session get`, `list` and `events`: the sessions, their events and their cost. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { readEvents } from '#shared/application/events/read-events.ts';
@@ -17,7 +17,7 @@ import { type TurnInShort, turnsInShort } from '#shared/domain/turn/turns-in-sho
 import { defineAction } from '../../action-tool.ts';
 import { detailsOf, gistOf, pendingApprovals, usageView } from './view.ts';
 
-/** Events may be long: the newest of them tell the newest turns. */
+/** Events may be long: the newest of them describe the newest turns. */
 const newestEventsMax = 300;
 
 export const get = defineAction({

@@ -48,7 +48,7 @@ const pendingIn = ({ turnId, calls }: Deciding) =>
 
 type Logged = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
-/** What was said, by whom, or the tool it is about. */
+/** The text, its role, or the tool of an event. */
 export const gistOf = ({ data }: Logged) => {
   const text = data['text'] ?? data['message'] ?? textOf(data['content']);
   return {
