@@ -3,7 +3,7 @@
 import { findSession } from '#shared/application/access/find-session.ts';
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
-import { decideCall } from '#shared/application/turn/decide-call.ts';
+import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import {
   approvalAnswer,
   approvalsAnswer,

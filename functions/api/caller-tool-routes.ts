@@ -1,6 +1,6 @@
 /** Tools that a client offers to an agent over REST: the offer comes with the session, each answer by itself. */
-import { answerCall, refuseTaken } from '#shared/application/turn/caller-tools.ts';
-import type { MovePorts } from '#shared/application/turn/move-turn.ts';
+import type { ApplyWithoutLeasePorts } from '#shared/application/turn/commit/apply-without-lease.ts';
+import { answerCall, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
 import { callerAnswerBody } from '#shared/contracts/rest/bodies.ts';
 import { answeredAnswer } from '#shared/contracts/rest/conversation-view.ts';
 import type { Caller } from '#shared/domain/caller-tool.ts';
@@ -15,7 +15,7 @@ export const callerToolRoutes = ({
   ports,
   limits,
 }: {
-  readonly ports: MovePorts;
+  readonly ports: ApplyWithoutLeasePorts;
   readonly limits: TurnLimits;
 }): readonly ApiRoute[] => [
   onSession(ports, {

@@ -3,8 +3,8 @@
 import { readEvents } from '#shared/application/events/read-events.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
-import { acceptMessage } from '#shared/application/turn/accept-message.ts';
-import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
+import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
+import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
 import { eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,

@@ -7,9 +7,9 @@ import {
   type WaitForSlotPorts,
 } from '#shared/application/session/create-session-when-free.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
-import { type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
-import type { DecidePorts } from '#shared/application/turn/decide-call.ts';
-import { type EndPorts, endSession } from '#shared/application/turn/end-session.ts';
+import { type CallerPorts, declareTools } from '#shared/application/turn/requests/caller-tools.ts';
+import type { DecidePorts } from '#shared/application/turn/requests/decide-call.ts';
+import { type EndPorts, endSession } from '#shared/application/turn/requests/end-session.ts';
 import { createSessionBody, listQuery, sessionOptionsOf } from '#shared/contracts/rest/bodies.ts';
 import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/rest/session-view.ts';
 import type { SessionId } from '#shared/domain/ids.ts';

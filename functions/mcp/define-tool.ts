@@ -18,7 +18,7 @@ import type { ManagePorts } from '#shared/application/schedule/manage-schedules.
 import type { ReadPorts } from '#shared/application/schedule/read-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { FilePorts } from '#shared/application/session/session-files.ts';
-import type { CallerPorts } from '#shared/application/turn/caller-tools.ts';
+import type { CallerPorts } from '#shared/application/turn/requests/caller-tools.ts';
 import { type Intent, intentOf, type Permission } from '#shared/domain/access.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';

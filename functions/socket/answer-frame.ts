@@ -6,11 +6,15 @@ import { type FoundSession, findSession, sessionNotFound } from '#shared/applica
 import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
-import { type AcceptPorts, acceptMessage } from '#shared/application/turn/accept-message.ts';
-import { answerCall, type CallerPorts, declareTools } from '#shared/application/turn/caller-tools.ts';
-import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
-import { type DecidePorts, decideCall } from '#shared/application/turn/decide-call.ts';
-import { type EndPorts, endSession } from '#shared/application/turn/end-session.ts';
+import { type AcceptPorts, acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
+import {
+  answerCall,
+  type CallerPorts,
+  declareTools,
+} from '#shared/application/turn/requests/caller-tools.ts';
+import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
+import { type DecidePorts, decideCall } from '#shared/application/turn/requests/decide-call.ts';
+import { type EndPorts, endSession } from '#shared/application/turn/requests/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';

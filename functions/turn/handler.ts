@@ -18,7 +18,7 @@ import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { runTurn } from '#shared/application/turn/run-turn.ts';
+import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import { readEnvironment, treeLimitsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import type { FeaturesSeen } from '#shared/domain/features.ts';
 import type { SessionId } from '#shared/domain/ids.ts';

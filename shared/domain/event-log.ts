@@ -99,6 +99,18 @@ export type LogEntry =
       };
     };
 
+/** How a turn ended. */
+export type Completion = Extract<LogEntry, { type: 'completion' }>['data'];
+
+export const completionOf = (log: readonly LogEntry[]): Completion | undefined => {
+  const entry = log.find(({ type }) => type === 'completion');
+  return entry?.type === 'completion' ? entry.data : undefined;
+};
+
+/** What the model reads of a result; what is no text is named by its type. */
+export const textOf = (content: readonly ToolContent[]): string =>
+  content.map((block) => (typeof block['text'] === 'string' ? block['text'] : `[${block.type}]`)).join('\n');
+
 export type LogEvent = LogEntry & {
   readonly seq: number;
   /** Epoch milliseconds. */

@@ -34,8 +34,8 @@ export const editedBytesMax = 1.25 * 1_048_576;
 export const historyArgumentsBytesMax = 200 * 1024;
 /** The time for which deltas are collected before they are sent, in milliseconds. */
 export const deltaBatchMs = 50;
-/** The interval at which the list of subscribed connections is read again while a turn streams, in milliseconds. */
-export const watcherRefreshMs = 2000;
+/** The interval at which the list of subscribers is read again while a turn streams, in milliseconds. */
+export const subscriberRefreshMs = 2000;
 /** The number of times that one piece of work is handed from function to function before it is left to the janitor. */
 export const turnHopsMax = 200;
 /**

@@ -2,12 +2,13 @@
  * A project: the owner of sessions, limits and defaults. The default project always exists and needs no record;
  * its stored fields win.
  */
+
+import type { ApprovalMode } from './approval-mode.ts';
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId } from './ids.ts';
 import type { Namespacing } from './mcp/naming.ts';
 import type { ProviderName } from './model.ts';
 import { defaultProject, deploymentOwner } from './principal.ts';
-import type { ApprovalMode } from './session.ts';
 import type { TreeLimits } from './tree-limits.ts';
 
 export type Project = {

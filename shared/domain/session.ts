@@ -3,6 +3,7 @@
  *
  * Statuses change only along `transitions`; an ended session stays ended.
  */
+import type { ApprovalMode } from './approval-mode.ts';
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Namespacing } from './mcp/naming.ts';
@@ -24,20 +25,6 @@ export const sessionStatuses = [
   'stopped',
 ] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
-
-/**
- * The calls that run without a human: `ask` none, `auto` all; between them `low` (reading), `medium` (reading,
- * editing, git) and `high` (all but a call that repeats itself).
- */
-export type ApprovalMode = 'ask' | 'low' | 'medium' | 'high' | 'auto';
-
-export const approvalModes = [
-  'ask',
-  'low',
-  'medium',
-  'high',
-  'auto',
-] as const satisfies readonly ApprovalMode[];
 
 /** The right to work on the session's turn; `fence` grows with every new holder. */
 export type Lease = { readonly holder: string; readonly fence: number; readonly until: number };

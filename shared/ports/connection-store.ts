@@ -27,7 +27,7 @@ export interface ConnectionStore {
   get(id: ConnectionId): Promise<Connection | undefined>;
   /** The removed connection; undefined when there was none. */
   remove(id: ConnectionId): Promise<Connection | undefined>;
-  watchers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
+  subscribers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
   /** The sockets without a session, with what each may decide. */
   approvers(): Promise<readonly Approver[]>;
   /** The time since which there have always been such sockets; 0 when there never were. */

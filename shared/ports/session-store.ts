@@ -38,7 +38,7 @@ export type SessionWork = {
   readonly inbox: readonly InboxMessage[];
   readonly history: readonly HistoryMessage[];
   readonly callers: readonly Caller[];
-  readonly watchers: readonly ConnectionId[];
+  readonly subscribers: readonly ConnectionId[];
 };
 
 /** A checkpoint that the table does not name yet, and the one it follows. */
@@ -214,7 +214,9 @@ export interface SessionStore {
   releaseLease(session: Session, dueAt: number): Promise<'released' | 'kept' | 'stale'>;
   loadWork(id: SessionId): Promise<SessionWork>;
   /** The version of the turn and its subscribers, which a holder polls while something runs. */
-  glance(id: SessionId): Promise<{ readonly version: number; readonly watchers: readonly ConnectionId[] }>;
+  readVersion(
+    id: SessionId,
+  ): Promise<{ readonly version: number; readonly subscribers: readonly ConnectionId[] }>;
   commitTurn(commit: TurnCommit): Promise<CommitResult>;
   /** Appends entries from outside a turn, numbered like all others. Undefined when there is no such session. */
   append(id: SessionId, entries: readonly LogEntry[], at: number): Promise<readonly LogEvent[] | undefined>;

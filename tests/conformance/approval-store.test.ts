@@ -121,7 +121,7 @@ describe('a turn that is longer than an item', () => {
     expect((await sessions.getWithTurn(session.id))?.turn.state).toEqual(state);
     expect((await sessions.loadWork(session.id)).turn.state).toEqual(state);
     expect((await sessions.getManyWithTurn([session.id]))[0]?.turn.state).toEqual(state);
-    expect(await sessions.glance(session.id)).toEqual({ version: 1, watchers: [] });
+    expect(await sessions.readVersion(session.id)).toEqual({ version: 1, subscribers: [] });
     await commit(session, deciding('2026-01-01T00:00:00.000Z', content.slice(0, 600_000)));
     expect(await partsOf(session)).toEqual(['STATE#1', 'TURN']);
     await commit(session, idle);

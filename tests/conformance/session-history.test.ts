@@ -158,12 +158,12 @@ describe('a compressed conversation', () => {
   });
 });
 
-describe('a glance', () => {
-  test('sees the version of the turn and who watches, and nothing of another session', async () => {
+describe('a read of the version', () => {
+  test('gives the version of the turn and its subscribers, and nothing of another session', async () => {
     const { sessions } = stores();
     const connections = makeConnectionStore(fixture.table);
     const [session, other] = [await leased(), await leased()];
-    expect(await sessions.glance(session.id)).toEqual({ version: 0, watchers: [] });
+    expect(await sessions.readVersion(session.id)).toEqual({ version: 0, subscribers: [] });
     const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
     const join = async (sessionId: SessionId): Promise<ConnectionId> => {
       const id = crypto.randomUUID() as ConnectionId;
@@ -174,9 +174,9 @@ describe('a glance', () => {
     await join(other.id);
     await sessions.accept(session, message('m'), slotsMax);
     await sessions.commitTurn(commitOf(session, { history: [said('a')], log: [note('one')] }));
-    const seen = await sessions.glance(session.id);
-    expect([seen.version, [...seen.watchers].sort()]).toEqual([1, ids.sort()]);
-    expect(await sessions.glance('nobody' as SessionId)).toEqual({ version: 0, watchers: [] });
+    const seen = await sessions.readVersion(session.id);
+    expect([seen.version, [...seen.subscribers].sort()]).toEqual([1, ids.sort()]);
+    expect(await sessions.readVersion('nobody' as SessionId)).toEqual({ version: 0, subscribers: [] });
   });
 
   test('sees a decision that was made without the lease', async () => {
@@ -184,7 +184,7 @@ describe('a glance', () => {
     const session = await leased();
     const { fence: _, ...unleased } = commitOf(session);
     await sessions.commitTurn(unleased);
-    expect((await sessions.glance(session.id)).version).toBe(1);
+    expect((await sessions.readVersion(session.id)).version).toBe(1);
   });
 });
 

@@ -371,7 +371,7 @@ test('a forgotten session leaves nothing, and nothing of another goes with it', 
     inbox: [],
     history: [],
     callers: [],
-    watchers: [],
+    subscribers: [],
   });
   expect(await stores().item(keys.turn(one.id))).toBeUndefined();
   expect((await sessions.readEvents(other.id, { since: -1, eventsMax: 200 })).events).toHaveLength(120);

@@ -279,17 +279,17 @@ test('only what is due is read, and a session that moved is not put off', async 
   expect((await read(id)).dueAt).toBe(17_000);
 });
 
-test('watchers are those who are connected, and a ticket opens once', async () => {
+test('subscribers are those who are connected, and a ticket opens once', async () => {
   const { connections } = stores();
   const { id: sessionId } = await created();
   const id = crypto.randomUUID() as ConnectionId;
   const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
   await connections.put({ id, sessionId, principal, connectedAt: 1, since: -1 });
-  expect(await connections.watchers(sessionId)).toEqual([id]);
+  expect(await connections.subscribers(sessionId)).toEqual([id]);
   expect(await connections.get(id)).toEqual({ id, sessionId, principal, connectedAt: 1, since: -1 });
   expect(await connections.remove(id)).toMatchObject({ id, sessionId });
   expect(await connections.remove(id)).toBeUndefined();
-  expect(await connections.watchers(sessionId)).toEqual([]);
+  expect(await connections.subscribers(sessionId)).toEqual([]);
   await connections.putTicket(`t-${id}`, { principal, expiresAt: 100 });
   expect(await connections.redeemTicket(`t-${id}`, 50)).toEqual(principal);
   expect(await connections.redeemTicket(`t-${id}`, 50)).toBeUndefined();

@@ -5,9 +5,9 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
-import { cancelTurn } from '#shared/application/turn/cancel-turn.ts';
-import { runTurn } from '#shared/application/turn/run-turn.ts';
-import type { TurnPorts } from '#shared/application/turn/turn-invocation.ts';
+import { cancelTurn } from '#shared/application/turn/requests/cancel-turn.ts';
+import type { TurnPorts } from '#shared/application/turn/turn-loop.ts';
+import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import { type FeaturesSeen, seenMsMax } from '#shared/domain/features.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
@@ -52,8 +52,8 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
   const { id } = await create(newSession(change));
   const connections = makeConnectionStore(fixture.table);
   const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
-  const watcher = crypto.randomUUID() as ConnectionId;
-  await connections.put({ id: watcher, sessionId: id, principal, connectedAt: 1 });
+  const subscriber = crypto.randomUUID() as ConnectionId;
+  await connections.put({ id: subscriber, sessionId: id, principal, connectedAt: 1 });
   const woken: number[] = [];
   const asks: string[] = [];
   const webhooks = makeWebhookStore(fixture.table);

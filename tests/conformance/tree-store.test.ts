@@ -77,8 +77,13 @@ describe('a tree', () => {
     const { sessions, create } = stores();
     const { id } = await create();
     await grow(id, 50);
-    expect(await sessions.loadWork(id)).toMatchObject({ inbox: [], history: [], callers: [], watchers: [] });
-    expect(await sessions.glance(id)).toEqual({ version: 0, watchers: [] });
+    expect(await sessions.loadWork(id)).toMatchObject({
+      inbox: [],
+      history: [],
+      callers: [],
+      subscribers: [],
+    });
+    expect(await sessions.readVersion(id)).toEqual({ version: 0, subscribers: [] });
   });
 
   test('is forgotten with its root', async () => {

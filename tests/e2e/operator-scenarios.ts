@@ -180,7 +180,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     happens: async (cloud) => {
       const { id } = await makeSession(cloud, {});
       const { client, name: TableName } = cloud.table;
-      await client.send(new PutCommand({ TableName, Item: keys.watcher(id, 'long-gone') }));
+      await client.send(new PutCommand({ TableName, Item: keys.subscriber(id, 'long-gone') }));
       await cloud.ask(`/api/sessions/${id}/messages`, post({ text: 'hello' }));
       await until(cloud, 'SocketsGone');
     },

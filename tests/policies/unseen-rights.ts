@@ -106,7 +106,7 @@ export const unseenRights: readonly UnseenRight[] = [
     functions: ['task-events', 'schedules', 'greeter'],
     right: /^dynamodb:(?:BatchGetItem|DeleteItem) on /,
     because:
-      'Watchers are read together, and one that has gone is deleted; nobody watched or went just then.',
+      'Subscribers are read together, and one that has left is deleted; none was there or left just then.',
     mayBeUsed: true,
   },
   {

@@ -1,6 +1,6 @@
 /** A client that offers a tool of its own to an agent session. */
 import { closeConnection } from '#shared/application/connection/close-connection.ts';
-import { answerCall, declareTools } from '#shared/application/turn/caller-tools.ts';
+import { answerCall, declareTools } from '#shared/application/turn/requests/caller-tools.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsWithCallers } from '#shared/domain/turn/pending-work.ts';
 import type { Platform } from './platform.ts';

@@ -3,8 +3,8 @@
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import { saveWorkspace } from '#shared/application/sandbox/save-workspace.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
-import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
-import { endSession } from '#shared/application/turn/end-session.ts';
+import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { childrenOf } from './stored.ts';
 import { correlationId, found, sayOnce, type Users } from './users.ts';

@@ -4,7 +4,7 @@
  */
 import { greetConnection } from '#shared/application/connection/greet-connection.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
-import { runTurn } from '#shared/application/turn/run-turn.ts';
+import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { perform } from '../../functions/janitor/perform.ts';

@@ -1,6 +1,6 @@
 /** A program that runs code by the API; it repeats what was not answered, and looks whether its answers are true. */
 import { type Executed, execute } from '#shared/application/execution/execute.ts';
-import { endSession } from '#shared/application/turn/end-session.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Platform } from './platform.ts';
 import { workspaceOf } from './stored.ts';

@@ -3,10 +3,10 @@
 import { findSession } from '#shared/application/access/find-session.ts';
 import { openConnection } from '#shared/application/connection/open-connection.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { acceptMessage } from '#shared/application/turn/accept-message.ts';
+import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
+import type { ApprovalMode } from '#shared/domain/approval-mode.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
-import type { ApprovalMode } from '#shared/domain/session.ts';
 import type { Platform } from './platform.ts';
 import type { Ports } from './ports.ts';
 import type { Simulation } from './world.ts';

@@ -1,7 +1,7 @@
 /** `caller_tool_response`: answers a call of a tool that this client offered to a session's agent. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
-import { answerCall } from '#shared/application/turn/caller-tools.ts';
+import { answerCall } from '#shared/application/turn/requests/caller-tools.ts';
 import {
   callerResponseArguments,
   callerResponseResult,

@@ -1,7 +1,7 @@
 /** `stop_session`: ends a session; when it answers, the session's slot is free. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
-import { endSession } from '#shared/application/turn/end-session.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import { stopSessionArguments, stopSessionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 

@@ -12,10 +12,14 @@ import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import { type AuditPorts, auditRow, recordAudit } from '../access/audit.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
-import { commitUnleased } from '../turn/commit-unleased.ts';
-import { type Found, type MovePorts, moveTurn } from '../turn/move-turn.ts';
+import { commitStep } from '../turn/commit/apply-event.ts';
+import {
+  type ApplyWithoutLeasePorts,
+  applyWithoutLease,
+  type FoundTurn,
+} from '../turn/commit/apply-without-lease.ts';
 
-export type WithdrawPorts = MovePorts & AuditPorts;
+export type WithdrawPorts = ApplyWithoutLeasePorts & AuditPorts;
 
 export type Withdrawal = {
   readonly grantId: string;
@@ -39,7 +43,7 @@ const passesMax = 5;
  */
 export const withdrawGrant = async (
   ports: WithdrawPorts,
-  found: Found,
+  found: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant> => {
   let grant = await withdrawFrom(ports, found, withdrawal);
@@ -57,7 +61,7 @@ export const withdrawGrant = async (
 /** The grant, if a descendant had it. */
 const withdrawBelow = async (
   ports: WithdrawPorts,
-  { session: { id } }: Found,
+  { session: { id } }: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant | undefined> => {
   const session = await ports.sessions.get(id);
@@ -73,10 +77,10 @@ const withdrawBelow = async (
 
 const withdrawFrom = async (
   ports: WithdrawPorts,
-  found: Found,
+  found: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant | undefined> => {
-  let current: Found | undefined = found;
+  let current: FoundTurn | undefined = found;
   for (let race = 0; race < racesMax && current !== undefined; race += 1) {
     const { session, turn } = current;
     const grant = grantsInForce(session, turn).find(({ id }) => id === withdrawal.grantId);
@@ -102,7 +106,7 @@ type Prepared = { readonly withdrawal: Withdrawal; readonly row: AuditRow };
 
 const rowOf = (
   { world }: WithdrawPorts,
-  { session }: Found,
+  { session }: FoundTurn,
   { withdrawal: { principal }, grant }: { readonly withdrawal: Withdrawal; readonly grant: Grant },
 ): AuditRow =>
   auditRow(principal, world.now(), {
@@ -119,26 +123,26 @@ const rowOf = (
 
 const fromTurn = async (
   ports: WithdrawPorts,
-  found: Found,
+  found: FoundTurn,
   { withdrawal: { grantId, correlationId, limits }, row }: Prepared,
 ): Promise<boolean> => {
-  const moved = await moveTurn(ports, found, {
+  const applied = await applyWithoutLease(ports, found, {
     eventFor: (_, at) => ({ type: 'grant-withdrawn', at, grantId }),
     auditsOf: () => [row],
     correlationId,
     limits,
   });
-  return moved === 'moved';
+  return applied === 'applied';
 };
 
 const fromSession = async (
   ports: WithdrawPorts,
-  { session, turn }: Found,
+  { session, turn }: FoundTurn,
   { withdrawal: { grantId }, row }: Prepared,
 ): Promise<boolean> => {
   const data = { kind: 'grant_withdrawn', grantId };
   const step = { state: turn.state, log: [{ type: 'system' as const, data }], history: [] };
   const patch = { grants: session.grants.filter(({ id }) => id !== grantId) };
   const commit = { session, turn, step, at: row.at, patch, wakes: false, audits: [row] };
-  return (await commitUnleased(ports, commit)) !== undefined;
+  return (await commitStep(ports, commit)) !== undefined;
 };

@@ -7,7 +7,7 @@ import type { ConnectionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import { isEnded } from '../../domain/session.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
-import { type CallerPorts, withdrawTools } from '../turn/caller-tools.ts';
+import { type CallerPorts, withdrawTools } from '../turn/requests/caller-tools.ts';
 
 export const closeConnection = async (
   ports: CallerPorts,

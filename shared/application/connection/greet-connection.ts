@@ -19,7 +19,7 @@ import type { Sockets } from '../../ports/sockets.ts';
 import type { World } from '../../ports/world.ts';
 import { type WaitingPorts, waitingFrameFor } from '../events/publish-waiting.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
-import { type OfferPorts, offerTools } from '../turn/offer-tools.ts';
+import { type OfferPorts, offerTools } from '../turn/model/offer-tools.ts';
 
 export type GreetPorts = OfferPorts &
   WaitingPorts & {

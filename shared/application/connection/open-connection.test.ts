@@ -56,7 +56,7 @@ test('an id that is taken is found out all the same', async () => {
   await connect(true);
   await connect(true);
   await expect(connect(true, stranger)).rejects.toThrow();
-  expect((await ports.connections.watchers(sessionId)).length).toBe(1);
+  expect((await ports.connections.subscribers(sessionId)).length).toBe(1);
 });
 
 test('one that closes is read once, and a session that was never used goes soon after it', async () => {

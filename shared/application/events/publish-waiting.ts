@@ -1,5 +1,5 @@
 /**
- * Publishes how many calls wait to the sockets of those who may decide them. Each gets a number of its own, which
+ * Publishes the number of waiting calls to the sockets of those who may decide them. Each gets a number of its own, which
  * counts only the calls that its principal may decide.
  */
 import { unnumberedFrame } from '../../contracts/frames.ts';
@@ -19,7 +19,7 @@ export type WaitingPorts = {
   readonly world: World;
 };
 
-/** One count for all who see the same. */
+/** One count for all principals that see the same. */
 export const publishWaiting = async (ports: WaitingPorts, project: ProjectId): Promise<void> => {
   const groups = new Map<string, { readonly filter: WaitingFilter; readonly approvers: Approver[] }>();
   for (const approver of await ports.connections.approvers()) {
@@ -39,7 +39,7 @@ export const publishWaiting = async (ports: WaitingPorts, project: ProjectId): P
   );
 };
 
-/** The number as it is now, for one who has just come. */
+/** The number as it is now, for a socket that has just connected. */
 export const waitingFrameFor = async (ports: WaitingPorts, principal: Principal): Promise<string> => {
   const filter = decidableBy(principal);
   return waitingFrame(ports, filter === undefined ? 0 : await ports.approvals.count(filter));

@@ -1,4 +1,4 @@
-/** Reads a page of a session's log, for those who poll. What the ring has dropped is said, never skipped. */
+/** Reads a page of a session's log, for clients that poll. Events that the ring has dropped are reported, never skipped. */
 import { oldestKept } from '../../domain/event-log.ts';
 import { eventPageBytesMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';

@@ -26,7 +26,7 @@ const openSleeplessWorld = () => {
 const open = (world: World, tell: (frames: readonly Frame[]) => Promise<void>) =>
   openTextRelay(
     {
-      audience: { tell, waitingChanged: () => Promise.resolve(), refresh: () => undefined },
+      publisher: { publish: tell, waitingChanged: () => Promise.resolve(), setSubscribers: () => undefined },
       world,
       lengthOf: utf8Bytes,
     },

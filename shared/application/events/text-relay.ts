@@ -1,14 +1,14 @@
 /**
- * Streams text to an audience in batches: what arrives while a batch is on its way waits for the next.
+ * Streams text to subscribers in batches: text that arrives while a batch is on its way waits for the next.
  *
- * One batch is in flight at a time, so a slow audience slows the batches and never grows a queue of posts.
+ * One batch is in flight at a time, so slow subscribers slow the batches and never grows a queue of posts.
  * Best effort by design: the whole text follows in the log.
  */
 import type { Frame } from '../../contracts/frames.ts';
 import { deltaBatchMs } from '../../domain/limits.ts';
 import { cutBytes } from '../../domain/text.ts';
 import type { World } from '../../ports/world.ts';
-import type { Audience } from './audience.ts';
+import type { Publisher } from './publisher.ts';
 
 /** UTF-8 bytes of text one frame carries; JSON escapes may grow them and a frame is at most 32 KB. */
 const frameTextBytesMax = 8 * 1024;
@@ -16,7 +16,7 @@ const frameTextBytesMax = 8 * 1024;
 type Piece = { readonly offset: number; readonly text: string };
 
 export type RelayOptions = {
-  readonly audience: Audience;
+  readonly publisher: Publisher;
   readonly world: World;
   /** In the unit that offsets count: characters of a delta, bytes of a program's output. */
   readonly lengthOf: (text: string) => number;
@@ -24,12 +24,12 @@ export type RelayOptions = {
 
 export type TextRelay<Key extends string> = {
   readonly push: (key: Key, piece: Piece) => void;
-  /** Everything pushed so far has been sent; it waits neither for more to gather nor for what others push meanwhile. */
+  /** Everything pushed so far has been sent; it waits neither for more to gather nor for what others push concurrently. */
   readonly flush: () => Promise<void>;
 };
 
 export const openTextRelay = <Key extends string>(
-  { audience, world, lengthOf }: RelayOptions,
+  { publisher, world, lengthOf }: RelayOptions,
   frame: (key: Key, piece: Piece) => Frame,
 ): TextRelay<Key> => {
   const waiting = new Map<Key, { offset: number; text: string }>();
@@ -47,7 +47,7 @@ export const openTextRelay = <Key extends string>(
   const send = async (): Promise<void> => {
     isSending = true;
     while (waiting.size > 0) {
-      await audience.tell(takeBatch());
+      await publisher.publish(takeBatch());
       gathering = new AbortController();
       await world.sleep(deltaBatchMs, gathering.signal);
     }
@@ -61,8 +61,8 @@ export const openTextRelay = <Key extends string>(
       if (!isSending) void send();
     },
     flush: async () => {
-      // An audience is told in order: the batch on its way comes before this one.
-      await audience.tell(takeBatch());
+      // Frames are published in order: the batch on its way comes before this one.
+      await publisher.publish(takeBatch());
       gathering.abort();
     },
   };

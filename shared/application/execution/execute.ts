@@ -19,7 +19,7 @@ import { callUntilKnown } from '../sandbox/call-until-known.ts';
 import { type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
 import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
 import type { WaitForSlotPorts } from '../session/create-session-when-free.ts';
-import { endSession } from '../turn/end-session.ts';
+import { endSession } from '../turn/requests/end-session.ts';
 import { type Entered, type ExecutionOptions, enterExecution } from './enter-execution.ts';
 
 export type ExecutePorts = WaitForSlotPorts & OpenSandboxPorts & { readonly tools: SandboxTools };

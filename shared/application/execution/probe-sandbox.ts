@@ -15,7 +15,7 @@ import type { McpOutcome } from '../registry/check-mcp-server.ts';
 import { programOf } from '../registry/mcp-target.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
 import { createSessionWhenFree } from '../session/create-session-when-free.ts';
-import { endSession } from '../turn/end-session.ts';
+import { endSession } from '../turn/requests/end-session.ts';
 import { type ExecutePorts, execute } from './execute.ts';
 
 export type InsideProbePorts = ExecutePorts & { readonly secrets: Pick<ProjectSecrets, 'read'> };

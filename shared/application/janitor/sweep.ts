@@ -19,7 +19,7 @@ import { type FailurePorts, publishSandboxFailure } from '../sandbox/publish-san
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';
 import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { forgetSession } from '../session/forget-session.ts';
-import { type EndPorts, endSession, leaveBehind } from '../turn/end-session.ts';
+import { type EndPorts, endSession, leaveBehind } from '../turn/requests/end-session.ts';
 
 export type SweepPorts = FinishStopPorts & EndPorts & FailurePorts;
 
@@ -84,8 +84,8 @@ const sweepSession = async (ports: SweepPorts, session: Session, settings: Sweep
 /** Removes a session that a connection alone made, without a message, once its last connection has closed. */
 const removedAsUnused = async ({ sessions, connections }: SweepPorts, session: Session): Promise<boolean> => {
   if (session.isFleeting === undefined || session.status !== 'created') return false;
-  const watchers = await connections.watchers(session.id);
-  return watchers.length === 0 && sessions.removeUnused(session);
+  const subscribers = await connections.subscribers(session.id);
+  return subscribers.length === 0 && sessions.removeUnused(session);
 };
 
 const workOf = async ({ sessions }: SweepPorts, { id, status, kind }: Session): Promise<SessionWork> => {

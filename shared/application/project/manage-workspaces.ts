@@ -19,7 +19,7 @@ import {
   type WorkspaceRef,
   workspaceNotFound,
 } from '../session/resolve-workspace.ts';
-import { letGo } from '../turn/end-session.ts';
+import { letGo } from '../turn/requests/end-session.ts';
 
 export type ClosePorts = RequestStopPorts & {
   readonly sessions: Pick<SessionStore, 'getMany'>;

@@ -21,10 +21,10 @@ import { AppError, isAppError } from '../../errors.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { RemoteMcp } from '../../ports/remote-mcp.ts';
-import { type TellPorts, tellMcpStatus } from '../events/tell-mcp-status.ts';
+import { type McpStatusPorts, publishMcpStatus } from '../events/publish-mcp-status.ts';
 import { targetOf } from './mcp-target.ts';
 
-export type NotePorts = TellPorts & { readonly mcpServers: Pick<McpServerStore, 'get' | 'replace'> };
+export type NotePorts = McpStatusPorts & { readonly mcpServers: Pick<McpServerStore, 'get' | 'replace'> };
 
 export type CheckPorts = NotePorts & {
   readonly remoteMcp: Pick<RemoteMcp, 'listTools'>;
@@ -125,7 +125,7 @@ const sayStatus = async (ports: NotePorts, server: McpServer): Promise<void> => 
     status,
     failures: health.consecutiveFailures,
   });
-  await tellMcpStatus(ports, project, { name, status });
+  await publishMcpStatus(ports, project, { name, status });
 };
 
 export type Use = {

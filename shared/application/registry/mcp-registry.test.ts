@@ -242,7 +242,7 @@ describe('adding', () => {
     expect(await listMcpServers(registry.ports, asked())).toHaveLength(20);
   });
 
-  test('stands although nobody could be told or woken', async () => {
+  test('stands although no session could be told and no check begun', async () => {
     const ports = {
       ...registry.ports,
       slots: { read: failWith(new Error('no table')) },
@@ -251,7 +251,7 @@ describe('adding', () => {
     await addMcpServer(ports, asked(), { name: 'one', config: http });
     expect((await registry.get())?.name).toBe('one');
     expect(registry.seen.logged).toEqual([
-      'sessions were not told of an MCP server',
+      'the status of an MCP server was not published',
       'a check of an MCP server was not started',
     ]);
   });

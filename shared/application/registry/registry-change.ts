@@ -16,10 +16,10 @@ import type { McpServerStore } from '../../ports/mcp-server-store.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import { type AuditPorts, audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
-import { type TellPorts, type ToldStatus, tellMcpStatus } from '../events/tell-mcp-status.ts';
+import { type McpStatus, type McpStatusPorts, publishMcpStatus } from '../events/publish-mcp-status.ts';
 
 export type RegistryPorts = AuditPorts &
-  TellPorts & {
+  McpStatusPorts & {
     readonly mcpServers: McpServerStore;
     readonly projects: Pick<ProjectStore, 'get'>;
     readonly addressGuard: AddressGuard;
@@ -66,7 +66,7 @@ export const checkAddress = async (
   if (config.transport !== 'stdio') await addressGuard.check(config.url);
 };
 
-type Change = { readonly server: McpServer; readonly action: string; readonly status: ToldStatus };
+type Change = { readonly server: McpServer; readonly action: string; readonly status: McpStatus };
 
 /**
  * A lost invocation costs a minute: the server is due, and a sweep finds it. One that runs in sandboxes is never
@@ -79,7 +79,7 @@ export const announce = async (
 ): Promise<void> => {
   const { project, name } = server;
   await audit(ports, principal, { action, subject: `${project}/${name}`, project });
-  await tellMcpStatus(ports, project, { name, status });
+  await publishMcpStatus(ports, project, { name, status });
   const isUnknown = server.isEnabled && server.tools === undefined;
   if (status === 'removed' || !(isUnknown || dueAtOf(server, 0) !== undefined)) return;
   try {

@@ -8,11 +8,11 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-lifetime.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import type { AudiencePorts } from '../events/audience.ts';
-import { say } from '../events/say.ts';
+import { appendAndPublish } from '../events/append-and-publish.ts';
+import type { PublisherPorts } from '../events/publisher.ts';
 import { type AcquiredSandbox, type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
 
-export type OpenSandboxPorts = AcquirePorts & AudiencePorts & { readonly sessions: SessionStore };
+export type OpenSandboxPorts = AcquirePorts & PublisherPorts & { readonly sessions: SessionStore };
 
 export type Opening = {
   readonly lifetimes: Lifetimes;
@@ -35,7 +35,7 @@ export const openSandbox = async (
   if (acquired.start !== undefined) {
     const { startMs, source } = acquired.start;
     waiting.onPhase?.(`the sandbox is ready after ${startMs} ms (${source})`);
-    await say(ports, session.id, startEntries(acquired.start));
+    await appendAndPublish(ports, session.id, startEntries(acquired.start));
   }
   return acquired;
 };

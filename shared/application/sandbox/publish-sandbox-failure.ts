@@ -12,7 +12,7 @@ import type { SessionStore } from '../../ports/session-store.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
 import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 import type { World } from '../../ports/world.ts';
-import { noticesOf, type SendPorts, sendNotices } from '../events/tell-webhooks.ts';
+import { noticesOf, type SendPorts, sendNotices } from '../events/webhook-notices.ts';
 
 export type FailurePorts = SendPorts & {
   readonly webhooks: Pick<WebhookStore, 'list' | 'tell'>;

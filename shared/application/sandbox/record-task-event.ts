@@ -11,12 +11,12 @@ import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import type { SandboxLog } from '../../ports/sandbox-log.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName, WorkspaceStore } from '../../ports/workspace-store.ts';
-import { type SayPorts, say } from '../events/say.ts';
+import { type AppendPorts, appendAndPublish } from '../events/append-and-publish.ts';
 import { type FailurePorts, publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
 
-export type TaskPorts = SayPorts &
+export type TaskPorts = AppendPorts &
   FailurePorts &
   RequestStopPorts & { readonly workspaces: WorkspaceStore; readonly sandboxLog: SandboxLog };
 
@@ -102,7 +102,7 @@ export const recordStopped = async (
   const text = `sandbox ${generation} stopped: ${reason}`;
   await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);
   const entry = stoppedEntry(reason, stopped.checkpoint?.savedAt);
-  for (const session of stopped.users) await say(ports, session, [entry]);
+  for (const session of stopped.users) await appendAndPublish(ports, session, [entry]);
 };
 
 /** An end that was not requested: a lost sandbox, or one that never became ready. */

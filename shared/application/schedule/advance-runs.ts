@@ -15,12 +15,12 @@ import type { ProjectStore } from '../../ports/project-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import { stillHolds } from '../access/authenticate.ts';
-import { noticesOf, sendNotices, type TellPorts } from '../events/tell-webhooks.ts';
+import { noticesOf, sendNotices, type WebhookPorts } from '../events/webhook-notices.ts';
 import { end, type LookPorts, pollRun } from './poll-run.ts';
 import { type StartPorts, startRun } from './start-run.ts';
 
 export type DrivePorts = StartPorts &
-  TellPorts &
+  WebhookPorts &
   LookPorts & {
     readonly sessions: StartPorts['sessions'] & LookPorts['sessions'];
     readonly projects: Pick<ProjectStore, 'get'>;

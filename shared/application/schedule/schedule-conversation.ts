@@ -11,8 +11,8 @@ import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import { type CreatePorts, createSession, type SessionDefaults } from '../session/create-session.ts';
-import { type AcceptPorts, acceptMessage } from '../turn/accept-message.ts';
-import { type EndPorts, endSession } from '../turn/end-session.ts';
+import { type AcceptPorts, acceptMessage } from '../turn/requests/accept-message.ts';
+import { type EndPorts, endSession } from '../turn/requests/end-session.ts';
 
 export type Spoken = {
   readonly principal: Principal;

@@ -4,7 +4,7 @@ import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { OwnerId, ProjectId } from '../../domain/ids.ts';
 import { defaultProject, deploymentOwner, type Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import { endSession } from '../turn/end-session.ts';
+import { endSession } from '../turn/requests/end-session.ts';
 import { type Message, messageWorkspace, type Spawn, spawnSession } from './converse.ts';
 
 const admin: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'a' };

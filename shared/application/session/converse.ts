@@ -11,7 +11,7 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import { type AcceptPorts, type NewMessage, offerMessage } from '../turn/accept-message.ts';
+import { type AcceptPorts, type NewMessage, offerMessage } from '../turn/requests/accept-message.ts';
 import { type CreatePorts, createIn, workingProject } from './create-session.ts';
 import type { SessionDefaults, SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace, type WorkspaceRef } from './resolve-workspace.ts';

@@ -6,7 +6,7 @@ import { executionSlots } from '../../domain/quota.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
 import type { SlotStore } from '../../ports/slot-store.ts';
-import { type EndPorts, endSession } from '../turn/end-session.ts';
+import { type EndPorts, endSession } from '../turn/requests/end-session.ts';
 import { type CreatePorts, type CreateRequest, createSession } from './create-session.ts';
 
 export type WaitForSlotPorts = CreatePorts & EndPorts & { readonly slots: SlotStore };

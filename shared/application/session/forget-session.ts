@@ -4,7 +4,7 @@ import type { Session } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { RequestStopPorts } from '../sandbox/stop-sandbox.ts';
-import { letGo } from '../turn/end-session.ts';
+import { letGo } from '../turn/requests/end-session.ts';
 
 export type ForgetSessionPorts = RequestStopPorts & {
   readonly sessions: Pick<SessionStore, 'forget'>;

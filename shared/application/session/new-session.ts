@@ -2,6 +2,8 @@
  * A new session: its creator's options, its project's settings, the operator's defaults, in that order. Unknown
  * values are refused by name.
  */
+
+import type { ApprovalMode } from '../../domain/approval-mode.ts';
 import { InvariantError } from '../../domain/assert.ts';
 import {
   decodeFlavor,
@@ -18,7 +20,7 @@ import { decodeProvider, defaultModels, type ProviderName } from '../../domain/m
 import type { Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
 import type { SlotLimits } from '../../domain/quota.ts';
-import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
+import { type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-lifetime.ts';
 import { noUsage } from '../../domain/turn/calls.ts';
 import { AppError } from '../../errors.ts';

@@ -14,8 +14,8 @@ const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]
   };
   const root = newSession();
   await sessions.create(root, { slotsMax: 10 });
-  const family = { root: root.id, parent: root.id };
-  const child = { ...newSession(), depth: 1, family };
+  const tree = { root: root.id, parent: root.id };
+  const child = { ...newSession(), depth: 1, tree };
   const made = await sessions.create(child, { slotsMax: 0, child: { parent: root, agentsMax: 2 } });
   expect(made).toBe('created');
   await log(child, times.child);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
-import { endSession } from '../turn/end-session.ts';
+import { endSession } from '../turn/requests/end-session.ts';
 import { createSession } from './create-session.ts';
 import { resetHistory } from './reset-history.ts';
 

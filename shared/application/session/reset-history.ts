@@ -3,15 +3,15 @@
  * messages, and once the session has ended.
  */
 import { isEnded, type Session } from '../../domain/session.ts';
-import type { TurnRecord } from '../../domain/turn/turn.ts';
+import { isBetweenTurns, type TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
-import { type CommitPorts, commitUnleased } from '../turn/commit-unleased.ts';
-import { isBetweenTurns } from '../turn/desk.ts';
+
+import { commitStep, type UnleasedPorts } from '../turn/commit/apply-event.ts';
 
 const racesMax = 5;
 
 export const resetHistory = async (
-  ports: CommitPorts,
+  ports: UnleasedPorts,
   found: { readonly session: Session; readonly turn: TurnRecord },
 ): Promise<void> => {
   let current: typeof found | undefined = found;
@@ -23,7 +23,7 @@ export const resetHistory = async (
     const log = [{ type: 'system' as const, data: { kind: 'history_reset' } }];
     const step = { state: turn.state, log, history: [] };
     const forgotten = { ...turn, historyFrom: turn.historyNext };
-    if (await commitUnleased(ports, { session, turn: forgotten, step, at, wakes: false })) return;
+    if (await commitStep(ports, { session, turn: forgotten, step, at, wakes: false })) return;
     current = await ports.sessions.getWithTurn(session.id);
   }
   throw busy();

@@ -3,6 +3,7 @@
  * a client's name for something (a flavor, a model) is a text here, so that an unknown one gets its own error.
  */
 import * as z from 'zod';
+import { approvalModes } from '#shared/domain/approval-mode.ts';
 import {
   cleanupHoursMax,
   clientIdCharactersMax,
@@ -13,7 +14,7 @@ import {
 } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { autonomies } from '#shared/domain/project.ts';
-import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
+import { sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { filePathProblem } from '../file-path.ts';
 import { givenId, givenUuid } from '../given-id.ts';

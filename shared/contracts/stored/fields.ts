@@ -3,10 +3,10 @@
  * shape is refused, not guessed at. Encode-then-decode equality is a property test (records.prop.test.ts).
  */
 import * as z from 'zod';
+import { approvalModes } from '#shared/domain/approval-mode.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
-import { approvalModes } from '#shared/domain/session.ts';
 
 export const id = <Brand extends string>() =>
   z.custom<Brand>((value) => typeof value === 'string' && value !== '');

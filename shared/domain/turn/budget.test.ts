@@ -1,4 +1,4 @@
-/** What a session's model calls may cost (T16): the call that passes the limit is the last. */
+/** Costs of a session's model calls (T16): the call that passes the limit is the last. */
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import { reduce } from './reduce.ts';

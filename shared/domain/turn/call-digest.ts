@@ -1,5 +1,5 @@
 /**
- * The text that a call's digest is made of: the canonical JSON of what a person approves.
+ * The text that a call's digest is made of: the canonical JSON of all that a person approves.
  *
  * RFC 8785 is JSON as ECMAScript writes it, with the names of each object in the order of their UTF-16 code units. It has
  * no form for half a surrogate pair, so such arguments are refused before they come here.

@@ -1,6 +1,6 @@
 /**
- * The queue of tool calls inside a turn: how asked calls become a queue, how a human's decision moves it,
- * and what an ended call tells the user and the model.
+ * The queue of tool calls in a turn: it is made of the calls that the model asks for, moved by decisions of people, and each
+ * ended call gives the user and the model its result.
  */
 
 import type { AskedCall } from '../asked-call.ts';
@@ -16,16 +16,15 @@ import { allowedBy } from './policy.ts';
 import type {
   ApprovalPolicy,
   Deciding,
+  EventOf,
   Repetition,
   ToolCall,
+  ToolResult,
   TurnCall,
-  TurnEvent,
   TurnLimits,
-  TurnState,
 } from './turn.ts';
 
-type Said = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
-type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
+type Output = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
 
 export const noUsage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 
@@ -86,7 +85,7 @@ export const queuedCalls = (
     return { call: { ...call, ...grant, askedHuman: false, status: 'approved' }, by };
   });
 
-/** `by`: what allowed it; absent while a person has to. */
+/** `by`: the grant or mode that allowed it; absent while a person has to. */
 type QueuedCall = { readonly call: ToolCall; readonly by?: Decider };
 
 type DecidedData = Extract<LogEntry, { type: 'tool:decided' }>['data'];
@@ -117,10 +116,6 @@ export const leftOut = (asked: number, kept: number): readonly LogEntry[] =>
         },
       ];
 
-/** The call that a person has to decide now: one at a time, in order. */
-export const waitingCall = (state: TurnState): ToolCall | undefined =>
-  state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
-
 /** Asks for the first waiting call; calls that needed no person are not counted. */
 export const firstApproval = (turnId: TurnId, calls: readonly ToolCall[]): readonly LogEntry[] => {
   const waiting = calls.find((call) => call.status === 'pending');
@@ -146,7 +141,7 @@ export const decideCall = (
   { turnId, calls, policy }: Deciding,
   waiting: ToolCall,
   event: EventOf<'call-decided'>,
-): Said & { readonly calls: readonly ToolCall[]; readonly policy: ApprovalPolicy } =>
+): Output & { readonly calls: readonly ToolCall[]; readonly policy: ApprovalPolicy } =>
   event.approved
     ? approveCall({ turnId, calls, policy }, waiting, event)
     : rejectCall({ turnId, calls, policy }, waiting, event);
@@ -211,24 +206,24 @@ const approveCall = (
   };
 };
 
-/** What an ended call says: its output, or its failure to the user and to the model. */
+/** The result of an ended call: its output, or its failure, for the user and for the model. */
 export const resultOf = (
   { callId, name, edited }: ToolCall,
-  event: EventOf<'call-finished'> | EventOf<'call-failed'>,
-): Said & { readonly status: 'completed' | 'failed' } => {
+  event: ToolResult,
+): Output & { readonly status: 'completed' | 'failed' } => {
   if (event.type === 'call-finished') {
     const { content, durationMs, text } = event;
     return {
       status: 'completed',
       log: [{ type: 'tool:output', data: { callId, name, content, durationMs } }],
-      history: [{ role: 'tool', callId, name, text: toldOf(edited) + text, outcome: 'completed' }],
+      history: [{ role: 'tool', callId, name, text: editNotice(edited) + text, outcome: 'completed' }],
     };
   }
   const message = `Tool ${name} failed: ${event.message}`;
   return {
     status: 'failed',
     log: [{ type: 'agent:error', data: { code: event.code, message, callId } }],
-    history: [{ role: 'tool', callId, name, text: toldOf(edited) + message, outcome: 'failed' }],
+    history: [{ role: 'tool', callId, name, text: editNotice(edited) + message, outcome: 'failed' }],
   };
 };
 
@@ -236,7 +231,7 @@ export const resultOf = (
 const editedCharactersMax = 10_000;
 
 /** A model that is not told believes that its own arguments ran. */
-const toldOf = (edited: ToolCall['edited']): string =>
+const editNotice = (edited: ToolCall['edited']): string =>
   edited === undefined
     ? ''
     : `The user changed the arguments of this call before it ran. It ran with ${cutMiddle(JSON.stringify(edited.args), editedCharactersMax)}\n\n`;

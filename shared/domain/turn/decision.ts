@@ -9,9 +9,9 @@ import type { JsonObject } from '../json.ts';
 import { isWellFormed, isWithin } from '../json-bounds.ts';
 import { editedBytesMax } from '../limits.ts';
 import type { Decider } from '../principal.ts';
-import { waitingCall } from './calls.ts';
 import { type Grant, grantsPerSessionMax, hasWords, literalWords, type Remember } from './grant.ts';
 import type { Deciding, ToolCall, TurnEvent, TurnState } from './turn.ts';
+import { waitingCall } from './waiting.ts';
 
 export type Decision = {
   readonly callId: string;
@@ -19,7 +19,7 @@ export type Decision = {
   readonly digest?: string | undefined;
   readonly turnId?: string | undefined;
   readonly reason?: string | undefined;
-  /** Run instead of what the model asked. */
+  /** Run instead of the arguments that the model gave. */
   readonly args?: JsonObject | undefined;
   readonly remember?: Remember | undefined;
 };

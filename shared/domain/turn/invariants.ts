@@ -1,7 +1,7 @@
 /**
  * The turn's invariants T1..T7 (docs/spec/turn.md), asserted on every new state, in production too.
  *
- * Limits are settings, and a stored turn may be older than a lowered one: what is bounded is the next model
+ * Limits are settings, and a stored turn may be older than a lowered one: the bounds hold for the next model
  * call, and the queue's length where it is made (`queuedCalls`), so that such a turn can still be ended.
  */
 import { invariant } from '../assert.ts';

@@ -1,9 +1,9 @@
 /**
- * The outbox: what a turn's state still owes the world.
+ * The outbox: the work that a turn's state still owes.
  *
  * Derived, never stored beside the state: a handler that dies leaves its successor the state, and with it
  * the same list under the same keys (T12). Performing an effect twice is safe because every receiver knows
- * its key. A call that was rejected or has ended is never in it (T11), nor one that somebody outside ends.
+ * its key. A call that was rejected or has ended is never in it (T11), nor one that a client or a child ends.
  */
 import type { CallerWait, CallWait, ChildWait, ToolCall, TurnEffect, TurnState } from './turn.ts';
 
@@ -29,7 +29,7 @@ const runTool = (key: string, call: ToolCall): TurnEffect => ({
   key,
   callId: call.callId,
   name: call.name,
-  // AP6: what was approved.
+  // AP6: the arguments that were approved.
   args: call.edited?.args ?? call.args,
   ...(call.route === undefined ? {} : { route: call.route }),
   ...(call.generation === undefined ? {} : { generation: call.generation }),
@@ -64,9 +64,15 @@ export const firstDeadline = (state: TurnState): number | undefined => {
 const childLookMsMin = 60_000;
 const childLookMsMax = 600_000;
 
+/** When a turn or its idle session is looked at again without a message; a call of a client is, when its time is over. */
+export const nextLook = (state: TurnState, at: number, { idleMs }: { readonly idleMs: number }): number =>
+  Math.min(
+    ...[at + idleMs, firstDeadline(state), nextChildLook(state, at)].filter((time) => time !== undefined),
+  );
+
 /**
- * When somebody looks whether a child has ended unheard: rarer the longer it works. A child that ends says so; this is
- * for one that died before it could.
+ * When a parent looks whether a child has ended unheard: rarer the longer it works. A child that ends notifies its parent;
+ * this is for one that died before it could.
  */
 export const nextChildLook = (state: TurnState, at: number): number | undefined => {
   const ages = callsWithChildren(state).map(({ wait }) => at - wait.since);

@@ -1,9 +1,9 @@
 /**
- * Which git lines are plain: one git command, of subcommands and options that start no program and write no file
- * that their line names. An option that is not in the table is not plain, nor is an abbreviation of one that is.
+ * Recognizes plain git lines: one git command, of subcommands and options that start no program and write no file that
+ * their line names. An option that is not in the table is not plain, nor is an abbreviation of one that is.
  *
- * What git does all the same on its own (hooks, drivers, a monitor) its configuration says: of that, the files that
- * git reads are known by name here, and their edit is not plain either.
+ * Git's configuration decides what it does beside that (hooks, drivers, a monitor): the files that git reads are known by
+ * name here, and their edit is not plain either.
  */
 
 /** Words without shell syntax: no quote, no glob, nothing that ends a command or starts another. */

@@ -50,7 +50,7 @@ const needsHuman = (call: Asked, policy: ApprovalPolicy, repetition: Repetition)
   }
 };
 
-/** What a registered server calls reading, nobody here knows. */
+/** A tool of a registered server that says it reads may do more. */
 const isReader = ({ name, route, args: { action } }: Asked): boolean =>
   route === undefined ? readers.includes(name) : route.kind === 'platform' && isLook(action);
 
@@ -61,7 +61,7 @@ const isPlainEdit = ({ name, route, args: { path } }: Asked): boolean =>
 const isPlainGit = ({ name, route, args: { command } }: Asked): boolean =>
   route === undefined && name === 'execute_command' && typeof command === 'string' && isPlainGitLine(command);
 
-/** How the asked calls continue the last ones: the same in a row are counted. */
+/** Counts the answers in a row that ask for exactly the same calls. */
 export const repetitionOf = (asked: readonly Asked[], last: Repetition | undefined): Repetition => {
   const calls = fingerprint(JSON.stringify(asked.map((call) => [toolIdentity(call), call.args])));
   return { calls, times: last?.calls === calls ? last.times + 1 : 1 };

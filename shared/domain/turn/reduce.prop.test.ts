@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { approvalModes } from '../approval-mode.ts';
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
-import { approvalModes } from '../session.ts';
 import { distinctCalls } from './calls.ts';
 import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
@@ -95,11 +95,11 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
     generation: fc.nat({ max: 3 }),
   }),
   fc.record({
-    type: fc.constant('call-handed' as const),
+    type: fc.constant('call-delegated' as const),
     at: fc.nat(),
     callId,
     wait: fc.record({ id: fc.string(), since: fc.nat(), until: fc.nat() }),
-    said: fc.constant([]),
+    log: fc.constant([]),
   }),
   fc.record({
     type: fc.constant('call-finished' as const),
@@ -119,7 +119,7 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
   fc.record({ type: fc.constant('cancelled' as const), at: fc.nat() }),
 );
 
-/** What may follow a state, so that histories go deep; `place` makes turn and call ids that are never met again. */
+/** An event that may follow a state, so that histories go deep; `place` makes turn and call ids that are never met again. */
 const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
   const at = place;
   switch (state.kind) {
@@ -166,11 +166,11 @@ const fittingResult = ({ calls }: Acting, place: number, pick: number): TurnEven
   const callId = firstOf(calls, pick % 2 === 0 ? ['executing', 'approved'] : ['approved', 'executing']);
   if (pick % 4 === 3)
     return {
-      type: 'call-handed',
+      type: 'call-delegated',
       at: place,
       callId,
       wait: { id: `${place}`, since: place, until: place },
-      said: [],
+      log: [],
     };
   if (pick % 3 === 0) return { type: 'calls-started', at: place, callIds: [callId], generation: place };
   return pick % 3 === 1

@@ -90,12 +90,12 @@ const callsStarted = (...callIds: string[]): TurnEvent => ({
   callIds: callIds.map(id),
   generation: 7,
 });
-const callHanded = (callId: string): TurnEvent => ({
-  type: 'call-handed',
+const callDelegated = (callId: string): TurnEvent => ({
+  type: 'call-delegated',
   at: 4,
   callId: id(callId),
   wait: { id: `w-${callId}`, since: 4, until: 60_004 },
-  said: [{ type: 'system', data: { kind: 'asked' } }],
+  log: [{ type: 'system', data: { kind: 'asked' } }],
 });
 const finished = (callId: string): TurnEvent => ({
   type: 'call-finished',
@@ -144,18 +144,18 @@ describe('the transition table', () => {
     'call-decided': decided('c1'),
     'grant-withdrawn': { type: 'grant-withdrawn', at: 4, grantId: 'grant-1' },
     'calls-started': callsStarted('c1'),
-    'call-handed': callHanded('c1'),
+    'call-delegated': callDelegated('c1'),
     'call-finished': finished('c1'),
     'call-failed': failed('c1'),
     cancelled,
   };
   // biome-ignore format: a table is read by column
   const table: Record<TurnState['kind'], Record<TurnEvent['type'], TurnState['kind'] | 'ignored'>> = {
-    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
-    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'budget-spent': 'done',    'call-decided': 'ignored', 'grant-withdrawn': 'thinking', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'acting',  'grant-withdrawn': 'deciding', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'acting', 'calls-started': 'acting',  'call-handed': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
-    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-handed': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'budget-spent': 'done',    'call-decided': 'ignored', 'grant-withdrawn': 'thinking', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'acting',  'grant-withdrawn': 'deciding', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
+    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'acting', 'calls-started': 'acting',  'call-delegated': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
+    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
   };
   const cells = Object.entries(table).flatMap(([kind, row]) =>
     Object.entries(row).map(([type, expected]) => ({ kind, type, expected })),

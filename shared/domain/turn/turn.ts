@@ -1,10 +1,11 @@
 /**
  * The turn: one user message, carried to one final answer. Its states, events and effects.
  *
- * Only vocabulary: `reduce.ts` decides, `pending-work.ts` says what a state still owes. Specification,
+ * Only vocabulary: `reduce.ts` decides, `pending-work.ts` gives what a state still owes. Specification,
  * total transition table and invariants T1..T16: docs/spec/turn.md.
  */
 
+import type { ApprovalMode } from '../approval-mode.ts';
 import type { AskedCall, ToolRoute } from '../asked-call.ts';
 import type { LogEntry, StopReason, ToolContent } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
@@ -12,7 +13,6 @@ import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnswerEnd, TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
-import type { ApprovalMode } from '../session.ts';
 import type { Grant } from './grant.ts';
 
 export type CallStatus = 'pending' | 'approved' | 'rejected' | 'executing' | 'completed' | 'failed';
@@ -31,13 +31,13 @@ export type ToolCall = TurnCall & {
   readonly status: CallStatus;
   /** False when a policy allowed the call without a human. */
   readonly askedHuman: boolean;
-  /** Runs in place of what the model asked. */
+  /** Runs in place of the arguments that the model gave. */
   readonly edited?: Edited;
   /** The grant that allowed it. */
   readonly grant?: string;
   /** The sandbox generation the call was started in: its outcome lives and dies with it. */
   readonly generation?: number;
-  /** An executing call that somebody outside ends, with no function running meanwhile. */
+  /** Of an executing call that a client or a child ends; no function runs until then. */
   readonly wait?: CallWait;
 };
 
@@ -58,8 +58,8 @@ export type ChildWait = {
 
 export type CallWait = CallerWait | ChildWait;
 
-/** The generation of a call that is started outside the sandbox: its outcome lives and dies with the function. */
-export const outsideSandbox = 0;
+/** The generation of a call that is started outside the sandbox: its outcome lives and dies with the function that runs it. */
+export const remoteGeneration = 0;
 
 /** Which calls run without asking. */
 export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly grants: readonly Grant[] };
@@ -74,7 +74,7 @@ type RunningTurn = {
   /** Counts model calls, from 1; a fence against late answers. */
   readonly step: number;
   readonly usage: TokenUsage;
-  /** What the session's model calls have cost so far, this turn's included, in dollars. */
+  /** Dollars that the session's model calls have cost so far, this turn's included. */
   readonly spentUsd: number;
   readonly policy: ApprovalPolicy;
   readonly repetition?: Repetition;
@@ -85,6 +85,9 @@ export type Thinking = RunningTurn & { readonly kind: 'thinking' };
 export type Deciding = RunningTurn & { readonly kind: 'deciding'; readonly calls: readonly ToolCall[] };
 /** Every call is decided; approved ones run. */
 export type Acting = RunningTurn & { readonly kind: 'acting'; readonly calls: readonly ToolCall[] };
+
+/** A turn that has not ended. */
+export type Running = Thinking | Deciding | Acting;
 
 export type TurnState =
   | { readonly kind: 'idle' }
@@ -99,7 +102,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly turnId: TurnId;
       readonly message: { readonly messageId: MessageId; readonly text: string };
       readonly policy: ApprovalPolicy;
-      /** What the session had cost before. */
+      /** Dollars that the session had cost before. */
       readonly spentUsd: number;
     }
   | {
@@ -111,7 +114,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly end: AnswerEnd;
       readonly usage: TokenUsage;
       readonly costUsd: number;
-      /** What only its provider understands, and wants back with the message. */
+      /** Understood by its provider alone, which wants it back with the message. */
       readonly providerState?: JsonObject;
     }
   | { readonly type: 'model-failed'; readonly step: number; readonly code: string; readonly message: string }
@@ -122,7 +125,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly callId: CallId;
       readonly approved: boolean;
       readonly by: Decider;
-      /** Of a rejection: the model is told. */
+      /** Of a rejection: the model reads it. */
       readonly reason?: string;
       readonly edited?: Edited;
       /** Allows later calls as well; only with an approval. */
@@ -131,22 +134,24 @@ export type TurnEvent = { readonly at: number } & (
   | { readonly type: 'grant-withdrawn'; readonly grantId: string }
   | { readonly type: 'calls-started'; readonly callIds: readonly CallId[]; readonly generation: number }
   | {
-      readonly type: 'call-handed';
+      readonly type: 'call-delegated';
       readonly callId: CallId;
       readonly wait: CallWait;
-      readonly said: readonly LogEntry[];
+      readonly log: readonly LogEntry[];
     }
   | {
       readonly type: 'call-finished';
       readonly callId: CallId;
       readonly content: readonly ToolContent[];
-      /** What the model reads. */
+      /** The result as the model reads it. */
       readonly text: string;
       readonly durationMs: number;
     }
   | { readonly type: 'call-failed'; readonly callId: CallId; readonly code: string; readonly message: string }
   | { readonly type: 'cancelled' }
 );
+
+export type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
 
 /** Work the shell performs at least once; `key` is the idempotency key all the way down. */
 export type TurnEffect =
@@ -161,6 +166,11 @@ export type TurnEffect =
       readonly generation?: number;
     };
 
+export type ToolEffect = Extract<TurnEffect, { type: 'run-tool' }>;
+
+/** The end of a call. */
+export type ToolResult = EventOf<'call-finished'> | EventOf<'call-failed'>;
+
 export type TurnStep = {
   readonly state: TurnState;
   readonly log: readonly LogEntry[];
@@ -173,12 +183,12 @@ export type TurnStep = {
 export type TurnLimits = {
   readonly stepsMax: number;
   readonly callsMax: number;
-  /** What the session's model calls may cost, in dollars; the call that passes it is the last. */
+  /** Dollars that the session's model calls may cost; the call that passes it is the last. */
   readonly usdMax: number;
 };
 
 /**
- * What is stored; a commit names the version it read and writes the next one (T15). The outbox is
+ * A turn as it is stored; a commit names the version it read and writes the next one (T15). The outbox is
  * `pendingWork(state)`: to commit the one is to commit the other.
  */
 export type TurnRecord = {
@@ -190,9 +200,11 @@ export type TurnRecord = {
   readonly historyFrom: number;
   /** The first that is still in the table: a write deletes only so many of those that were forgotten. */
   readonly historyKept: number;
-  /** In how many items it lies, when in more than one: the next version takes away what it does not need. */
+  /** The number of items it is stored in, when in more than one: the next version deletes those that it does not need. */
   readonly parts?: number;
 };
+
+export const isBetweenTurns = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
 
 export const noTurn: TurnRecord = {
   version: 0,

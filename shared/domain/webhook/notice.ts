@@ -3,13 +3,14 @@
  *
  * It says where to look and never what is there: no argument of a call, no text of a message, no token (WH6).
  */
-import type { LogEntry } from '../event-log.ts';
+import { type Completion, completionOf, type LogEntry } from '../event-log.ts';
 import type { CallId, ProjectId, SessionId, TurnId } from '../ids.ts';
 import { defaultProject } from '../principal.ts';
 import { type Run, runName } from '../schedule/run.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { Session } from '../session.ts';
 import type { TurnState } from '../turn/turn.ts';
+import { waitingCall } from '../turn/waiting.ts';
 import { webhookTextCharactersMax } from './limits.ts';
 import type { Subject, WebhookEvent, WebhookId } from './webhook.ts';
 
@@ -52,21 +53,21 @@ export type MovedTurn = {
 
 /** The events of a committed step: a call begins to wait, or the turn ended. */
 export const occurrencesOf = ({ session, before, state, log }: MovedTurn): readonly Occurrence[] => {
-  const waits = waitingCall(state);
+  const waits = waitingIn(state);
   const asked = waits !== undefined && waits.callId !== waitingCall(before)?.callId;
-  const completion = log.find((entry) => entry.type === 'completion');
+  const completion = completionOf(log);
   return [
     ...(asked ? [approvalRequired(session, waits)] : []),
-    ...(completion?.type === 'completion' ? [turnEnded(session, completion.data, log)] : []),
+    ...(completion === undefined ? [] : [turnEnded(session, completion, log)]),
   ];
 };
 
 type Waiting = { readonly turnId: TurnId; readonly callId: CallId; readonly name: string };
 
-const waitingCall = (state: TurnState): Waiting | undefined => {
-  if (state.kind !== 'deciding') return undefined;
-  const call = state.calls.find(({ status }) => status === 'pending');
-  return call && { turnId: state.turnId, callId: call.callId, name: call.name };
+const waitingIn = (state: TurnState): Waiting | undefined => {
+  const call = waitingCall(state);
+  if (call === undefined || state.kind !== 'deciding') return undefined;
+  return { turnId: state.turnId, callId: call.callId, name: call.name };
 };
 
 const approvalRequired = (session: MovedTurn['session'], { turnId, callId, name }: Waiting): Occurrence =>
@@ -75,8 +76,6 @@ const approvalRequired = (session: MovedTurn['session'], { turnId, callId, name 
     key: `${turnId}:${callId}`,
     about: { turnId, callId, name: short(name) },
   });
-
-type Completion = Extract<LogEntry, { type: 'completion' }>['data'];
 
 /** A turn that a person cancelled has completed: nothing went wrong, and the person who cancelled it knows (WH7). */
 const turnEnded = (

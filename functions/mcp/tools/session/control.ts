@@ -2,9 +2,9 @@
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
-import { cancelTree } from '#shared/application/turn/cancel-tree.ts';
-import { decideCall } from '#shared/application/turn/decide-call.ts';
-import { endSession } from '#shared/application/turn/end-session.ts';
+import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
+import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import {
   approveArguments,
   cleanupArguments,

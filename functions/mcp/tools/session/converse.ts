@@ -11,7 +11,7 @@ import {
   type Speech,
   spawnSession,
 } from '#shared/application/session/converse.ts';
-import { declareTools, refuseTaken } from '#shared/application/turn/caller-tools.ts';
+import { declareTools, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
 import {
   conversedResult,
   messageArguments,

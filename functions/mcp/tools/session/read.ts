@@ -13,7 +13,7 @@ import {
   listSessionsResult,
 } from '#shared/contracts/tools/session-tool/read.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
-import { type TurnInShort, turnsInShort } from '#shared/domain/turn/turns-in-short.ts';
+import { summarizeTurns, type TurnSummary } from '#shared/domain/turn/turn-summaries.ts';
 import { defineAction } from '../../action-tool.ts';
 import { detailsOf, gistOf, pendingApprovals, usageView } from './view.ts';
 
@@ -32,12 +32,12 @@ export const get = defineAction({
     return {
       ...detailsOf(session),
       pending_approvals: pendingApprovals(turn),
-      turns: turnsInShort(log).map(turnView),
+      turns: summarizeTurns(log).map(turnView),
     };
   },
 });
 
-const turnView = ({ messageId, startedAt, request, end }: TurnInShort) => ({
+const turnView = ({ messageId, startedAt, request, end }: TurnSummary) => ({
   message_id: messageId,
   request,
   started_at: new Date(startedAt).toISOString(),

@@ -14,7 +14,7 @@ import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-rec
 import { approverRecord, connectionRecord } from '#shared/contracts/stored/connection-records.ts';
 import type { Approver, Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
 import { approverOpened, approversSince } from './features.ts';
-import { watchers } from './session-work.ts';
+import { subscribers } from './session-work.ts';
 import { approverPartition, isConditionFailed, keys, type Table } from './table.ts';
 
 /** API Gateway ends a connection after two hours; its items outlive it by a little. */
@@ -24,7 +24,7 @@ export const makeConnectionStore = (table: Table): ConnectionStore => ({
   put: put(table),
   get: get(table),
   remove: remove(table),
-  watchers: watchers(table),
+  subscribers: subscribers(table),
   approvers: approvers(table),
   approversSince: approversSince(table),
   putTicket: async (hash, { principal, expiresAt }) => {
@@ -64,7 +64,7 @@ const put =
 
 /** The key by which publishers find it. */
 const besideOf = ({ id, sessionId }: Connection) =>
-  sessionId === undefined ? keys.approver(id) : keys.watcher(sessionId, id);
+  sessionId === undefined ? keys.approver(id) : keys.subscriber(sessionId, id);
 
 /** As many as people have the app open: read page by page. */
 const approvers =

@@ -15,7 +15,7 @@ import { beginCall, endCall, recordRunning, touch } from './session-calls.ts';
 import { descendants, wake } from './session-children.ts';
 import { ownerPartition, sessionFrom } from './session-items.ts';
 import { create, end, forget, postpone, removeUnused } from './session-life.ts';
-import { glance, history, loadWork, readWhole } from './session-work.ts';
+import { history, loadWork, readVersion, readWhole } from './session-work.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { tokenFrom } from './token-store.ts';
 import { commitTurn } from './turn-commit.ts';
@@ -57,7 +57,7 @@ export const makeSessionStore = (table: Table, options: HistoryOptions = plainHi
   renewLease: renewLease(table),
   releaseLease: releaseLease(table),
   loadWork: loadWork(table),
-  glance: glance(table),
+  readVersion: readVersion(table),
   commitTurn: commitTurn(table, options),
   append: append(table),
   readEvents: readEvents(table),

@@ -62,7 +62,7 @@ export const loadWork =
       inbox: of('INBOX#').map(inboxFrom),
       history: counted(id, of('MESSAGE#'), turn),
       callers: of('OFFER#').map(callerFrom),
-      watchers: of('WATCHER#').map(watcherFrom),
+      subscribers: of('WATCHER#').map(subscriberFrom),
     };
   };
 
@@ -86,20 +86,20 @@ const counted = (
   return items.filter(({ sk }) => String(sk) >= first).map(messageFrom);
 };
 
-export const watchers =
+export const subscribers =
   (table: Table) =>
   async (id: SessionId): Promise<readonly ConnectionId[]> =>
-    (await query(table, id, { from: 'WATCHER#' })).map(watcherFrom);
+    (await query(table, id, { from: 'WATCHER#' })).map(subscriberFrom);
 
 /** The turn and its subscribers lie side by side. */
-export const glance =
-  (table: Table): SessionStore['glance'] =>
+export const readVersion =
+  (table: Table): SessionStore['readVersion'] =>
   async (id) => {
     const { sk } = keys.turn(id);
     const items = await query(table, id, { from: sk });
     const version = Number(items.find((item) => item['sk'] === sk)?.['version'] ?? 0);
     const others = items.filter((item) => String(item['sk']).startsWith('WATCHER#'));
-    return { version, watchers: others.map(watcherFrom) };
+    return { version, subscribers: others.map(subscriberFrom) };
   };
 
-const watcherFrom = ({ sk }: Item): ConnectionId => String(sk).slice('WATCHER#'.length) as ConnectionId;
+const subscriberFrom = ({ sk }: Item): ConnectionId => String(sk).slice('WATCHER#'.length) as ConnectionId;

@@ -35,7 +35,8 @@ export const keys = {
   message: (id: string, index: number) => ({ pk: `SESSION#${id}`, sk: `MESSAGE#${digits(index, 12)}` }),
   /** Read with the rest of what a turn needs: behind its messages. */
   caller: (id: string, callerId: string) => ({ pk: `SESSION#${id}`, sk: `OFFER#${callerId}` }),
-  watcher: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
+  /** Behind the turn: one read from there on has its version and its subscribers. */
+  subscriber: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
   /** An entry at the root of a tree for each of its descendants. */
   child: (root: string, at: number, id: string) => ({
     pk: `SESSION#${root}`,

@@ -1,0 +1,145 @@
+/** A parent reads of its children: all that have answered (CH3) in one hold of its lease, and nothing of those that work. */
+import { expect, test } from 'vitest';
+import { message, newSession, slotsMax, workspaceOf } from '../../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import type { LogEntry } from '../../../domain/event-log.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
+import type { Session } from '../../../domain/session.ts';
+import type { Acting, ToolCall } from '../../../domain/turn/turn.ts';
+import { loadTurn, type TurnContext } from '../commit/turn-context.ts';
+import { collectChildResults } from './collect-child-results.ts';
+
+const limits = {
+  turn: { stepsMax: 5, callsMax: 8, usdMax: 10 },
+  history: { tokensMax: 1000, messagesMax: 50 },
+  tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
+  idleMs: 60_000,
+};
+
+const answered = (text: string): readonly LogEntry[] => [
+  { type: 'message', data: { messageId: 'asked' as MessageId, role: 'user', text: 'do it' } },
+  {
+    type: 'completion',
+    data: {
+      turnId: 't' as TurnId,
+      stopReason: 'end_turn',
+      text,
+      usage: { inputTokens: 1, outputTokens: 1 },
+      sessionCostUsd: 0,
+    },
+  },
+];
+
+const callFor = ({ id }: Session, place: number): ToolCall => ({
+  callId: `call-${place}` as CallId,
+  name: 'session',
+  args: {},
+  route: { kind: 'platform', tool: 'session' },
+  status: 'executing',
+  askedHuman: false,
+  digest: 'd',
+  askedAt: 'then',
+  generation: 0,
+  wait: { id: `wait-${place}`, since: 1, child: { session: id, message: 'asked' as MessageId } },
+});
+
+/** A parent that waits for as many children as are named, each in its status. */
+const open = async (children: readonly Pick<Session, 'status'>[]) => {
+  const { ports } = openQuietPorts();
+  const { sessions } = ports;
+  const parent = newSession();
+  await sessions.create(parent, { workspace: workspaceOf(parent), slotsMax });
+  await sessions.accept(parent, message('m', 1), slotsMax);
+  const held = await sessions.takeLease(parent.id, { holder: 'me', at: 2, until: 1e12 });
+  if (held === undefined) throw new Error('the lease was not free');
+  const tree = { root: parent.id, parent: parent.id };
+  const made: Session[] = [];
+  for (const [place, { status }] of children.entries()) {
+    const child = { ...newSession(), status, tree, depth: 1 };
+    await sessions.create(child, {
+      workspace: workspaceOf(child),
+      slotsMax,
+      child: { parent: held, agentsMax: 9 },
+    });
+    if (status !== 'running') await sessions.append(child.id, answered(`answer ${place}`), 3);
+    made.push(child);
+  }
+  const state: Acting = {
+    ...{ kind: 'acting', turnId: 'turn' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
+    ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', grants: [] } },
+    calls: made.map(callFor),
+  };
+  const committed = await sessions.commitTurn({
+    ...{ session: held, fence: held.lease.fence, version: 0, state, at: 4, log: [], history: [] },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0, release: false, wakes: false, dueAt: 1e12 },
+  });
+  if (committed.status !== 'committed') throw new Error(`the turn was not written: ${committed.status}`);
+  const context = await loadTurn(ports, committed.session, { limits, startedAt: 4, handoverAt: 1e12 });
+  return { ports, context, look: () => collectChildResults(ports, context) };
+};
+
+/** The first it waits for. */
+const childOf = ({ turn: { state } }: TurnContext): SessionId => {
+  const [call] = state.kind === 'acting' ? state.calls : [];
+  if (call?.wait === undefined || !('child' in call.wait)) throw new Error('it waits for no child');
+  return call.wait.child.session;
+};
+
+test('all that have answered are read in one hold, in the order they were asked', async () => {
+  const { look } = await open([{ status: 'idle' }, { status: 'idle' }, { status: 'idle' }]);
+  const after = (await look())?.context;
+  expect(after?.turn.state.kind).toBe('thinking');
+  expect(after?.history.map((said) => (said.role === 'tool' ? said.text : said.role))).toEqual([
+    expect.stringMatching(/^session_id: .*\nanswer 0$/),
+    expect.stringMatching(/^session_id: .*\nanswer 1$/),
+    expect.stringMatching(/^session_id: .*\nanswer 2$/),
+  ]);
+});
+
+test('the others are waited for, with the lease let go', async () => {
+  const { ports, context, look } = await open([
+    { status: 'idle' },
+    { status: 'running' },
+    { status: 'idle' },
+  ]);
+  const outcome = await look();
+  const after = outcome?.context;
+  expect(outcome).toMatchObject({ status: 'released', context: { turn: { state: { kind: 'acting' } } } });
+  const statuses =
+    after?.turn.state.kind === 'acting' ? after.turn.state.calls.map(({ status }) => status) : [];
+  expect(statuses).toEqual(['completed', 'executing', 'completed']);
+  expect((await ports.sessions.get(context.session.id))?.lease.until).toBe(0);
+});
+
+test('nothing is said while all work', async () => {
+  const { look } = await open([{ status: 'running' }]);
+  expect(await look()).toBeUndefined();
+});
+
+test('one that is idle with the message still before it is waited for', async () => {
+  const { ports, context, look } = await open([{ status: 'running' }]);
+  const id = childOf(context);
+  const session = await ports.sessions.get(id);
+  if (session === undefined) throw new Error('the child is not there');
+  await ports.sessions.accept(session, message('asked', 5), slotsMax);
+  // The turn before it ends: its holder has not seen the message yet.
+  const { turn } = await ports.sessions.loadWork(id);
+  await ports.sessions.commitTurn({
+    ...{ ...turn, session, at: 6, log: [], history: [], patch: { status: 'idle' } },
+    ...{ release: false, wakes: false, dueAt: 1e12 },
+  });
+  expect((await ports.sessions.get(id))?.status).toBe('idle');
+  expect(await look()).toBeUndefined();
+});
+
+test('one that ended without an answer fails its call', async () => {
+  const { ports, context, look } = await open([{ status: 'running' }]);
+  const session = await ports.sessions.get(childOf(context));
+  if (session === undefined) throw new Error('the child is not there');
+  await ports.sessions.end(session, { status: 'completed', at: 5, dueAt: 9 });
+  const after = (await look())?.context;
+  expect(after?.history.at(-1)).toMatchObject({
+    outcome: 'failed',
+    text: expect.stringContaining('before it answered'),
+  });
+});

@@ -1,0 +1,97 @@
+/**
+ * Collects the results of children that have answered, from the children's own logs, and ends the calls that wait for them.
+ * Nothing runs while a parent waits: a child that has ended notifies it, and it reads (CH3).
+ */
+import { type ChildOutcome, outcomeOf } from '../../../domain/child-outcome.ts';
+import { eventsPerSessionMax, toolResultCharactersMax } from '../../../domain/limits.ts';
+import { isEnded, type Session } from '../../../domain/session.ts';
+import { cutMiddle } from '../../../domain/text.ts';
+import { callsWithChildren } from '../../../domain/turn/pending-work.ts';
+import type { ToolResult } from '../../../domain/turn/turn.ts';
+import type { SessionStore } from '../../../ports/session-store.ts';
+import type { World } from '../../../ports/world.ts';
+import { type ApplyPorts, applyEvents } from '../commit/apply-event.ts';
+import type { CommitOutcome, TurnContext } from '../commit/turn-context.ts';
+
+export type ChildResultPorts = ApplyPorts & { readonly world: World };
+
+type Waiting = ReturnType<typeof callsWithChildren>[number];
+
+/** An answer is most often among the newest events. */
+const newestEventsMax = 100;
+
+/** Undefined when no child has answered. */
+export const collectChildResults = async (
+  ports: ChildResultPorts,
+  context: TurnContext,
+): Promise<CommitOutcome | undefined> => {
+  const waiting = callsWithChildren(context.turn.state);
+  if (waiting.length === 0) return undefined;
+  const children = await ports.sessions.getMany(waiting.map(({ wait }) => wait.child.session));
+  const childOf = ({ wait }: Waiting) => children.find(({ id }) => id === wait.child.session);
+  const results = await Promise.all(waiting.map((call) => resultOf(ports, call, childOf(call))));
+  return applyEvents(
+    ports,
+    context,
+    results.filter((result) => result !== undefined),
+  );
+};
+
+/** Undefined while it works. */
+const resultOf = async (
+  { sessions, world }: ChildResultPorts,
+  { callId, wait }: Waiting,
+  child: Session | undefined,
+): Promise<ToolResult | undefined> => {
+  const at = world.now();
+  if (child === undefined)
+    return { type: 'call-failed', at, callId, code: 'session_not_found', message: 'its session is gone' };
+  if (child.status === 'created' || child.status === 'running') return undefined;
+  const newest = await outcomeAmong(sessions, { child, wait, eventsMax: newestEventsMax });
+  if (newest === undefined && (await stillWaits(sessions, wait))) return undefined;
+  // Events that it has written since it was read are among twice as many as are kept.
+  const outcome =
+    newest ?? (await outcomeAmong(sessions, { child, wait, eventsMax: 2 * eventsPerSessionMax }));
+  return { at, callId, ...resultBy(child, outcome, { durationMs: Math.max(0, at - wait.since) }) };
+};
+
+/** A session that ends a turn is idle although a message came concurrently: the message leaves the inbox when it is completed. */
+const stillWaits = async (
+  sessions: Pick<SessionStore, 'loadWork'>,
+  { child: { session, message } }: Waiting['wait'],
+): Promise<boolean> => {
+  const { inbox } = await sessions.loadWork(session);
+  return inbox.some(({ messageId }) => messageId === message);
+};
+
+const outcomeAmong = async (
+  sessions: Pick<SessionStore, 'readEvents'>,
+  { child, wait, eventsMax }: { child: Session; wait: Waiting['wait']; eventsMax: number },
+): Promise<ChildOutcome | undefined> => {
+  const since = Math.max(-1, child.lastSeq - eventsMax);
+  const { events } = await sessions.readEvents(child.id, { since, eventsMax });
+  return outcomeOf(events, wait.child.message);
+};
+
+const resultBy = (
+  { id, status }: Session,
+  outcome: ChildOutcome | undefined,
+  { durationMs }: { readonly durationMs: number },
+) => {
+  const failed = (code: string, message: string) =>
+    ({ type: 'call-failed', code, message: `session ${id}: ${message}` }) as const;
+  if (outcome === undefined)
+    return isEnded(status)
+      ? failed('invalid_session_state', 'it ended before it answered')
+      : failed('events_purged', 'its answer is no longer in its log');
+  const { stopReason, problem } = outcome;
+  const answer = cutMiddle(outcome.text, toolResultCharactersMax);
+  if (stopReason === 'end_turn' || stopReason === 'max_tokens') {
+    const text = `session_id: ${id}\n${answer}`;
+    return { type: 'call-finished', content: [{ type: 'text', text }], text, durationMs } as const;
+  }
+  const words = [`it stopped: ${stopReason}`, problem, answer].filter(
+    (part) => part !== undefined && part !== '',
+  );
+  return failed(stopReason === 'cancelled' ? 'invalid_session_state' : 'internal_error', words.join('. '));
+};

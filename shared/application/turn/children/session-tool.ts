@@ -1,0 +1,176 @@
+/**
+ * Runs a call of the `session` tool: an agent starts its children, asks them, looks at them and ends them. Another session
+ * than its own child is answered like one that does not exist.
+ */
+import { decode } from '../../../contracts/decode.ts';
+import { type AgentSessionCall, agentSessionCall } from '../../../contracts/tools/agent-session-tool.ts';
+import type { LogEntry } from '../../../domain/event-log.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { toolResultCharactersMax } from '../../../domain/limits.ts';
+import type { Session } from '../../../domain/session.ts';
+import { cutMiddle } from '../../../domain/text.ts';
+import { limitsInForceFor } from '../../../domain/tree-limits.ts';
+import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
+import { AppError, isAppError } from '../../../errors.ts';
+import { sessionNotFound } from '../../access/find-session.ts';
+import { readEvents } from '../../events/read-events.ts';
+import type { TurnContext } from '../commit/turn-context.ts';
+import { offerMessage } from '../requests/accept-message.ts';
+import { type EndPorts, endSession } from '../requests/end-session.ts';
+import { type SpawnedChild, type SpawnPorts, spawnChild } from './spawn-child.ts';
+
+export type SessionToolPorts = SpawnPorts & EndPorts;
+
+export type SessionToolCall = {
+  readonly context: TurnContext;
+  readonly effect: ToolEffect;
+  readonly correlationId: string;
+};
+
+type Ask<Action extends AgentSessionCall['action']> = {
+  readonly call: SessionToolCall;
+  readonly asked: Extract<AgentSessionCall, { action: Action }>;
+};
+
+type CallEvent = Extract<TurnEvent, { type: 'call-delegated' | 'call-finished' | 'call-failed' }>;
+
+const eventsShownMax = 100;
+
+/** Undefined when another invocation holds the lease by now. */
+export const runSessionTool = async (
+  ports: SessionToolPorts,
+  call: SessionToolCall,
+): Promise<CallEvent | undefined> => {
+  const { callId, args } = call.effect;
+  try {
+    const decoded = decode(agentSessionCall, args);
+    if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
+    return await act(ports, call, decoded.value);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    const { code, message, details } = error;
+    const advice = [message, ...(details.suggestions ?? [])].join('. ');
+    return { type: 'call-failed', at: ports.world.now(), callId, code, message: advice };
+  }
+};
+
+const act = async (
+  ports: SessionToolPorts,
+  call: SessionToolCall,
+  asked: AgentSessionCall,
+): Promise<CallEvent | undefined> => {
+  switch (asked.action) {
+    case 'spawn':
+      return spawn(ports, { call, asked });
+    case 'message':
+      return message(ports, { call, asked });
+    case 'get':
+      return finished(ports, call, summaryOf(await childOf(ports, call, asked.session_id)));
+    case 'list': {
+      const { id, tree } = call.context.session;
+      const descendants = await ports.sessions.descendants(tree?.root ?? id);
+      const own = descendants.filter((session) => session.tree?.parent === id);
+      return finished(ports, call, { sessions: own.map(summaryOf) });
+    }
+    case 'events': {
+      const child = await childOf(ports, call, asked.session_id);
+      const page = { since: asked.since_index, eventsMax: eventsShownMax };
+      const { events, lastIndex, hasMore } = await readEvents(ports.sessions, child, page);
+      const shown = events.map(({ index, type, at, data }) => ({
+        index,
+        type,
+        at,
+        data: data as JsonObject,
+      }));
+      return finished(ports, call, { events: shown, last_index: lastIndex, has_more: hasMore });
+    }
+    case 'end': {
+      const child = await childOf(ports, call, asked.session_id);
+      const { correlationId } = call;
+      const ended = await endSession(ports, child, { reason: 'its parent ended it', correlationId });
+      return finished(ports, call, { session_id: child.id, ended });
+    }
+  }
+};
+
+const spawn = async (
+  ports: SessionToolPorts,
+  { call, asked }: Ask<'spawn'>,
+): Promise<CallEvent | undefined> => {
+  const { context, effect, correlationId } = call;
+  const { tree, idleMs } = context.limits;
+  const { state } = context.turn;
+  const { session: parent } = context;
+  const { prompt, model, workspace, wait } = asked;
+  const policy = 'policy' in state ? state.policy : { mode: parent.approvals, grants: [] };
+  const limits = limitsInForceFor(parent, tree);
+  const request = {
+    parent,
+    policy,
+    key: effect.key,
+    prompt,
+    model,
+    workspace,
+    limits,
+    idleMs,
+    correlationId,
+  };
+  const started = await spawnChild(ports, request);
+  return started && waitFor(ports, call, { started, wait });
+};
+
+const message = async (ports: SessionToolPorts, { call, asked }: Ask<'message'>): Promise<CallEvent> => {
+  const { effect, correlationId } = call;
+  const { session_id: id, prompt: text, model, wait } = asked;
+  const child = await childOf(ports, call, id);
+  const offer = { text, messageId: effect.key, model, correlationId, slotsMax: Number.MAX_SAFE_INTEGER };
+  const { messageId, result } = await offerMessage(ports, child, offer);
+  if (result === 'ended')
+    throw new AppError('invalid_session_state', `session ${id} is ${child.status}`, {
+      suggestions: ['Start another: action spawn.'],
+    });
+  return waitFor(ports, call, { started: { session: child.id, message: messageId }, wait });
+};
+
+const waitFor = (
+  ports: SessionToolPorts,
+  call: SessionToolCall,
+  { started, wait }: { readonly started: SpawnedChild; readonly wait: boolean },
+): CallEvent => {
+  const { callId } = call.effect;
+  const at = ports.world.now();
+  if (!wait) return finished(ports, call, { session_id: started.session });
+  const data = { kind: 'child_asked', callId, sessionId: started.session };
+  const log: readonly LogEntry[] = [{ type: 'system', data }];
+  const given = { id: started.message, since: at, child: started };
+  return { type: 'call-delegated', at, callId, wait: given, log };
+};
+
+const childOf = async (
+  { sessions }: SessionToolPorts,
+  { context }: SessionToolCall,
+  id: string,
+): Promise<Session> => {
+  const child = await sessions.get(id as Session['id']);
+  if (child?.tree?.parent === context.session.id) return child;
+  throw sessionNotFound();
+};
+
+const summaryOf = ({ id, status, model, depth, costUsd, lastSeq }: Session): JsonObject => ({
+  session_id: id,
+  status,
+  model,
+  depth,
+  cost_usd: costUsd,
+  last_index: lastSeq,
+});
+
+const finished = (
+  { world }: SessionToolPorts,
+  { effect: { callId } }: SessionToolCall,
+  result: JsonObject,
+): CallEvent => {
+  const text = cutMiddle(JSON.stringify(result), toolResultCharactersMax);
+  const at = world.now();
+  return { type: 'call-finished', at, callId, content: [{ type: 'text', text }], text, durationMs: 0 };
+};

@@ -1,0 +1,191 @@
+/**
+ * Applies an event to a turn: reduces it, commits what follows in one write, then publishes it. The only committer of
+ * turns, for the holder of the lease and for callers without one.
+ *
+ * Nothing that was done half is lost when a commit finds the turn changed: the next holder reads the same pending work.
+ */
+import { eventFrame } from '../../../contracts/frames.ts';
+import { InvariantError } from '../../../domain/assert.ts';
+import type { AuditRow } from '../../../domain/audit.ts';
+import type { LogEntry } from '../../../domain/event-log.ts';
+import { type FeaturesSeen, isUnused } from '../../../domain/features.ts';
+import { droppedByTruncation } from '../../../domain/history.ts';
+import type { Session } from '../../../domain/session.ts';
+import { withOwnMoney } from '../../../domain/tree-limits.ts';
+import {
+  afterHeldStep,
+  afterStep,
+  completedMessage,
+  hasNothingToDo,
+  spendOf,
+} from '../../../domain/turn/after-step.ts';
+import { nextLook } from '../../../domain/turn/pending-work.ts';
+import { reduce } from '../../../domain/turn/reduce.ts';
+import type { TurnEvent, TurnRecord, TurnStep } from '../../../domain/turn/turn.ts';
+import { waitingChange } from '../../../domain/turn/waiting.ts';
+import { occurrencesOf } from '../../../domain/webhook/notice.ts';
+import type {
+  CheckpointNote,
+  CommitResult,
+  InboxMessage,
+  SessionPatch,
+  SessionStore,
+  TurnCommit,
+} from '../../../ports/session-store.ts';
+import type { Telemetry } from '../../../ports/telemetry.ts';
+import type { World } from '../../../ports/world.ts';
+import { openPublisher, type Publisher, type PublisherPorts } from '../../events/publisher.ts';
+import { noticesOf, sendNotices, type WebhookPorts } from '../../events/webhook-notices.ts';
+import { recordStep } from './record-step.ts';
+import type { CommitOutcome, TurnContext } from './turn-context.ts';
+
+export type ApplyPorts = WebhookPorts & {
+  readonly sessions: SessionStore;
+  readonly telemetry: Telemetry;
+  readonly world: Pick<World, 'now'>;
+};
+
+export type Applied = {
+  readonly event: TurnEvent;
+  /** Entries before those of the event. */
+  readonly log?: readonly LogEntry[];
+  /** More follows at once: the lease stays. */
+  readonly keepsLease?: boolean;
+  /** A checkpoint that this write makes known. */
+  readonly checkpoint?: CheckpointNote | undefined;
+};
+
+/** For the holder of the lease. */
+export const applyEvent = async (
+  ports: ApplyPorts,
+  context: TurnContext,
+  { event, log = [], checkpoint, keepsLease = false }: Applied,
+): Promise<CommitOutcome> => {
+  const { session, turn, seen, limits, publisher } = context;
+  context.monitor.expectVersion(turn.version + 1);
+  const step = reduce(turn.state, event, withOwnMoney(limits.turn, session));
+  // A holder's own events always apply: one that does not would be performed again without end.
+  if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
+  const completed = completedMessage(turn.state, step, context.inbox);
+  const inbox = context.inbox.filter((message) => message !== completed);
+  const history = [...context.history, ...step.history];
+  const dropped = Math.min(droppedByTruncation(history, limits.history), context.history.length);
+  const first = turn.historyNext - context.history.length;
+  const release = !keepsLease && hasNothingToDo(step.state, inbox);
+  const isInboxEmpty = inbox.length === 0;
+  const result = await commit(ports, {
+    ...{
+      session,
+      turn: { ...turn, historyFrom: first + dropped },
+      step,
+      seen,
+      publisher,
+      at: event.at,
+      completed,
+    },
+    fence: session.lease.fence,
+    log,
+    patch: afterHeldStep(session, turn.state, { event, step, isInboxEmpty }),
+    ...(checkpoint === undefined ? {} : { note: checkpoint }),
+    spends: spendOf(session, event),
+    release,
+    wakes: false,
+    dueAt: nextLook(step.state, event.at, limits),
+  });
+  if (result.status === 'moved' || result.status === 'unsaved') return { status: result.status, context };
+  if (result.status === 'stale') {
+    ports.telemetry.count('LeasesLost');
+    return { status: 'lost', context };
+  }
+  const isReleased = result.status === 'committed' && release;
+  const status = isReleased ? 'released' : result.status === 'kept' ? 'behind' : 'current';
+  const { session: after, turn: next } = result;
+  return {
+    status,
+    context: { ...context, session: after, turn: next, history: history.slice(dropped), inbox },
+  };
+};
+
+/** Applies events one after the other in one hold of the lease; undefined when there are none. */
+export const applyEvents = async (
+  ports: ApplyPorts,
+  context: TurnContext,
+  events: readonly TurnEvent[],
+): Promise<CommitOutcome | undefined> => {
+  let outcome: CommitOutcome | undefined;
+  for (const [index, event] of events.entries()) {
+    // An event that is known already has no other caller that would come for it again.
+    const keepsLease = index < events.length - 1;
+    outcome = await applyEvent(ports, outcome?.context ?? context, { event, keepsLease });
+    if (outcome.status !== 'current') return outcome;
+  }
+  return outcome;
+};
+
+export type UnleasedPorts = PublisherPorts & ApplyPorts;
+
+export type UnleasedStep = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  readonly seen?: FeaturesSeen | undefined;
+  readonly step: TurnStep;
+  readonly at: number;
+  readonly completed?: InboxMessage | undefined;
+  readonly patch?: SessionPatch;
+  readonly audits?: readonly AuditRow[];
+  /** The turn function has something to do after it. */
+  readonly wakes: boolean;
+};
+
+/**
+ * Commits a step for a caller without the lease, which only the version of the turn guards. Gives the session as it stands
+ * after it; undefined when another caller moved the turn: nothing was written.
+ */
+export const commitStep = async (
+  ports: UnleasedPorts,
+  { session, turn, step, at, patch, ...rest }: UnleasedStep,
+): Promise<Session | undefined> => {
+  const result = await commit(ports, {
+    ...{ session, turn, step, publisher: openPublisher(ports, session), at, log: [], ...rest },
+    patch: { ...afterStep(session, turn.state, step), ...patch },
+    release: false,
+    dueAt: at,
+  });
+  return result.status === 'committed' || result.status === 'kept' ? result.session : undefined;
+};
+
+type Commit = Pick<
+  TurnCommit,
+  'session' | 'at' | 'completed' | 'log' | 'patch' | 'release' | 'wakes' | 'dueAt'
+> &
+  Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits'> & {
+    readonly turn: TurnRecord;
+    readonly step: TurnStep;
+    readonly seen?: FeaturesSeen | undefined;
+    readonly publisher: Publisher;
+  };
+
+const commit = async (
+  ports: ApplyPorts,
+  { turn, step, seen, log, publisher, ...rest }: Commit,
+): Promise<CommitResult> => {
+  const { session, at, completed } = rest;
+  const { version, historyNext, historyFrom, historyKept, parts } = turn;
+  const waiting = waitingChange(turn.state, step.state);
+  const occurrences = occurrencesOf({ session, before: turn.state, ...step });
+  const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(seen, feature, ports.world.now());
+  const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, at);
+  const result = await ports.sessions.commitTurn({
+    ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept, parts },
+    log: [...log, ...step.log],
+    history: step.history,
+    waiting,
+    notices,
+  });
+  if (result.status !== 'committed' && result.status !== 'kept') return result;
+  recordStep(ports.telemetry, { session, before: turn.state, step, at, completed });
+  await sendNotices(ports, notices);
+  await publisher.publish(result.events.map((event) => eventFrame(session.id, event)));
+  if (waiting !== undefined && !isWithout('approvers')) await publisher.waitingChanged(session.project);
+  return result;
+};

@@ -1,0 +1,113 @@
+/**
+ * Monitors a turn while its holder waits for a model or for tools: whether another caller moved it (a cancel), and
+ * whether the function's time is nearly over. New subscribers of the session are noticed on the way.
+ *
+ * A version that is read ahead once may be the holder's own write on its way; read twice it is another caller's. A read
+ * that fails is repeated: the deadline comes all the same.
+ */
+import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
+import type { SessionStore } from '../../../ports/session-store.ts';
+import type { Telemetry } from '../../../ports/telemetry.ts';
+import type { World } from '../../../ports/world.ts';
+
+export type MonitorPorts = {
+  readonly sessions: Pick<SessionStore, 'readVersion'>;
+  readonly telemetry: Telemetry;
+  readonly world: World;
+};
+
+/** `moved`: another caller cancelled or ended the turn. `deadline`: another invocation must go on. `lost`: another holds the lease. */
+export type Interruption = 'moved' | 'deadline' | 'lost';
+
+export type TurnMonitor = {
+  /** Of the wait that runs now: a restart makes another. */
+  readonly signal: AbortSignal;
+  /** Why the signal was aborted; undefined while it was not. */
+  readonly interruption: () => Interruption | undefined;
+  /** The holder is about to write this version: publishing it may take longer than a read. */
+  readonly expectVersion: (version: number) => void;
+  /** Begins afresh: the holder has read the turn again, and knows what moved it. */
+  readonly restart: (version: number) => void;
+  /** True when work of this length ends before the deadline; always when no other invocation had more time. */
+  readonly hasTimeFor: (milliseconds: number) => boolean;
+  readonly interrupt: (why: Interruption) => void;
+  readonly stop: () => void;
+};
+
+export type MonitoredTurn = {
+  readonly sessionId: SessionId;
+  readonly version: number;
+  readonly onSubscribers: (subscribers: readonly ConnectionId[]) => void;
+  /** Epoch milliseconds at which the invocation began. */
+  readonly startedAt: number;
+  /** Epoch milliseconds after which nothing long may run. */
+  readonly handoverAt: number;
+};
+
+/** A cancel must be read within two seconds, twice. */
+const pollMs = 500;
+
+export const monitorTurn = (ports: MonitorPorts, monitored: MonitoredTurn): TurnMonitor => {
+  const allMs = monitored.handoverAt - monitored.startedAt;
+  let wait = startWait(ports, monitored);
+  return {
+    get signal() {
+      return wait.signal;
+    },
+    interruption: () => wait.interruption(),
+    expectVersion: (version) => wait.expectVersion(version),
+    restart: (version) => {
+      wait.stop();
+      wait = startWait(ports, { ...monitored, version });
+    },
+    hasTimeFor: (milliseconds) =>
+      monitored.handoverAt - ports.world.now() >= Math.min(milliseconds, allMs / 2),
+    interrupt: (why) => wait.interrupt(why),
+    stop: () => wait.stop(),
+  };
+};
+
+/** Polls until the first interruption. */
+const startWait = (
+  { sessions, telemetry, world }: MonitorPorts,
+  { sessionId, version: first, onSubscribers, handoverAt }: MonitoredTurn,
+): Omit<TurnMonitor, 'restart' | 'hasTimeFor'> => {
+  const controller = new AbortController();
+  let expected = first;
+  let interruption: Interruption | undefined;
+  const interrupt = (why: Interruption): void => {
+    interruption ??= why;
+    controller.abort(new Error(`the turn was interrupted: ${why}`));
+  };
+  const readVersion = async (): Promise<number> => {
+    try {
+      const { version, subscribers } = await sessions.readVersion(sessionId);
+      onSubscribers(subscribers);
+      return version;
+    } catch (error) {
+      telemetry.warn('the version of a turn was not read', { error });
+      return expected;
+    }
+  };
+  const poll = async (): Promise<void> => {
+    let ahead: number | undefined;
+    while (!controller.signal.aborted) {
+      await world.sleep(pollMs, controller.signal);
+      if (controller.signal.aborted) return;
+      if (world.now() >= handoverAt) return interrupt('deadline');
+      const version = await readVersion();
+      if (version > expected && version === ahead) return interrupt('moved');
+      ahead = version > expected ? version : undefined;
+    }
+  };
+  poll().catch((error: unknown) => telemetry.warn('a turn was not monitored', { error }));
+  return {
+    signal: controller.signal,
+    interruption: () => interruption,
+    expectVersion: (version) => {
+      expected = version;
+    },
+    interrupt,
+    stop: () => controller.abort(new Error('the monitor has stopped')),
+  };
+};

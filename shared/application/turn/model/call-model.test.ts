@@ -1,0 +1,365 @@
+/** One call of a model over a provider that a test scripts: what is asked, again or shorter, and what comes of it. */
+import { describe, expect, test } from 'vitest';
+import type { Frame } from '../../../contracts/frames.ts';
+import type { HistoryMessage } from '../../../domain/history.ts';
+import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
+import type { ModelChunk, ModelRequest } from '../../../domain/model.ts';
+import type { Session } from '../../../domain/session.ts';
+import type { Thinking } from '../../../domain/turn/turn.ts';
+import { AppError } from '../../../errors.ts';
+import type { ModelProvider } from '../../../ports/model-provider.ts';
+import type { TurnMonitor } from '../commit/turn-monitor.ts';
+import { callModel } from './call-model.ts';
+
+const usage = { inputTokens: 7, outputTokens: 3 };
+const end: ModelChunk = { type: 'end', end: 'end_turn', usage };
+const hello: ModelChunk = { type: 'text', text: 'hello' };
+
+const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });
+const state: Thinking = {
+  kind: 'thinking',
+  turnId: 't' as TurnId,
+  messageId: 'm' as MessageId,
+  step: 2,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  spentUsd: 0,
+  policy: { mode: 'ask', grants: [] },
+};
+
+type Script = (request: ModelRequest, signal: AbortSignal) => readonly (ModelChunk | Error)[];
+type Options = {
+  /** One for each time the model is asked. */
+  readonly scripts: readonly Script[];
+  readonly history?: readonly HistoryMessage[];
+  readonly count?: ModelProvider['count'];
+  readonly model?: string;
+};
+
+const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
+  const asked: ModelRequest[] = [];
+  const slept: number[] = [];
+  const frames: Frame[] = [];
+  const warned: string[] = [];
+  const controller = new AbortController();
+  let ids = 0;
+  const provider: ModelProvider = {
+    async *stream(request, signal) {
+      const script = scripts[asked.length];
+      asked.push(request);
+      if (script === undefined) throw new Error('asked too often');
+      for (const chunk of script(request, signal)) {
+        signal.throwIfAborted();
+        if (chunk instanceof Error) throw chunk;
+        yield chunk;
+      }
+    },
+    ...(count === undefined ? {} : { count }),
+  };
+  const answer = () => {
+    ids = 0;
+    return callModel(
+      {
+        mcpServers: { list: () => Promise.resolve([]) },
+        recursionDepthMax: 3,
+        models: { open: () => Promise.resolve(provider) },
+        trees: {
+          reserve: () => Promise.reject(new Error('it stands alone')),
+          release: () => Promise.resolve(),
+        },
+        costOf: (name, of, { inputTokens }) => (name === 'demo' && of === 'large' ? inputTokens : 0),
+        telemetry: {
+          info: () => undefined,
+          warn: (message) => warned.push(message),
+          error: () => undefined,
+          count: () => undefined,
+          duration: () => undefined,
+        },
+        world: {
+          now: () => 5000,
+          uuid: () => {
+            ids += 1;
+            return `answer-${ids}`;
+          },
+          sha256: (text) => `sha256 of ${text}`,
+          sleep: (milliseconds) => {
+            if (milliseconds !== 50) slept.push(milliseconds);
+            return Promise.resolve();
+          },
+        },
+      },
+      {
+        context: {
+          session: { id: 's', provider: 'demo', model: 'large' } as Session,
+          turn: { version: 1, state, historyNext: history.length, historyFrom: 0, historyKept: 0 },
+          history,
+          inbox: [
+            {
+              messageId: 'm' as MessageId,
+              text: 'hi',
+              acceptedAt: 0,
+              correlationId: 'c',
+              ...(model === undefined ? {} : { model }),
+            },
+          ],
+          callers: [],
+          publisher: {
+            publish: (told) => {
+              frames.push(...told);
+              return Promise.resolve();
+            },
+            waitingChanged: () => Promise.resolve(),
+            setSubscribers: () => undefined,
+          },
+          monitor: {} as TurnMonitor,
+          limits: {
+            turn: { stepsMax: 5, callsMax: 4, usdMax: 1 },
+            history: { tokensMax: 1000, messagesMax: 10 },
+            tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
+            idleMs: 1,
+          },
+        },
+        state,
+        outputTokensMax: 99,
+        deadlineAt: 900_000,
+        signal: controller.signal,
+      },
+    );
+  };
+  return { answer, asked, slept, frames, warned, controller };
+};
+
+const overloaded = (retryAfter?: number): AppError =>
+  new AppError('provider_overloaded', 'busy', retryAfter === undefined ? {} : { context: { retryAfter } });
+const tooLong = new AppError('context_too_long', 'the conversation is too long');
+
+describe('an answer', () => {
+  test('is streamed to the audience and given whole, with what it cost', async () => {
+    const call: ModelChunk = { type: 'call', callId: 'c1' as CallId, name: 'list_files', args: {} };
+    const providerState = { thinking: ['x'] };
+    const { answer, asked, frames } = open({
+      scripts: [
+        () => [hello, { type: 'text', text: ' you' }, call, { ...end, end: 'tool_use', providerState }],
+      ],
+    });
+    expect(await answer()).toEqual({
+      type: 'model-answered',
+      at: 5000,
+      step: 2,
+      messageId: 'answer-1',
+      text: 'hello you',
+      calls: [
+        {
+          ...{ callId: 'c1', name: 'list_files', args: {}, askedAt: '1970-01-01T00:00:05.000Z' },
+          digest: 'sha256 of {"args":{},"callId":"c1","name":"list_files","turnId":"t"}',
+        },
+      ],
+      end: 'tool_use',
+      usage,
+      costUsd: 7,
+      providerState,
+    });
+    expect(frames.map(({ type, data }) => [type, data['messageId']])).toContainEqual(['delta', 'answer-1']);
+    expect(frames.map(({ data }) => data['text']).join('')).toBe('hello you');
+    expect(asked).toMatchObject([{ model: 'large', outputTokensMax: 99, history: [user('hi')] }]);
+  });
+
+  test("comes from the message's own model, at that one's price", async () => {
+    const { answer, asked } = open({ scripts: [() => [hello, end]], model: 'small' });
+    expect(await answer()).toMatchObject({ costUsd: 0 });
+    expect(asked.map(({ model }) => model)).toEqual(['small']);
+  });
+
+  test('names each call by an id that a client can say', async () => {
+    const ids = ['', 'x'.repeat(129), undefined, 'ok'];
+    const calls = ids.map(
+      (callId): ModelChunk => ({
+        type: 'call',
+        name: 'list_files',
+        args: {},
+        ...(callId === undefined ? {} : { callId: callId as CallId }),
+      }),
+    );
+    const event = await open({ scripts: [() => [...calls, end]] }).answer();
+    expect(event.type === 'model-answered' && event.calls.map(({ callId }) => callId)).toEqual([
+      'call_5000_0',
+      'call_5000_1',
+      'call_5000_2',
+      'ok',
+    ]);
+  });
+
+  test.each([
+    ['307200 bytes of text', { type: 'text', text: 'é'.repeat(160_000) }],
+    [
+      '1572864 bytes of tool arguments',
+      { type: 'call', name: 'write_file', args: { content: 'x'.repeat(1_600_000) } },
+    ],
+  ] as const)('over %s is refused: it could not be stored', async (what, chunk) => {
+    expect(await open({ scripts: [() => [chunk, end]] }).answer()).toMatchObject({
+      type: 'model-failed',
+      code: 'content_refused',
+      message: `the model's answer has over ${what}`,
+    });
+  });
+});
+
+describe('a fault that may pass', () => {
+  test('is waited out, and the answer comes under a message id of its own', async () => {
+    const { answer, slept } = open({
+      scripts: [() => [overloaded()], () => [overloaded()], () => [hello, end]],
+    });
+    expect(await answer()).toMatchObject({ type: 'model-answered', messageId: 'answer-3', text: 'hello' });
+    expect(slept).toEqual([500, 1500]);
+  });
+
+  test('is waited out as long as the provider asks for', async () => {
+    const { answer, slept } = open({ scripts: [() => [overloaded(2)], () => [hello, end]] });
+    expect(await answer()).toMatchObject({ type: 'model-answered' });
+    expect(slept).toEqual([2000]);
+  });
+
+  test('is final the fourth time', async () => {
+    const { answer, asked, warned } = open({
+      scripts: Array.from({ length: 5 }, () => () => [overloaded()]),
+    });
+    expect(await answer()).toEqual({
+      type: 'model-failed',
+      at: 5000,
+      step: 2,
+      code: 'provider_overloaded',
+      message: 'busy',
+    });
+    expect([asked.length, warned]).toEqual([4, ['a model call failed']]);
+  });
+
+  test('is not waited out once something was said', async () => {
+    const { answer, asked, slept } = open({ scripts: [() => [hello, overloaded()]] });
+    expect(await answer()).toMatchObject({ type: 'model-failed', code: 'provider_overloaded' });
+    expect([asked.length, slept]).toEqual([1, []]);
+  });
+
+  test('that is ours is told without its text', async () => {
+    const { answer, asked } = open({ scripts: [() => [new TypeError('x is not a function')]] });
+    expect(await answer()).toMatchObject({
+      code: 'internal_error',
+      message: 'the model call failed on our side',
+    });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a conversation that is too long', () => {
+  const history = [user('one'), user('two'), user('three')];
+
+  test('loses its older half, once', async () => {
+    const { answer, asked, slept } = open({ scripts: [() => [tooLong], () => [hello, end]], history });
+    expect(await answer()).toMatchObject({ type: 'model-answered', messageId: 'answer-2' });
+    expect(asked.map((request) => request.history)).toEqual([history, history.slice(1)]);
+    expect(slept).toEqual([]);
+    const twice = open({ scripts: [() => [tooLong], () => [tooLong]], history });
+    expect(await twice.answer()).toMatchObject({ type: 'model-failed', code: 'context_too_long' });
+    expect(twice.asked).toHaveLength(2);
+  });
+
+  test('of one exchange is not asked again, nor is one that was half answered', async () => {
+    const { answer, asked } = open({ scripts: [() => [tooLong]] });
+    expect(await answer()).toMatchObject({ code: 'context_too_long' });
+    expect(asked).toHaveLength(1);
+    const spoken = open({ scripts: [() => [hello, tooLong]], history });
+    expect(await spoken.answer()).toMatchObject({ code: 'context_too_long' });
+    expect(spoken.asked).toHaveLength(1);
+  });
+
+  test('stays shorter when a passing fault follows', async () => {
+    const { answer, asked, slept } = open({
+      scripts: [() => [tooLong], () => [overloaded()], () => [hello, end]],
+      history,
+    });
+    expect(await answer()).toMatchObject({ type: 'model-answered' });
+    expect(asked.map((request) => request.history.length)).toEqual([3, 2, 2]);
+    expect(slept).toEqual([1500]);
+  });
+});
+
+describe('the count of tokens', () => {
+  const page = (text: string) => user(text.repeat(400));
+  const history = [page('a'), page('b'), page('c'), page('d'), page('e'), page('f')];
+
+  test('is not asked for while the guess is far from the limit', async () => {
+    let counts = 0;
+    const count = () => {
+      counts += 1;
+      return Promise.resolve(2000);
+    };
+    const { answer } = open({ scripts: [() => [hello, end]], history: history.slice(0, 4), count });
+    await answer();
+    expect(counts).toBe(0);
+  });
+
+  test('near the limit decides how much is kept', async () => {
+    const { answer, asked } = open({
+      scripts: [() => [hello, end]],
+      history,
+      count: () => Promise.resolve(1500),
+    });
+    await answer();
+    expect(asked[0]?.history).toEqual(history.slice(2));
+  });
+
+  test('that is lower than the guess, fails, or is not there leaves the guess', async () => {
+    for (const count of [() => Promise.resolve(100), () => Promise.reject(new Error('no')), undefined]) {
+      const { answer, asked } = open({
+        scripts: [() => [hello, end]],
+        history,
+        ...(count === undefined ? {} : { count }),
+      });
+      await answer();
+      expect(asked[0]?.history).toEqual(history);
+    }
+  });
+});
+
+describe('an interruption', () => {
+  const reason = new Error('the turn was interrupted: moved');
+
+  test('while the model speaks is thrown as it is', async () => {
+    const { answer, controller, warned } = open({
+      scripts: [
+        () => {
+          controller.abort(reason);
+          return [hello, end];
+        },
+      ],
+    });
+    await expect(answer()).rejects.toBe(reason);
+    expect(warned).toEqual([]);
+  });
+
+  test('while a fault is waited out is thrown, and the model is not asked to the end', async () => {
+    const { answer, controller, asked } = open({
+      scripts: [
+        () => [overloaded()],
+        () => {
+          controller.abort(reason);
+          return [hello];
+        },
+      ],
+    });
+    await expect(answer()).rejects.toBe(reason);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('while tokens are counted is thrown', async () => {
+    const history = [user('x'.repeat(4000))];
+    const { answer, controller, asked } = open({
+      scripts: [() => [hello, end]],
+      history,
+      count: () => {
+        controller.abort(reason);
+        return Promise.reject(new Error('closed'));
+      },
+    });
+    await expect(answer()).rejects.toBe(reason);
+    expect(asked).toEqual([]);
+  });
+});

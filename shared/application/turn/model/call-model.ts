@@ -1,0 +1,105 @@
+/**
+ * Calls the model once and gives its whole answer as the turn's next event.
+ *
+ * Repeatable by nature: a call cut by a crash is made again under a new message id, and its half text is dropped. A refusal
+ * of the provider becomes an event. An interruption is thrown.
+ */
+import { isUnused } from '../../../domain/features.ts';
+import { droppedByTruncation, estimateTokens } from '../../../domain/history.ts';
+import type { ModelRequest } from '../../../domain/model.ts';
+import { currentMessage } from '../../../domain/turn/after-step.ts';
+import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
+import { isAppError } from '../../../errors.ts';
+import type { TurnContext } from '../commit/turn-context.ts';
+import { type AskPorts, askModel } from './ask-model.ts';
+import { type Offer, type OfferPorts, offerTools } from './offer-tools.ts';
+import { prepareCalls } from './prepare-calls.ts';
+import { type Budgeted, type BudgetPorts, reserveCall } from './tree-budget.ts';
+
+export type ModelPorts = OfferPorts & AskPorts & BudgetPorts;
+
+export type ModelCall = Budgeted & {
+  readonly context: TurnContext;
+  readonly state: Thinking;
+  readonly outputTokensMax: number;
+};
+
+const noServers: OfferPorts['mcpServers'] = { list: async () => [] };
+
+export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<TurnEvent> => {
+  const { world } = ports;
+  const { context, state, signal } = call;
+  const { provider } = context.session;
+  const isWithoutServers = isUnused(context.seen, 'mcpServers', world.now());
+  const offering = isWithoutServers ? { ...ports, mcpServers: noServers } : ports;
+  const offer = await offerTools(offering, context.session, context.callers);
+  const request = await fittingRequest(ports, call, offer);
+  if ((await reserveCall(ports, call, request)) === 'spent')
+    return { type: 'budget-spent', at: world.now(), step: state.step };
+  try {
+    const onFirstText = () => recordFirstText(ports, call);
+    const { messageId, answer } = await askModel(ports, { ...call, onFirstText }, request);
+    const { text, end, usage, providerState } = answer;
+    const costUsd = ports.costOf(provider, request.model, usage);
+    const at = world.now();
+    const { turnId, step } = state;
+    const preparation = { turnId, history: context.history, routeOf: offer.routeOf, at };
+    const calls = prepareCalls(world, answer.calls, preparation);
+    const whole = { messageId, text, calls, end, usage, costUsd };
+    const event = { type: 'model-answered' as const, at, step, ...whole };
+    return providerState === undefined ? event : { ...event, providerState };
+  } catch (error) {
+    signal.throwIfAborted();
+    ports.telemetry.warn('a model call failed', { error });
+    const { code, message } = isAppError(error)
+      ? error
+      : { code: 'internal_error', message: 'the model call failed on our side' };
+    return { type: 'model-failed', at: world.now(), step: state.step, code, message };
+  }
+};
+
+/** The time a user waits before anything moves; later answers of a turn have had tools before them. */
+const recordFirstText = ({ telemetry, world }: ModelPorts, { context, state }: ModelCall): void => {
+  const acceptedAt = currentMessage(context.turn.state, context.inbox)?.acceptedAt;
+  if (state.step === 1 && acceptedAt !== undefined)
+    telemetry.duration('FirstDeltaMs', world.now() - acceptedAt);
+};
+
+/** A guess of what tools and prompt take, and a count by the provider when the guess comes near the limit. */
+const fittingRequest = async (
+  ports: ModelPorts,
+  call: ModelCall,
+  { tools, system }: Offer,
+): Promise<ModelRequest> => {
+  const { context, outputTokensMax, signal } = call;
+  const whole: ModelRequest = {
+    model: currentMessage(context.turn.state, context.inbox)?.model ?? context.session.model,
+    system,
+    tools,
+    history: context.history,
+    outputTokensMax,
+  };
+  const guessed = context.history.reduce((sum, message) => sum + estimateTokens(message), 0);
+  const { tokensMax, messagesMax } = context.limits.history;
+  const ratio =
+    guessed < tokensMax / 2
+      ? 1
+      : (await countedTokens(ports, { context, whole, signal })) / Math.max(1, guessed);
+  const fits = { messagesMax, tokensMax: Math.floor(tokensMax / Math.max(1, ratio)) };
+  return { ...whole, history: context.history.slice(droppedByTruncation(context.history, fits)) };
+};
+
+/** The count of the provider, or 0: a count that fails is no reason to fail. */
+const countedTokens = async (
+  { models, telemetry }: ModelPorts,
+  { context, whole, signal }: { context: TurnContext; whole: ModelRequest; signal: AbortSignal },
+): Promise<number> => {
+  try {
+    const provider = await models.open(context.session.provider);
+    return (await provider.count?.(whole, signal)) ?? 0;
+  } catch (error) {
+    signal.throwIfAborted();
+    telemetry.warn('tokens were not counted', { error });
+    return 0;
+  }
+};

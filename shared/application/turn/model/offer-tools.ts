@@ -1,0 +1,69 @@
+/**
+ * Offers tools to a session's agent: those of its sandbox, those of the healthy MCP servers of its project, and those of its
+ * clients. A server that cannot be reached now is named to the model.
+ */
+import { sandboxToolSpecs } from '../../../contracts/tools/sandbox-tools.ts';
+import type { ToolRoute } from '../../../domain/asked-call.ts';
+import { type Caller, offerCallerTools } from '../../../domain/caller-tool.ts';
+import { shownStatus } from '../../../domain/mcp/health.ts';
+import { nameTools, type UnavailableServer } from '../../../domain/mcp/naming.ts';
+import type { McpServer } from '../../../domain/mcp/server.ts';
+import type { ToolSpec } from '../../../domain/model.ts';
+import { isOffered, type Session } from '../../../domain/session.ts';
+import { sessionTool } from '../../../domain/session-tool.ts';
+import { systemPrompt } from '../../../domain/tools.ts';
+import type { McpServerStore } from '../../../ports/mcp-server-store.ts';
+
+export type OfferPorts = {
+  readonly mcpServers: Pick<McpServerStore, 'list'>;
+  /** The operator's limit, for a session that has none of its own. */
+  readonly recursionDepthMax: number;
+};
+
+export type Offer = {
+  readonly tools: readonly ToolSpec[];
+  readonly servers: readonly { readonly name: string; readonly status: ReturnType<typeof shownStatus> }[];
+  readonly system: string;
+  /** Undefined for a tool of the sandbox, and for one that was not offered. */
+  readonly routeOf: (name: string) => ToolRoute | undefined;
+};
+
+type OfferSession = Pick<Session, 'project' | 'mcpNamespacing' | 'disabledTools' | 'allowedTools' | 'limits'>;
+
+export const offerTools = async (
+  { mcpServers, recursionDepthMax }: OfferPorts,
+  session: OfferSession,
+  callers: readonly Caller[],
+): Promise<Offer> => {
+  const { project, mcpNamespacing = 'auto' } = session;
+  const servers = await mcpServers.list(project);
+  const builtIn = [...sandboxToolSpecs, sessionTool].map(({ name }) => name);
+  const own = (session.limits?.recursionDepthMax ?? recursionDepthMax) > 0 ? [sessionTool] : [];
+  const { tools, routes, unavailable } = nameTools({ servers, builtIn, namespacing: mcpNamespacing });
+  const isEnabled = ({ name }: ToolSpec): boolean => isOffered(session, name);
+  const ofCallers = offerCallerTools(callers, new Set([...builtIn, ...routes.keys()]));
+  const isStdio = (name: string): boolean =>
+    servers.some((server) => server.name === name && runsInSandbox(server));
+  return {
+    tools: [...sandboxToolSpecs, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
+    servers: servers.map((server) => ({ name: server.name, status: shownStatus(server) })),
+    system: [systemPrompt, ...unavailableLines(unavailable)].join('\n'),
+    routeOf: (name) => {
+      if (own.length > 0 && name === sessionTool.name) return { kind: 'platform', tool: 'session' };
+      const route = routes.get(name);
+      if (route === undefined) return ofCallers.routes.get(name);
+      return { kind: isStdio(route.server) ? 'stdio' : 'remote', ...route };
+    },
+  };
+};
+
+const runsInSandbox = ({ config }: McpServer): boolean => config.transport === 'stdio';
+
+const unavailableLines = (unavailable: readonly UnavailableServer[]): readonly string[] => {
+  const named = unavailable
+    .filter(({ status }) => status !== 'disabled')
+    .map(({ name, status }) => `${name} (${status})`);
+  return named.length === 0
+    ? []
+    : [`These MCP servers cannot be reached now, and their tools cannot be called: ${named.join(', ')}.`];
+};

@@ -1,0 +1,47 @@
+/**
+ * Prepares the calls of a model's answer for the turn: ids of their own, routes, and the digest of all that a person
+ * approves.
+ *
+ * Arguments with half a surrogate pair are replaced by a text that no tool takes, as those are that are no JSON: they have
+ * no digest, and the model reads its refusal.
+ */
+import type { AskedCall, ToolRoute } from '../../../domain/asked-call.ts';
+import type { HistoryMessage } from '../../../domain/history.ts';
+import type { TurnId } from '../../../domain/ids.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { isWellFormed } from '../../../domain/json-bounds.ts';
+import { digestText } from '../../../domain/turn/call-digest.ts';
+import { distinctCalls } from '../../../domain/turn/calls.ts';
+import type { TurnCall } from '../../../domain/turn/turn.ts';
+import type { World } from '../../../ports/world.ts';
+
+export type Preparation = {
+  readonly turnId: TurnId;
+  readonly history: readonly HistoryMessage[];
+  readonly routeOf: (name: string) => ToolRoute | undefined;
+  /** Epoch milliseconds. */
+  readonly at: number;
+};
+
+export const prepareCalls = (
+  { sha256 }: Pick<World, 'sha256'>,
+  asked: readonly AskedCall[],
+  { turnId, history, routeOf, at }: Preparation,
+): readonly TurnCall[] => {
+  const askedAt = new Date(at).toISOString();
+  const taken = history.flatMap((message) =>
+    message.role === 'assistant' ? message.calls.map(({ callId }) => callId) : [],
+  );
+  return distinctCalls(asked, taken).map(({ callId, name, args }) => {
+    const call = { callId, name, args: wellFormed(args) };
+    const route = routeOf(name);
+    const digest = sha256(digestText({ turnId, ...call }));
+    return { ...call, ...(route === undefined ? {} : { route }), digest, askedAt };
+  });
+};
+
+/** JSON writes half a pair as an escape, so that its text is whole. */
+const wellFormed = (args: JsonObject): JsonObject => {
+  const json = JSON.stringify(args);
+  return isWellFormed(args) ? args : { arguments_not_well_formed: json };
+};

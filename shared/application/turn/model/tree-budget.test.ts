@@ -1,0 +1,147 @@
+/** Money of a tree: reserved before a model call, counted or released after one. */
+import { expect, test } from 'vitest';
+import type { MessageId, SessionId } from '../../../domain/ids.ts';
+import type { ModelRequest } from '../../../domain/model.ts';
+import type { Session } from '../../../domain/session.ts';
+import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-money.ts';
+import { spendOf } from '../../../domain/turn/after-step.ts';
+import type { TurnEvent } from '../../../domain/turn/turn.ts';
+import { releaseReservation, reserveCall } from './tree-budget.ts';
+
+const [root, own] = ['root', 'own'] as [SessionId, SessionId];
+const lone = { id: own, provider: 'demo', lease: { holder: 'h', fence: 4, until: 0 } } as Session;
+const child: Session = { ...lone, tree: { root, parent: root } };
+const parent: Session = { ...lone, id: root, hasChildren: true };
+const request: ModelRequest = { model: 'm', system: '', tools: [], history: [], outputTokensMax: 9 };
+
+type Options = {
+  readonly answers?: readonly MoneyAnswer[];
+  readonly price?: number;
+  readonly onSleep?: () => void;
+};
+
+const open = ({ answers = ['granted'], price = 1, onSleep = () => undefined }: Options = {}) => {
+  const wishes: [SessionId, ReservationRequest][] = [];
+  const released: [SessionId, object][] = [];
+  const slept: number[] = [];
+  const warned: string[] = [];
+  const controller = new AbortController();
+  const ports = {
+    trees: {
+      reserve: (id: SessionId, options: ReservationRequest) => {
+        wishes.push([id, options]);
+        const answer = answers[wishes.length - 1];
+        return answer === undefined ? Promise.reject(new Error('asked too often')) : Promise.resolve(answer);
+      },
+      release: (id: SessionId, of: object) => {
+        released.push([id, of]);
+        return Promise.reject(new Error('the table is away'));
+      },
+    },
+    costOf: () => price,
+    world: {
+      now: () => 1000 + slept.length,
+      uuid: () => '',
+      sha256: () => '',
+      sleep: (milliseconds: number) => {
+        slept.push(milliseconds);
+        onSleep();
+        return Promise.resolve();
+      },
+    },
+    telemetry: {
+      info: () => undefined,
+      warn: (message: string) => void warned.push(message),
+      error: () => undefined,
+      count: () => undefined,
+      duration: () => undefined,
+    },
+  };
+  const limits = { turn: { stepsMax: 1, callsMax: 1, usdMax: 7 } };
+  const reserve = (session: Session) =>
+    reserveCall(
+      ports,
+      { context: { session, limits }, signal: controller.signal, deadlineAt: 9000 },
+      request,
+    );
+  return { ports, wishes, released, slept, warned, controller, reserve };
+};
+
+test('a session that stands alone asks nobody, and tells nobody (TM5)', async () => {
+  const { reserve, ports, wishes, released } = open();
+  expect(await reserve(lone)).toBe('granted');
+  await releaseReservation(ports, lone);
+  expect([wishes, released]).toEqual([[], []]);
+  expect(spendOf(lone, answered)).toBeUndefined();
+});
+
+test('a child and its root ask their tree for the most that the call can cost, until its function ends', async () => {
+  const { reserve, wishes } = open({ answers: ['granted', 'granted'] });
+  expect([await reserve(child), await reserve(parent)]).toEqual(['granted', 'granted']);
+  const options = { session: own, fence: 4, usd: 1, usdMax: 7, at: 1000, until: 69_000 };
+  expect(wishes).toEqual([
+    [root, options],
+    [root, { ...options, session: root }],
+  ]);
+});
+
+test('the limit is that of the session, which is its tree’s', async () => {
+  const { reserve, wishes } = open();
+  await reserve({ ...child, limits: { costUsdMax: 3 } });
+  expect(wishes[0]?.[1].usdMax).toBe(3);
+});
+
+test('a call that costs nothing is reserved nowhere', async () => {
+  const { reserve, wishes } = open({ price: 0 });
+  expect(await reserve(child)).toBe('granted');
+  expect(wishes).toEqual([]);
+});
+
+test('while others have reserved what is left it waits, longer and longer', async () => {
+  const busy = Array(6).fill('busy') as MoneyAnswer[];
+  const { reserve, slept, wishes } = open({ answers: [...busy, 'granted'] });
+  expect(await reserve(child)).toBe('granted');
+  expect(slept).toEqual([200, 400, 800, 1600, 2000, 2000]);
+  expect(wishes.map(([, { at }]) => at)).toEqual([1000, 1001, 1002, 1003, 1004, 1005, 1006]);
+});
+
+test('what is spent is said', async () => {
+  const { reserve } = open({ answers: ['busy', 'spent'] });
+  expect(await reserve(child)).toBe('spent');
+});
+
+test('an interruption ends the wait', async () => {
+  const asked = open({
+    answers: ['busy'],
+    onSleep: () => asked.controller.abort(new Error('the turn was interrupted')),
+  });
+  await expect(asked.reserve(child)).rejects.toThrow('the turn was interrupted');
+  expect(asked.slept).toEqual([200]);
+});
+
+const answered: TurnEvent = {
+  type: 'model-answered',
+  at: 1,
+  step: 1,
+  messageId: 'm' as MessageId,
+  text: '',
+  calls: [],
+  end: 'end_turn',
+  usage: { inputTokens: 1, outputTokens: 1 },
+  costUsd: 0.5,
+};
+const failed: TurnEvent = { type: 'model-failed', at: 1, step: 1, code: 'internal_error', message: '' };
+
+test('an answer tells its tree what it cost, a failure that it is over, anything else nothing', () => {
+  expect(spendOf(child, answered)).toEqual({ root, usd: 0.5 });
+  expect(spendOf(parent, failed)).toEqual({ root, usd: 0 });
+  expect(spendOf(child, { type: 'cancelled', at: 1 })).toBeUndefined();
+  expect(spendOf(child, { type: 'budget-spent', at: 1, step: 1 })).toBeUndefined();
+});
+
+test('what cannot be given back is said, and left to its time', async () => {
+  const { ports, released, warned } = open();
+  await releaseReservation(ports, child);
+  expect(released).toEqual([[root, { session: own, fence: 4 }]]);
+  expect(warned).toEqual(['the money of a tree was not given back']);
+});

@@ -1,0 +1,68 @@
+/**
+ * Reserves the money of a model call in the tree of its session. The answer's commit counts what was spent; a call without
+ * an answer releases it. A session without a tree asks the table nothing (TM5).
+ */
+import { callCostMax } from '../../../domain/call-cost.ts';
+import type { ModelRequest, ProviderName, TokenUsage } from '../../../domain/model.ts';
+import { type Session, treeOf } from '../../../domain/session.ts';
+import { withOwnMoney } from '../../../domain/tree-limits.ts';
+import type { MoneyAnswer } from '../../../domain/tree-money.ts';
+import type { TurnLimits } from '../../../domain/turn/turn.ts';
+import type { Telemetry } from '../../../ports/telemetry.ts';
+import type { TreeStore } from '../../../ports/tree-store.ts';
+import type { World } from '../../../ports/world.ts';
+
+export type BudgetPorts = {
+  readonly trees: Pick<TreeStore, 'reserve' | 'release'>;
+  /** Dollars, by the price table; 0 for a model without a price. */
+  readonly costOf: (provider: ProviderName, model: string, usage: TokenUsage) => number;
+  readonly world: World;
+  readonly telemetry: Telemetry;
+};
+
+export type Budgeted = {
+  readonly context: { readonly session: Session; readonly limits: { readonly turn: TurnLimits } };
+  readonly signal: AbortSignal;
+  /** Epoch milliseconds at which the function is ended, and with it the call. */
+  readonly deadlineAt: number;
+};
+
+const pauseMsMin = 200;
+const pauseMsMax = 2000;
+/** A call may be written so long after its function's end: clocks differ, and a write may be on its way. */
+const lateMsMax = 60_000;
+
+/** Waits while others have reserved what is left. An interruption is thrown. */
+export const reserveCall = async (
+  { trees, costOf, world }: BudgetPorts,
+  { context: { session, limits }, signal, deadlineAt }: Budgeted,
+  request: ModelRequest,
+): Promise<Exclude<MoneyAnswer, 'busy'>> => {
+  const root = treeOf(session);
+  if (root === undefined) return 'granted';
+  const usd = callCostMax(request, (usage) => costOf(session.provider, request.model, usage));
+  if (usd === 0) return 'granted';
+  const { usdMax } = withOwnMoney(limits.turn, session);
+  const until = deadlineAt + lateMsMax;
+  const options = { session: session.id, fence: session.lease.fence, usd, usdMax, until };
+  for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMsMax, 2 * pauseMs)) {
+    const answer = await trees.reserve(root, { ...options, at: world.now() });
+    if (answer !== 'busy') return answer;
+    await world.sleep(pauseMs, signal);
+    signal.throwIfAborted();
+  }
+};
+
+/** For a call whose answer is not written. When this fails, the reservation expires with its function. */
+export const releaseReservation = async (
+  { trees, telemetry }: Pick<BudgetPorts, 'trees' | 'telemetry'>,
+  { id, lease: { fence }, ...membership }: Session,
+): Promise<void> => {
+  const root = treeOf({ id, ...membership });
+  if (root === undefined) return;
+  try {
+    await trees.release(root, { session: id, fence });
+  } catch (error) {
+    telemetry.warn('the money of a tree was not given back', { error });
+  }
+};

@@ -1,0 +1,52 @@
+/** Bounds of a message: a megabyte of text, counted in bytes, and nothing of a longer one. */
+import { expect, test } from 'vitest';
+import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import type { SessionId } from '../../../domain/ids.ts';
+import { messageTextBytesMax, waitingMessagesMax } from '../../../domain/limits.ts';
+import { deploymentOwner } from '../../../domain/principal.ts';
+import { createSession } from '../../session/create-session.ts';
+import { acceptMessage } from './accept-message.ts';
+
+const open = async () => {
+  const { ports } = openQuietPorts();
+  const session = await createSession(ports, {
+    id: crypto.randomUUID() as SessionId,
+    principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'a' },
+    options: {},
+    defaults: {
+      ...{ provider: 'demo', flavor: 'small', template: 'python' },
+      lifetimes: { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 },
+      slots: { executionMax: 10, agentMax: 10 },
+    },
+  });
+  if (session === undefined) throw new Error('no session was made');
+  return {
+    say: (text: string) => acceptMessage(ports, session, { text, correlationId: 'c', slotsMax: 10 }),
+    inbox: async () => (await ports.sessions.loadWork(session.id)).inbox.length,
+  };
+};
+
+test.each([
+  ['letters of one byte', 'x'.repeat(messageTextBytesMax)],
+  ['letters of two', 'ü'.repeat(messageTextBytesMax / 2)],
+])('a megabyte of %s is accepted', async (_what, text) => {
+  const { say, inbox } = await open();
+  await say(text);
+  expect(await inbox()).toBe(1);
+});
+
+test('more messages than may wait in a session are refused, whoever says them', async () => {
+  const { say, inbox } = await open();
+  for (let count = 0; count < waitingMessagesMax; count += 1) await say('x');
+  await expect(say('one more')).rejects.toMatchObject({ code: 'too_many_requests' });
+  expect(await inbox()).toBe(waitingMessagesMax);
+});
+
+test.each([
+  ['letters of one byte', 'x'.repeat(messageTextBytesMax + 1)],
+  ['letters of two', 'ü'.repeat(messageTextBytesMax / 2 + 1)],
+])('more than a megabyte of %s is too large, and nothing is accepted', async (_what, text) => {
+  const { say, inbox } = await open();
+  await expect(say(text)).rejects.toMatchObject({ code: 'payload_too_large' });
+  expect(await inbox()).toBe(0);
+});

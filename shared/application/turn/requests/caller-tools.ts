@@ -1,0 +1,89 @@
+/** The tools that clients offer to a session's agent: declared, answered, and withdrawn when a client leaves. */
+import { contentOfAnswer } from '../../../contracts/caller-tools.ts';
+import { type Caller, callersPerSessionMax, takenName } from '../../../domain/caller-tool.ts';
+import type { ConnectionId } from '../../../domain/ids.ts';
+import { isEnded, type Session } from '../../../domain/session.ts';
+import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
+import type { TurnLimits } from '../../../domain/turn/turn.ts';
+import { AppError } from '../../../errors.ts';
+import type { CallerStore } from '../../../ports/caller-store.ts';
+import type { ApplyWithoutLeasePorts, FoundTurn } from '../commit/apply-without-lease.ts';
+import { type ClientAnswer, completeDelegatedCall, noPendingCall } from './complete-delegated-call.ts';
+
+export type CallerPorts = ApplyWithoutLeasePorts & { readonly callers: CallerStore };
+
+export const declareTools = async (
+  { callers }: Pick<CallerPorts, 'callers'>,
+  session: Session,
+  caller: Caller,
+): Promise<void> => {
+  if (session.kind !== 'agent' || isEnded(session.status))
+    throw new AppError('invalid_session_state', 'only an agent session that lives takes tools');
+  const others = (await callers.list(session.id)).filter(({ callerId }) => callerId !== caller.callerId);
+  refuseTaken(caller, others);
+  if ((await callers.declare(session.id, caller)) === 'full')
+    throw new AppError('resource_limit_exceeded', `a session has at most ${callersPerSessionMax} callers`, {
+      suggestions: ['Declare the tools under a caller id that is there already.'],
+    });
+};
+
+/**
+ * Also called before a session is made for it, when it has no other caller yet. Tools of registered servers come and go, so
+ * that a name of theirs is not refused: the caller's tool is not offered while its name is taken.
+ */
+export const refuseTaken = (caller: Caller, others: readonly Caller[] = []): void => {
+  const taken = takenName(caller, others);
+  if (taken === undefined) return;
+  throw new AppError('conflict', `the agent has a tool ${taken} already`, {
+    suggestions: ['Offer the tool under another name, or under another caller id.'],
+  });
+};
+
+export type CallerAnswer = {
+  readonly requestId: string;
+  readonly result?: unknown;
+  readonly error?: string | undefined;
+  readonly correlationId: string;
+  readonly limits: TurnLimits;
+};
+
+export const answerCall = async (
+  ports: ApplyWithoutLeasePorts,
+  found: FoundTurn,
+  { requestId, result, error, correlationId, limits }: CallerAnswer,
+): Promise<void> => {
+  const answer: ClientAnswer =
+    error === undefined ? { content: contentOfAnswer(result) } : { code: 'internal_error', message: error };
+  const completed = await completeDelegatedCall(ports, found, {
+    waitId: requestId,
+    answer,
+    correlationId,
+    limits,
+  });
+  if (completed === 'late') throw noPendingCall(requestId, 'Answer within 60 s, and once.');
+};
+
+/** The tools that came by a connection go with it; calls that wait for them fail at once. */
+export const withdrawTools = async (
+  ports: CallerPorts,
+  { session, connectionId, limits }: { session: Session; connectionId: ConnectionId; limits: TurnLimits },
+): Promise<void> => {
+  const withdrawn = (await ports.callers.list(session.id)).filter(
+    (caller) => caller.connectionId === connectionId,
+  );
+  if (withdrawn.length === 0) return;
+  const found = await ports.sessions.getWithTurn(session.id);
+  for (const { callerId } of withdrawn) {
+    await ports.callers.withdraw(session.id, callerId, connectionId);
+    if (found === undefined) continue;
+    const answer = { code: 'not_found', message: `the client ${callerId} has left` };
+    for (const { route, wait } of callsWithCallers(found.turn.state))
+      if (route?.kind === 'caller' && route.caller === callerId)
+        await completeDelegatedCall(ports, found, {
+          waitId: wait.id,
+          answer,
+          correlationId: connectionId,
+          limits,
+        });
+  }
+};

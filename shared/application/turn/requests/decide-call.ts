@@ -1,0 +1,177 @@
+/**
+ * Decides one waiting call. The decision is a transition of the turn under its version: made twice, or by two people at
+ * once, it counts once. Its audit row is written with it (AP3); a refused decision has one, too.
+ */
+import { isCutForSocket } from '../../../contracts/frames.ts';
+import { toolIdentity } from '../../../domain/asked-call.ts';
+import type { Json, JsonObject } from '../../../domain/json.ts';
+import { callIdCharactersMax } from '../../../domain/limits.ts';
+import { deciderOf, type Principal } from '../../../domain/principal.ts';
+import type { Session } from '../../../domain/session.ts';
+import { digestText } from '../../../domain/turn/call-digest.ts';
+import { approvalRequest } from '../../../domain/turn/calls.ts';
+import { type Decision, decidedEvent, firstOffered, judge } from '../../../domain/turn/decision.ts';
+import type { Deciding, ToolCall, TurnEvent, TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
+import { AppError, isAppError } from '../../../errors.ts';
+import type { Telemetry } from '../../../ports/telemetry.ts';
+import { type AuditEntry, type AuditPorts, audit, auditRow, recordAudit } from '../../access/audit.ts';
+import {
+  type ApplyWithoutLeasePorts,
+  applyWithoutLease,
+  type FoundTurn,
+} from '../commit/apply-without-lease.ts';
+import { noPendingCall } from './complete-delegated-call.ts';
+
+export type DecidePorts = ApplyWithoutLeasePorts & AuditPorts;
+
+export type DecideRequest = {
+  /** The id as the client gave it: there may be no such session. */
+  readonly sessionId: string;
+  readonly callId: string;
+  /** Finds it for the principal, or throws: an attempt on another's session is on record, too. */
+  readonly find: () => Promise<FoundTurn>;
+  /** Read once the session is found: another owner learns nothing from its mistakes. */
+  readonly decisionOf: () => Decision;
+  readonly principal: Principal;
+  readonly correlationId: string;
+  /** A rejection may be the turn's last step. */
+  readonly limits: TurnLimits;
+};
+
+export type Decided = {
+  readonly callId: string;
+  readonly approved: boolean;
+  readonly digest: string;
+  readonly editedDigest?: string;
+};
+
+type Prepared = { readonly state: Deciding; readonly call: ToolCall; readonly event: DecidedEvent };
+type DecidedEvent = Extract<TurnEvent, { type: 'call-decided' }>;
+
+export const decideCall = async (ports: DecidePorts, request: DecideRequest): Promise<Decided> => {
+  let known: Known = {};
+  try {
+    const found = await request.find();
+    known = { session: found.session };
+    const decision = request.decisionOf();
+    known = { ...known, decision };
+    return await decide(ports, found, { ...request, decision });
+  } catch (error) {
+    if (isAppError(error)) {
+      const by = asJson(deciderOf(request.principal));
+      await audit(ports, request.principal, entryOf(request, known, { refused: error.code, by }));
+    }
+    throw error;
+  }
+};
+
+/** The facts of a decision before it was made or refused. */
+type Known = { readonly session?: Session; readonly decision?: Decision };
+type Made = DecideRequest & { readonly decision: Decision };
+
+const decide = async (ports: DecidePorts, found: FoundTurn, request: Made): Promise<Decided> => {
+  const { principal, correlationId, limits, decision } = request;
+  const { session } = found;
+  let prepared: Prepared | undefined;
+  const rowOf = (done: Prepared) =>
+    auditRow(principal, done.event.at, entryOf(request, { session, decision }, detailOf(done)));
+  const applied = await applyWithoutLease(ports, found, {
+    eventFor: (state, at) => {
+      prepared = prepare(ports, state, { ...request, at });
+      return prepared.event;
+    },
+    auditsOf: () => (prepared === undefined ? [] : [rowOf(prepared)]),
+    correlationId,
+    limits,
+  });
+  if (applied === 'late' || prepared === undefined) throw noPendingCall(decision.callId, firstOffered);
+  recordAudit(ports.telemetry, rowOf(prepared));
+  const { call, event } = prepared;
+  recordDecision(ports.telemetry, session, { call, event });
+  return {
+    callId: call.callId,
+    approved: event.approved,
+    digest: call.digest,
+    ...(event.edited === undefined ? {} : { editedDigest: event.edited.digest }),
+  };
+};
+
+/** Records how long a decided call had waited since the model asked it. */
+const recordDecision = (
+  telemetry: Telemetry,
+  { id: sessionId, project }: Session,
+  { call: { callId, digest, askedAt }, event: { approved, by, at } }: Pick<Prepared, 'call' | 'event'>,
+): void => {
+  const waitedMs = Math.max(0, at - Date.parse(askedAt));
+  telemetry.duration('ApprovalWaitMs', waitedMs);
+  telemetry.info('a call was decided', {
+    event: 'approval_decided',
+    ...{ sessionId, project, callId, digest, approved, by: by.id, waitedMs },
+  });
+};
+
+/** Characters of a name that a client gave: it may be anything. */
+const namedCharactersMax = 64;
+
+/** With the facts that the decision claimed; those of the call replace them. */
+const entryOf = (
+  request: Pick<DecideRequest, 'sessionId' | 'callId'>,
+  { session, decision }: Known,
+  detail: JsonObject,
+): AuditEntry => {
+  const sessionId = session?.id ?? request.sessionId.slice(0, namedCharactersMax);
+  const { approved, digest, turnId } = decision ?? {};
+  return {
+    action: 'approval.decide',
+    subject: sessionId,
+    project: session?.project,
+    detail: {
+      sessionId,
+      callId: request.callId.slice(0, callIdCharactersMax),
+      ...(approved === undefined ? {} : { approved }),
+      ...(digest === undefined ? {} : { digest }),
+      ...(turnId === undefined ? {} : { turnId }),
+      ...detail,
+    },
+  };
+};
+
+/** Throws the reason to refuse it. */
+const prepare = (
+  { world }: DecidePorts,
+  state: TurnState,
+  { decision, principal, at }: Made & { readonly at: number },
+): Prepared => {
+  const judged = judge(state, decision, ({ turnId, calls }, call) =>
+    isCutForSocket(approvalRequest(turnId, call, calls)),
+  );
+  if ('refusal' in judged) {
+    const { code, message, suggestion } = judged.refusal;
+    throw new AppError(code, message, { suggestions: [suggestion] });
+  }
+  const { call } = judged;
+  const { turnId } = judged.state;
+  const { args } = decision;
+  const event = decidedEvent(call, decision, {
+    at,
+    by: deciderOf(principal),
+    editedDigest: args && world.sha256(digestText({ turnId, callId: call.callId, name: call.name, args })),
+    grantId: world.uuid(),
+    identity: toolIdentity(call),
+  });
+  return { ...judged, event };
+};
+
+const detailOf = ({ state, call, event }: Prepared): JsonObject => ({
+  turnId: state.turnId,
+  name: call.name,
+  digest: call.digest,
+  by: asJson(event.by),
+  ...(event.edited === undefined ? {} : { editedDigest: event.edited.digest }),
+  ...(event.reason === undefined ? {} : { reason: event.reason }),
+  ...(event.grant === undefined
+    ? {}
+    : { grant: event.grant.id, ...(event.grant.prefix === undefined ? {} : { prefix: event.grant.prefix }) }),
+});
+
+const asJson = (value: { readonly [key: string]: Json }): JsonObject => ({ ...value });

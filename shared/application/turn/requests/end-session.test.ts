@@ -1,0 +1,90 @@
+/** Ending a session: what waits is completed first, and one that came back to life since it was read is left alone. */
+import { expect, test } from 'vitest';
+import {
+  message,
+  newSession,
+  note,
+  slotsMax,
+  workspaceOf,
+} from '../../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import type { Session } from '../../../domain/session.ts';
+import { cancelTurn } from './cancel-turn.ts';
+import { endSession } from './end-session.ts';
+
+const open = async (change: Partial<Session> = {}) => {
+  const quiet = openQuietPorts();
+  const { ports, clock } = quiet;
+  const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now, ...change });
+  await ports.sessions.create(session, { workspace: workspaceOf(session), slotsMax });
+  const ending = { reason: 'idle', correlationId: 'c' };
+  const read = async (): Promise<Session> => (await ports.sessions.get(session.id)) ?? session;
+  const said = async () => {
+    const { events } = await ports.sessions.readEvents(session.id, { since: -1, eventsMax: 100 });
+    return events.map(({ type, data }) => (type === 'system' ? data['kind'] : type));
+  };
+  return {
+    ...{ ...quiet, session, read, said },
+    end: (seen: Session, unlessMoved: boolean) => endSession(ports, seen, { ...ending, unlessMoved }),
+  };
+};
+
+test('a session that got its first message since it was read keeps it, and its life', async () => {
+  const { ports, session, end, read, said } = await open();
+  await ports.sessions.accept(session, message('m', 1_000_500), slotsMax);
+  expect(await end(session, true)).toBe(false);
+  expect((await read()).status).toBe('running');
+  expect((await ports.sessions.loadWork(session.id)).inbox).toHaveLength(1);
+  expect(await said()).toEqual([]);
+});
+
+test('a session that was touched since it was read is left alone', async () => {
+  const { ports, session, end, read } = await open();
+  await ports.sessions.touch(session, 1_000_500, 2_000_000);
+  expect(await end(session, true)).toBe(false);
+  expect((await read()).status).toBe('created');
+});
+
+test('a message that comes while another is cancelled is left alone when it says so, and completed otherwise', async () => {
+  for (const unlessMoved of [true, false]) {
+    const { ports, session, end, read, said, hooks } = await open();
+    await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
+    const seen = await read();
+    let isFirst = true;
+    hooks.before = async ({ input }) => {
+      if (!isFirst || !JSON.stringify(input).includes('"completion')) return;
+      isFirst = false;
+      await ports.sessions.accept(seen, message('two', 1_000_600), slotsMax);
+    };
+    expect(await end(seen, unlessMoved)).toBe(!unlessMoved);
+    expect((await ports.sessions.loadWork(session.id)).inbox).toHaveLength(unlessMoved ? 1 : 0);
+    expect((await said()).filter((kind) => kind === 'completion')).toHaveLength(unlessMoved ? 1 : 2);
+  }
+});
+
+test('an idle one is ended with five requests before its sandbox is let go', async () => {
+  const { session, end, takeRequests, said } = await open({ status: 'idle' });
+  takeRequests();
+  expect(await end(session, true)).toBe(true);
+  expect(takeRequests()).toEqual(['Get', 'Query', 'TransactWrite', 'Query', 'Update']);
+  expect(await said()).toEqual(['session_status']);
+});
+
+test('a cancel that loses every race says so', async () => {
+  const { ports, session, hooks, read } = await open();
+  await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
+  let isOwn = false;
+  hooks.before = async ({ input }) => {
+    if (isOwn || !JSON.stringify(input).includes('"completion')) return;
+    isOwn = true;
+    const now = await read();
+    const { turn } = await ports.sessions.loadWork(session.id);
+    await ports.sessions.commitTurn({
+      ...{ session: now, version: turn.version, state: turn.state, at: 1_000_600 },
+      ...{ historyNext: 0, historyFrom: 0, historyKept: 0, history: [], log: [note('moved')] },
+      ...{ release: false, wakes: false, dueAt: 0 },
+    });
+    isOwn = false;
+  };
+  await expect(cancelTurn(ports, session.id, 'c')).rejects.toMatchObject({ code: 'conflict' });
+});

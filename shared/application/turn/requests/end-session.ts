@@ -1,0 +1,122 @@
+/**
+ * Ends a session: its running turn and every waiting message are completed as cancelled, then it is marked
+ * ended and its slot given back, then its sandbox is asked to stop unless another session of the workspace
+ * still uses it. A crash in between leaves the rest to the janitor, which looks again soon.
+ */
+
+import { eventFrame } from '../../../contracts/frames.ts';
+import { redriveAfterMs } from '../../../domain/limits.ts';
+import { endedStatus, isEnded, type Session } from '../../../domain/session.ts';
+import { isAsRead } from '../../../domain/session-lifetime.ts';
+import { generationsOf } from '../../../domain/session-tree.ts';
+import type { SessionStore } from '../../../ports/session-store.ts';
+import { openPublisher } from '../../events/publisher.ts';
+import { type RequestStopPorts, requestStop } from '../../sandbox/stop-sandbox.ts';
+import type { UnleasedPorts } from '../commit/apply-event.ts';
+import { type NotifyPorts, notifyParent } from '../commit/notify-parent.ts';
+import { type Cancelable, type Cancelled, cancelNext, readCancelable } from './cancel-turn.ts';
+
+export type EndPorts = UnleasedPorts & RequestStopPorts & NotifyPorts;
+
+type Ending = {
+  readonly reason: string;
+  readonly correlationId: string;
+  /** Leaves it alone when it showed a sign of life since it was read. */
+  readonly unlessMoved?: boolean;
+};
+
+type Ended = NonNullable<Awaited<ReturnType<SessionStore['end']>>>;
+
+/**
+ * Messages that wait, and races with the turn's holder and with messages that come concurrently: more than this in one
+ * session is beyond its inbox.
+ */
+const stepsMax = 1000;
+
+/** False when it had ended before, or moved. */
+export const endSession = async (ports: EndPorts, session: Session, ending: Ending): Promise<boolean> => {
+  const ended =
+    session.kind === 'execution'
+      ? await endOnce(ports, session, ending)
+      : await complete(ports, session, ending);
+  if (ended === undefined) return false;
+  const { id } = session;
+  await openPublisher(ports, session).publish(ended.events.map((event) => eventFrame(id, event)));
+  await leaveBehind(ports, ended.session, ending);
+  await notifyParent(ports, session, ending.correlationId);
+  return true;
+};
+
+/** Ends all sessions under an ended one, and stops its sandbox unless another session uses it. */
+export const leaveBehind = async (ports: EndPorts, session: Session, ending: Ending): Promise<void> => {
+  const { unlessMoved: _, ...anyway } = ending;
+  await endChildren(ports.sessions, session, (child) => endSession(ports, child, anyway));
+  await letGo(ports, session, ending);
+};
+
+/**
+ * Ends all sessions under one that has ended and so takes no more children (CH4), nearest first: no parent that goes on hears
+ * of the end of a child.
+ */
+const endChildren = async (
+  sessions: Pick<SessionStore, 'descendants'>,
+  { id, tree: membership, hasChildren }: Session,
+  end: (child: Session) => Promise<unknown>,
+): Promise<void> => {
+  if (hasChildren === undefined) return;
+  const tree = await sessions.descendants(membership?.root ?? id);
+  for (const generation of generationsOf(tree, id))
+    await Promise.all(generation.filter(({ status }) => !isEnded(status)).map(end));
+};
+
+const endOnce = (
+  { sessions, world }: EndPorts,
+  session: Session,
+  { unlessMoved = false }: Pick<Ending, 'unlessMoved'>,
+): Promise<Ended | undefined> => {
+  const at = world.now();
+  const status = endedStatus(session.kind);
+  const log = [{ type: 'system' as const, data: { kind: 'session_status', status } }];
+  return sessions.end(session, { status, at, dueAt: at + redriveAfterMs, unlessMoved, log });
+};
+
+/** Undefined when another caller ended it, or when it moved and shall be left alone then. */
+const complete = async (
+  ports: EndPorts,
+  session: Session,
+  { unlessMoved = false }: Ending,
+): Promise<Ended | undefined> => {
+  let expected = session;
+  for (let step = 0; step < stepsMax; step += 1) {
+    const found = await readCancelable(ports.sessions, session.id);
+    if (found === undefined || (unlessMoved && !isAsRead(found.session, expected))) return undefined;
+    const next = await cancelOrEnd(ports, found);
+    if (next.status === 'ended') return next.ended;
+    if (next.status !== 'moved') expected = next.session;
+    else if (unlessMoved) return undefined;
+  }
+  throw new Error(`session ${session.id}: it moved ${stepsMax} times while it was ended`);
+};
+
+/** One message less, or the end when none is left: one that came since it was read moves the session. */
+const cancelOrEnd = async (
+  ports: EndPorts,
+  found: Cancelable,
+): Promise<Exclude<Cancelled, { status: 'nothing' }> | { status: 'ended'; ended: Ended }> => {
+  const cancelled = await cancelNext(ports, found);
+  if (cancelled.status !== 'nothing') return cancelled;
+  const ended = await endOnce(ports, found.session, { unlessMoved: true });
+  return ended === undefined ? { status: 'moved' } : { status: 'ended', ended };
+};
+
+/** The ended session no longer uses its workspace; the last user's leaving stops the sandbox. */
+export const letGo = async (
+  ports: RequestStopPorts,
+  { id, workspace: workspaceId }: Session,
+  { reason, correlationId }: Ending,
+): Promise<void> => {
+  const workspace = await ports.workspaces.leave(workspaceId, id);
+  if (workspace === undefined || workspace.users.length > 0 || workspace.sandbox?.state === 'stopping')
+    return;
+  await requestStop(ports, workspace, { reason, correlationId });
+};

@@ -1,0 +1,151 @@
+/**
+ * Calls registered MCP servers, as the registry stands when a call runs: remote servers over the network, stdio servers as a
+ * call of the sandbox, which runs the server. Nothing here rejects: a server that was removed, disabled or given up, a secret
+ * that is missing, a table that does not answer are the call's failure.
+ */
+import type { ServerRoute } from '../../../domain/asked-call.ts';
+import { textOf } from '../../../domain/event-log.ts';
+import type { ProjectId } from '../../../domain/ids.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { toolResultCharactersMax } from '../../../domain/limits.ts';
+import { type CheckTimes, mayConnect } from '../../../domain/mcp/health.ts';
+import { mcpCallMs } from '../../../domain/mcp/limits.ts';
+import { withoutSecrets } from '../../../domain/mcp/masking.ts';
+import type { McpServer, McpServerConfig } from '../../../domain/mcp/server.ts';
+import { namesOfSecrets, type Texts } from '../../../domain/mcp/template.ts';
+import { cutMiddle } from '../../../domain/text.ts';
+import { AppError, isAppError } from '../../../errors.ts';
+import type { ProjectSecrets } from '../../../ports/project-secrets.ts';
+import type { RemoteMcp } from '../../../ports/remote-mcp.ts';
+import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox-tools.ts';
+import { type NotePorts, recordUse } from '../../registry/check-mcp-server.ts';
+import { programOf, targetOf } from '../../registry/mcp-target.ts';
+
+export type RegisteredPorts = NotePorts & {
+  readonly secrets: Pick<ProjectSecrets, 'read'>;
+  readonly remoteMcp: Pick<RemoteMcp, 'call'>;
+  readonly mcpTimes: CheckTimes;
+};
+
+export type RegisteredCall = {
+  readonly project: ProjectId;
+  readonly route: ServerRoute;
+  readonly args: JsonObject;
+  readonly onProgress: (progress: ToolProgress) => void;
+  readonly signal: AbortSignal;
+};
+
+/** A call of the sandbox's own tool `mcp_call`. */
+export type StdioAsk = { readonly name: 'mcp_call'; readonly args: JsonObject };
+type Failed = Extract<ToolOutcome, { status: 'failed' }>;
+
+export const callRemoteServer = async (
+  ports: RegisteredPorts,
+  call: RegisteredCall,
+): Promise<ToolOutcome> => {
+  const { route, args, onProgress, signal } = call;
+  try {
+    const { server, secrets } = await reachable(ports, call);
+    const { config } = server;
+    if (config.transport === 'stdio') throw unavailable(server, 'it runs in sandboxes now');
+    const target = targetOf(
+      { name: server.name, config },
+      { secrets, timeoutMs: config.timeout ?? mcpCallMs },
+    );
+    const startedAt = ports.world.now();
+    const outcome = await ports.remoteMcp.call({ target, tool: route.tool, args, onProgress, signal });
+    if (!signal.aborted) await recordCall(ports, server, { outcome, startedAt });
+    return outcome.status === 'failed' ? hidden(outcome, config, secrets) : outcome;
+  } catch (error) {
+    return refusal(ports, error);
+  }
+};
+
+/** `run` has the sandbox call it. */
+export const callStdioServer = async (
+  ports: RegisteredPorts,
+  call: RegisteredCall,
+  run: (ask: StdioAsk) => Promise<ToolOutcome>,
+): Promise<ToolOutcome> => {
+  const { route, args } = call;
+  try {
+    const { server, secrets } = await reachable(ports, call);
+    const { name, config } = server;
+    if (config.transport !== 'stdio') throw unavailable(server, 'it runs in no sandbox any more');
+    const timeout = Math.max(1, Math.ceil((config.timeout ?? mcpCallMs) / 1000));
+    const program = programOf({ name, config }, secrets);
+    const startedAt = ports.world.now();
+    const asked = { server: program, tool: route.tool, arguments: args, timeout };
+    const outcome = spoken(await run({ name: 'mcp_call', args: asked }));
+    if (outcome.status !== 'lost' && !call.signal.aborted)
+      await recordCall(ports, server, { outcome, startedAt });
+    return outcome.status === 'failed' ? hidden(outcome, config, secrets) : outcome;
+  } catch (error) {
+    return refusal(ports, error);
+  }
+};
+
+/** A tool that says it failed has failed, with its own words. */
+const spoken = (outcome: ToolOutcome): ToolOutcome => {
+  if (outcome.status !== 'finished' || outcome.structured?.['is_error'] !== true) return outcome;
+  const text = cutMiddle(textOf(outcome.content), toolResultCharactersMax);
+  return {
+    status: 'failed',
+    code: 'internal_error',
+    message: text === '' ? 'the tool failed without a word' : text,
+  };
+};
+
+type Reachable = { readonly server: McpServer; readonly secrets: Texts };
+
+const reachable = async (
+  ports: RegisteredPorts,
+  { project, route }: Pick<RegisteredCall, 'project' | 'route'>,
+): Promise<Reachable> => {
+  const server = await ports.mcpServers.get(project, route.server);
+  if (server === undefined)
+    throw new AppError('mcp_server_not_found', `the MCP server ${route.server} is not registered any more`);
+  if (!server.isEnabled) throw unavailable(server, 'it is disabled');
+  if (!mayConnect(server.health, ports.world.now(), ports.mcpTimes))
+    throw unavailable(server, server.health.error ?? 'it does not answer');
+  return { server, secrets: needsSecrets(server.config) ? await ports.secrets.read(project) : {} };
+};
+
+const needsSecrets = (config: McpServerConfig): boolean => {
+  const texts = (config.transport === 'stdio' ? config.env : config.headers) ?? {};
+  return Object.values(texts).some((text) => namesOfSecrets(text).length > 0);
+};
+
+const unavailable = ({ name }: McpServer, why: string): AppError =>
+  new AppError('mcp_server_unavailable', `the MCP server ${name} is not connected: ${why}`);
+
+const refusal = ({ telemetry }: RegisteredPorts, error: unknown): Failed => {
+  if (isAppError(error)) return { status: 'failed', code: error.code, message: error.message };
+  telemetry.error('an MCP server could not be called', { error });
+  return { status: 'failed', code: 'internal_error', message: 'the call failed on our side; it did not run' };
+};
+
+const hidden = (outcome: Failed, config: McpServerConfig, secrets: Texts): Failed => ({
+  ...outcome,
+  message: withoutSecrets(outcome.message, config, secrets),
+});
+
+type Called = { readonly outcome: ToolOutcome; readonly startedAt: number };
+
+/** A call that went as the registry expects says nothing new, and costs nothing more. */
+const recordCall = async (
+  ports: RegisteredPorts,
+  server: McpServer,
+  { outcome, startedAt }: Called,
+): Promise<void> => {
+  const isAway =
+    outcome.status === 'lost' || (outcome.status === 'failed' && outcome.code === 'mcp_server_unavailable');
+  if (!isAway && server.health.status === 'healthy') return;
+  const error = 'message' in outcome ? outcome.message : '';
+  const seen = isAway ? ({ ok: false, error } as const) : ({ ok: true } as const);
+  try {
+    await recordUse(ports, server, { outcome: seen, startedAt, times: ports.mcpTimes });
+  } catch (cause) {
+    ports.telemetry.warn('the use of an MCP server was not noted', { error: cause });
+  }
+};

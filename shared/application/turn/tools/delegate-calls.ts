@@ -1,0 +1,109 @@
+/**
+ * Delegates calls to the clients that offered their tools, and to child sessions. Each is asked before the commit that
+ * records that it waits, or in it; from then on the client or the child ends it. A client that has left fails its call at
+ * once.
+ */
+import type { CallerRoute, PlatformRoute } from '../../../domain/asked-call.ts';
+import { callerAnswerMs } from '../../../domain/caller-tool.ts';
+import type { LogEntry } from '../../../domain/event-log.ts';
+import type { CallId } from '../../../domain/ids.ts';
+import { isOffered } from '../../../domain/session.ts';
+import { pendingWork } from '../../../domain/turn/pending-work.ts';
+import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
+import type { World } from '../../../ports/world.ts';
+import { runSessionTool, type SessionToolPorts } from '../children/session-tool.ts';
+import { applyEvent } from '../commit/apply-event.ts';
+import { type CommitOutcome, reloadRunning, type TurnContext } from '../commit/turn-context.ts';
+import { cancelChildren } from '../requests/cancel-turn.ts';
+
+export type DelegatePorts = SessionToolPorts;
+
+export type DelegatedCall = ToolEffect & { readonly route: CallerRoute | PlatformRoute };
+
+export const isDelegated = (effect: ToolEffect): effect is DelegatedCall =>
+  effect.route?.kind === 'caller' || effect.route?.kind === 'platform';
+
+type Work = { readonly context: TurnContext; readonly correlationId: string };
+type Delegation = { readonly calls: readonly DelegatedCall[]; readonly running: readonly CallId[] };
+
+/** A call that is answered before the next is asked moves the turn: the others go on with the turn as it is then. */
+export const delegateCalls = async (
+  ports: DelegatePorts,
+  work: Work,
+  { calls, running }: Delegation,
+): Promise<CommitOutcome> => {
+  let outcome: CommitOutcome = { status: 'current', context: work.context };
+  for (const call of calls) {
+    const { context }: CommitOutcome = outcome;
+    outcome = await delegateOne(ports, { ...work, context }, { call, running });
+    if (outcome.status !== 'current') return outcome;
+  }
+  return outcome;
+};
+
+const delegateOne = async (
+  ports: DelegatePorts,
+  work: Work,
+  { call, running }: { readonly call: DelegatedCall; readonly running: readonly CallId[] },
+): Promise<CommitOutcome> => {
+  let { context } = work;
+  while (isOwed(context, call)) {
+    const event = await eventFor(ports, { ...work, context }, call);
+    if (event === undefined) return { status: 'lost', context };
+    const outcome = await applyEvent(ports, context, { event });
+    if (outcome.status !== 'moved') return outcome;
+    const reloaded = await reloadRunning(ports, context, running);
+    if (!isOwed(reloaded.context, call)) await cancelAsked(ports, work, call);
+    if (reloaded.status !== 'current') return reloaded;
+    context = reloaded.context;
+  }
+  return { status: 'current', context };
+};
+
+/** The caller that cancelled the turn may have looked for its children before this one was asked. */
+const cancelAsked = async (
+  ports: DelegatePorts,
+  { context, correlationId }: Work,
+  { route }: DelegatedCall,
+): Promise<void> => {
+  if (route.kind === 'platform') await cancelChildren(ports, context.session, correlationId);
+};
+
+const isOwed = ({ turn }: TurnContext, { callId }: DelegatedCall): boolean =>
+  pendingWork(turn.state).some((effect) => effect.type === 'run-tool' && effect.callId === callId);
+
+const eventFor = async (
+  ports: DelegatePorts,
+  { context, correlationId }: Work,
+  call: DelegatedCall,
+): Promise<TurnEvent | undefined> => {
+  const { route } = call;
+  if (!isOffered(context.session, call.name)) return notFound(ports, call, `there is no tool ${call.name}`);
+  return route.kind === 'caller'
+    ? askCaller(ports, context, { ...call, route })
+    : runSessionTool(ports, { context, effect: call, correlationId });
+};
+
+const askCaller = (
+  ports: { readonly world: World },
+  { callers }: TurnContext,
+  call: DelegatedCall & { readonly route: CallerRoute },
+): TurnEvent => {
+  const { callId, route, args } = call;
+  const caller = callers.find(({ callerId }) => callerId === route.caller);
+  if (caller?.tools.every(({ name }) => name !== route.tool) ?? true)
+    return notFound(ports, call, `${route.caller} does not offer it any more`);
+  const at = ports.world.now();
+  const requestId = ports.world.uuid();
+  const log: readonly LogEntry[] = [
+    { type: 'caller_tool:request', data: { requestId, name: route.tool, args } },
+  ];
+  const wait = { id: requestId, since: at, until: at + callerAnswerMs };
+  return { type: 'call-delegated', at, callId, wait, log };
+};
+
+const notFound = (
+  { world }: { readonly world: World },
+  { callId }: DelegatedCall,
+  message: string,
+): TurnEvent => ({ type: 'call-failed', at: world.now(), callId, code: 'not_found', message });

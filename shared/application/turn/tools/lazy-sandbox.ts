@@ -1,0 +1,57 @@
+/**
+ * Starts or finds a session's sandbox when the first call of its turn needs it, gives the same to all after, and saves it now
+ * and then until it is left.
+ *
+ * A start is reported once: to the log with the next commit, to the model with the next result.
+ */
+import { startEntries, startNotice } from '../../../contracts/sandbox-start.ts';
+import type { LogEntry } from '../../../domain/event-log.ts';
+import { type AcquirePorts, acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
+import { keepSaving, type SavePorts } from '../../sandbox/save-workspace.ts';
+import type { SandboxRequest } from '../../sandbox/start-sandbox.ts';
+import type { UsedSandbox } from '../commit/turn-context.ts';
+
+export type LazySandbox = {
+  /** Rejects with an AppError when it cannot be had, and with the signal's reason when that is aborted. */
+  readonly get: () => Promise<UsedSandbox>;
+  readonly current: () => UsedSandbox | undefined;
+  readonly takeLog: () => readonly LogEntry[];
+  readonly takeNotice: () => string | undefined;
+  readonly leave: () => Promise<void>;
+};
+
+export const openLazySandbox = (ports: AcquirePorts & SavePorts, wanted: SandboxRequest): LazySandbox => {
+  let acquired: Promise<UsedSandbox> | undefined;
+  let current: UsedSandbox | undefined;
+  let log: readonly LogEntry[] = [];
+  let notice: string | undefined;
+  let saving: ReturnType<typeof keepSaving> | undefined;
+  const get = async (): Promise<UsedSandbox> => {
+    const { sandbox, workspace, start } = await acquireSandbox(ports, wanted);
+    if (start !== undefined) {
+      log = startEntries(start);
+      notice = startNotice(start);
+    }
+    saving = keepSaving(ports, sandbox);
+    current = { sandbox, workspace };
+    return current;
+  };
+  return {
+    get: () => {
+      acquired ??= get();
+      return acquired;
+    },
+    current: () => current,
+    takeLog: () => {
+      const taken = log;
+      log = [];
+      return taken;
+    },
+    takeNotice: () => {
+      const taken = notice;
+      notice = undefined;
+      return taken;
+    },
+    leave: async () => saving?.stop(),
+  };
+};

@@ -1,0 +1,422 @@
+/** Ends of one call: its result, whole or cut with a file beside it, or the reason why there is none. */
+import { describe, expect, test } from 'vitest';
+import type { ToolContent } from '../../../domain/event-log.ts';
+import type { CallId, OwnerId, ProjectId, WorkspaceId } from '../../../domain/ids.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { clientIdCharactersMax, eventBytesMax } from '../../../domain/limits.ts';
+import type { McpServer } from '../../../domain/mcp/server.ts';
+import { cutLongestText, utf8Bytes } from '../../../domain/text.ts';
+import type { ConnectionStore } from '../../../ports/connection-store.ts';
+import type { RemoteCall } from '../../../ports/remote-mcp.ts';
+import type { LinkRequest } from '../../../ports/sandbox-link.ts';
+import type { SandboxCall, ToolOutcome } from '../../../ports/sandbox-tools.ts';
+import type { Sockets } from '../../../ports/sockets.ts';
+import { type OneCall, type RunCallPorts, runCall, unknownOutcome } from './run-call-once.ts';
+
+const sandbox = {
+  workspaceId: 'w' as WorkspaceId,
+  generation: 7,
+  address: 'http://127.0.0.1:1',
+  flavor: 'micro',
+} as const;
+
+const workspace = {
+  id: 'w' as WorkspaceId,
+  owner: 'o' as OwnerId,
+  project: 'p' as ProjectId,
+  createdAt: 0,
+  users: [],
+};
+
+const registered = (change: Partial<McpServer> = {}): McpServer => ({
+  project: workspace.project,
+  name: 'docs',
+  config: {
+    transport: 'http',
+    url: 'https://docs.example/mcp',
+    headers: { authorization: `Bearer \${KEY}` },
+  },
+  isEnabled: true,
+  health: { status: 'healthy', consecutiveFailures: 0, attempts: 0, lastCheck: 1 },
+  createdAt: 0,
+  version: 1,
+  ...change,
+});
+
+type World = {
+  readonly outcome: () => ToolOutcome;
+  readonly server?: McpServer | undefined;
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly put?: () => Promise<Response>;
+};
+
+const open = ({
+  outcome,
+  server,
+  secrets = { KEY: 'of the project' },
+  put = () => Promise.resolve(new Response(null, { status: 201 })),
+}: World) => {
+  const asked: SandboxCall[] = [];
+  const sent: RemoteCall[] = [];
+  const noted: McpServer[] = [];
+  const puts: LinkRequest[] = [];
+  const counted: string[] = [];
+  const warned: string[] = [];
+  let now = 1000;
+  const ports: RunCallPorts = {
+    tools: {
+      call: (call) => {
+        asked.push(call);
+        now += 25;
+        return Promise.resolve(outcome());
+      },
+    },
+    workspaces: { get: () => Promise.resolve(undefined) },
+    mcpServers: {
+      get: () => Promise.resolve(server),
+      replace: (next) => {
+        noted.push(next);
+        return Promise.resolve(next);
+      },
+    },
+    secrets: { read: () => Promise.resolve(secrets) },
+    remoteMcp: {
+      call: (call) => {
+        sent.push(call);
+        return Promise.resolve(outcome());
+      },
+    },
+    mcpTimes: { checkMs: 60_000 },
+    slots: { read: (holder) => Promise.resolve({ holder, counted: 0, version: 0, taken: [] }) },
+    sessions: { append: () => Promise.resolve([]) },
+    // The project has no session that could be told.
+    connections: {} as ConnectionStore,
+    approvals: { count: () => Promise.resolve(0) },
+    sockets: {} as Sockets,
+    link: {
+      fetch: (_sandbox, request) => {
+        puts.push(request);
+        return put();
+      },
+    },
+    telemetry: {
+      info: () => undefined,
+      warn: (message) => warned.push(message),
+      error: () => undefined,
+      count: (name) => counted.push(name),
+      duration: (name) => counted.push(name),
+    },
+    world: { now: () => now, uuid: () => '', sha256: () => '', sleep: () => Promise.resolve() },
+  };
+  return { ports, asked, sent, noted, puts, counted, warned };
+};
+
+const callOf = (effect: Partial<OneCall['effect']> = {}): OneCall => ({
+  effect: {
+    type: 'run-tool',
+    key: 'tool:turn:1:call/1',
+    callId: 'c1' as CallId,
+    name: 'execute_command',
+    args: { command: 'ls' },
+    ...effect,
+  },
+  project: 'p' as ProjectId,
+  isAllowed: true,
+  lazySandbox: { get: () => Promise.resolve({ sandbox, workspace }) },
+  correlationId: 'x',
+  onProgress: () => undefined,
+  signal: new AbortController().signal,
+});
+
+const text = (...texts: readonly string[]): ToolOutcome => ({
+  status: 'finished',
+  content: texts.map((one) => ({ type: 'text', text: one })),
+});
+const said = (content: readonly ToolContent[]): readonly unknown[] => content.map((block) => block['text']);
+
+describe('a call', () => {
+  test('is asked for under its key, and its result is given whole', async () => {
+    const { ports, asked, puts, counted } = open({ outcome: () => text('one', 'two') });
+    expect(await runCall(ports, callOf())).toEqual({
+      type: 'call-finished',
+      at: 1025,
+      callId: 'c1',
+      content: [
+        { type: 'text', text: 'one' },
+        { type: 'text', text: 'two' },
+      ],
+      text: 'one\ntwo',
+      durationMs: 25,
+    });
+    expect(asked).toMatchObject([{ sandbox, callKey: 'tool:turn:1:call/1', name: 'execute_command' }]);
+    expect([puts, counted]).toEqual([[], ['ToolCallMs']]);
+  });
+
+  test('that the tool refused says so', async () => {
+    const { ports, counted } = open({
+      outcome: () => ({ status: 'failed', code: 'execution_timeout', message: 'too long' }),
+    });
+    expect(await runCall(ports, callOf())).toEqual({
+      type: 'call-failed',
+      at: 1025,
+      callId: 'c1',
+      code: 'execution_timeout',
+      message: 'too long',
+    });
+    expect(counted).toEqual(['ToolCallMs', 'ToolCallsFailed']);
+  });
+
+  test('of a tool that there is not is not sent', async () => {
+    const { ports, asked } = open({ outcome: () => text('') });
+    expect(await runCall(ports, callOf({ name: 'fly' }))).toMatchObject({
+      code: 'invalid_request',
+      message: 'there is no tool fly',
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('of a tool that the session may not use is not sent', async () => {
+    const { ports, asked } = open({ outcome: () => text('') });
+    const ended = await runCall(ports, { ...callOf(), isAllowed: false });
+    expect(ended).toMatchObject({ code: 'invalid_request', message: 'there is no tool execute_command' });
+    expect(asked).toEqual([]);
+  });
+
+  test('that started in another sandbox is never run again', async () => {
+    const { ports, asked } = open({ outcome: () => text('') });
+    expect(await runCall(ports, callOf({ generation: 6 }))).toMatchObject({ code: unknownOutcome.code });
+    expect(asked).toEqual([]);
+    const same = open({ outcome: () => text('first result') });
+    expect(await runCall(same.ports, callOf({ generation: 7 }))).toMatchObject({ text: 'first result' });
+  });
+
+  test('whose sandbox is gone has an unknown outcome', async () => {
+    const { ports } = open({ outcome: () => ({ status: 'lost', message: 'no route' }) });
+    expect(await runCall(ports, callOf())).toMatchObject({ type: 'call-failed', code: unknownOutcome.code });
+  });
+});
+
+describe('a call of a registered server on the network', () => {
+  const remote = { kind: 'remote', server: 'docs', tool: 'search' } as const;
+  const search = { name: 'search', args: { text: 'x' }, route: remote };
+
+  test('goes to it with the secrets of the project, and not into the sandbox', async () => {
+    const { ports, asked, sent, noted } = open({ outcome: () => text('found'), server: registered() });
+    expect(await runCall(ports, callOf(search))).toMatchObject({ type: 'call-finished', text: 'found' });
+    expect(sent).toMatchObject([
+      {
+        target: {
+          url: 'https://docs.example/mcp',
+          headers: { authorization: 'Bearer of the project' },
+          timeoutMs: 30_000,
+        },
+        tool: 'search',
+        args: { text: 'x' },
+      },
+    ]);
+    expect([asked, noted]).toEqual([[], []]);
+  });
+
+  test('that was started before is never run again', async () => {
+    const { ports, sent } = open({ outcome: () => text('found'), server: registered() });
+    const again = callOf({ ...search, generation: 0 });
+    expect(await runCall(ports, again)).toMatchObject({ code: 'tool_outcome_unknown' });
+    expect(sent).toEqual([]);
+  });
+
+  test('whose connection broke has an unknown outcome, which counts against the server', async () => {
+    const { ports, noted } = open({
+      outcome: () => ({ status: 'lost', message: 'broken' }),
+      server: registered(),
+    });
+    const ended = await runCall(ports, callOf(search));
+    expect(ended).toMatchObject({
+      code: 'tool_outcome_unknown',
+      message: expect.stringContaining('not run again'),
+    });
+    expect(noted).toMatchObject([{ name: 'docs', health: { status: 'unhealthy', consecutiveFailures: 1 } }]);
+  });
+
+  test('never shows a secret that the server repeats', async () => {
+    const outcome = { status: 'failed', code: 'internal_error', message: 'bad key: of the project' } as const;
+    const { ports } = open({ outcome: () => outcome, server: registered() });
+    const ended = await runCall(ports, callOf(search));
+    expect(ended).toMatchObject({ message: expect.stringMatching(/^bad key: [^o]/) });
+  });
+
+  const away = { status: 'disconnected', consecutiveFailures: 8, attempts: 5, error: 'refused' } as const;
+  test.each([
+    {
+      why: 'removed',
+      world: {},
+      ended: { code: 'mcp_server_not_found', message: /^the MCP server docs is not registered any more$/ },
+    },
+    {
+      why: 'disabled',
+      world: { server: registered({ isEnabled: false }) },
+      ended: { code: 'mcp_server_unavailable', message: /docs is not connected: it is disabled$/ },
+    },
+    {
+      why: 'given up',
+      world: { server: registered({ health: away }) },
+      ended: { code: 'mcp_server_unavailable', message: /docs is not connected: refused$/ },
+    },
+    {
+      why: 'moved into sandboxes',
+      world: { server: registered({ config: { transport: 'stdio', command: 'docs' } }) },
+      ended: { code: 'mcp_server_unavailable', message: /it runs in sandboxes now$/ },
+    },
+    {
+      why: 'left without its secret',
+      world: { server: registered(), secrets: {} },
+      ended: { code: 'invalid_request', message: /no secret named KEY/ },
+    },
+  ])('that was $why is not sent', async ({ world, ended }) => {
+    const { ports, sent } = open({ outcome: () => text(''), ...world });
+    const { code, message } = ended;
+    expect(await runCall(ports, callOf(search))).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('a call of a registered server in the sandbox', () => {
+  const config = { transport: 'stdio', command: 'notes', env: { TOKEN: `\${KEY}` }, timeout: 4500 } as const;
+  const note = {
+    name: 'note',
+    args: { text: 'x' },
+    route: { kind: 'stdio', server: 'docs', tool: 'note' },
+  } as const;
+
+  test('has the sandbox call it, under the key of the call', async () => {
+    const { ports, asked, sent } = open({ outcome: () => text('noted'), server: registered({ config }) });
+    expect(await runCall(ports, callOf(note))).toMatchObject({ type: 'call-finished', text: 'noted' });
+    expect(asked).toMatchObject([
+      {
+        callKey: 'tool:turn:1:call/1',
+        name: 'mcp_call',
+        args: {
+          server: { name: 'docs', command: 'notes', args: [], env: { TOKEN: 'of the project' } },
+          tool: 'note',
+          arguments: { text: 'x' },
+          timeout: 5,
+        },
+      },
+    ]);
+    expect(sent).toEqual([]);
+  });
+
+  test('that says it failed has failed, with its own words', async () => {
+    const outcome = { ...text('no such book'), structured: { is_error: true } } as ToolOutcome;
+    const { ports } = open({ outcome: () => outcome, server: registered({ config }) });
+    expect(await runCall(ports, callOf(note))).toMatchObject({
+      type: 'call-failed',
+      message: 'no such book',
+    });
+  });
+
+  test('whose sandbox is gone has an unknown outcome, and says nothing of the server', async () => {
+    const { ports, noted } = open({
+      outcome: () => ({ status: 'lost', message: '' }),
+      server: registered({ config }),
+    });
+    expect(await runCall(ports, callOf(note))).toMatchObject({ code: 'tool_outcome_unknown' });
+    expect(noted).toEqual([]);
+  });
+});
+
+describe('a long result', () => {
+  const long = `${'a'.repeat(60_000)}END`;
+  const path = '.sallyport/outputs/tool-turn-1-call-1.txt';
+
+  test('is cut for the model, who is told where the whole is', async () => {
+    const { ports, puts } = open({ outcome: () => text(long) });
+    const ended = await runCall(ports, callOf());
+    if (ended.type !== 'call-finished') throw new Error(ended.message);
+    expect(ended.text.length).toBeLessThan(50_200);
+    expect(ended.text).toContain('characters left out');
+    expect(ended.text.slice(-150)).toMatch(/END\n\[The result was too long and is cut here; the whole is in/);
+    expect(ended.text).toContain(`/workspace/${path}.]`);
+    expect(ended.content).toEqual([{ type: 'text', text: long }]);
+    expect(puts.map(({ method, path: where }) => [method, where])).toEqual([['PUT', `/files/${path}`]]);
+    expect(new TextDecoder().decode(puts[0]?.body as Uint8Array)).toBe(long);
+  });
+
+  test('as long as the model reads stays as it is', async () => {
+    const { ports, puts } = open({ outcome: () => text('a'.repeat(50_000)) });
+    expect(await runCall(ports, callOf())).toMatchObject({ text: 'a'.repeat(50_000) });
+    expect(puts).toEqual([]);
+  });
+
+  test('over four million bytes is kept as far as a file may be long', async () => {
+    const { ports, puts } = open({ outcome: () => text('é'.repeat(3_000_000)) });
+    await runCall(ports, callOf());
+    expect(puts[0]?.body).toHaveLength(4 * 1_048_576);
+  });
+
+  test.each([
+    ['letters', 'a'.repeat(250_000)],
+    ['characters that JSON writes in six bytes', '\u0001'.repeat(42_000)],
+  ])('of %s that an event has room for is in the log as it is', async (_what, whole) => {
+    const { ports } = open({ outcome: () => text(whole) });
+    const ended = await runCall(ports, callOf());
+    if (ended.type !== 'call-finished') throw new Error(ended.message);
+    expect(ended.content).toEqual([{ type: 'text', text: whole }]);
+    const ids = { callId: 'i'.repeat(clientIdCharactersMax), name: 'n'.repeat(clientIdCharactersMax) };
+    const data = { ...ids, content: ended.content, durationMs: 300_000 } as JsonObject;
+    expect(cutLongestText(data, eventBytesMax)).toBe(data);
+  });
+
+  test.each([
+    ['letters', 'a'.repeat(300_000)],
+    ['letters of three bytes', '€'.repeat(90_000)],
+    ['pairs', '\u{1f600}'.repeat(70_000)],
+    ['characters that JSON writes in six bytes', '\u0001'.repeat(90_000)],
+  ])('of %s is bounded in the log in bytes, with a note', async (_what, heavy) => {
+    const { ports } = open({ outcome: () => text(heavy) });
+    const ended = await runCall(ports, callOf());
+    if (ended.type !== 'call-finished') throw new Error(ended.message);
+    const bytes = utf8Bytes(JSON.stringify(ended.content));
+    expect(bytes).toBeLessThan(135 * 1024);
+    expect(bytes).toBeGreaterThan(40 * 1024);
+    expect(ended.content[0]).toMatchObject({ type: 'text', truncated: true });
+    expect(said(ended.content).at(-1)).toBe(
+      `[The result was too long and is cut here; the whole is in /workspace/${path}.]`,
+    );
+    expect(utf8Bytes(JSON.stringify(ended.text))).toBeLessThan(380 * 1024);
+  });
+
+  test('in many blocks shares what room there is, and a picture that does not fit is named', async () => {
+    const image = { type: 'image', data: 'i'.repeat(300_000), mimeType: 'image/png' };
+    const small = { type: 'image', data: 'i', mimeType: 'image/png' };
+    const { ports } = open({
+      outcome: () => ({ status: 'finished', content: [{ type: 'text', text: 'hello' }, image, small] }),
+    });
+    const ended = await runCall(ports, callOf());
+    if (ended.type !== 'call-finished') throw new Error(ended.message);
+    expect(ended.content.slice(0, 3)).toEqual([
+      { type: 'text', text: 'hello', truncated: true },
+      { type: 'text', text: '[image: too large to show]' },
+      small,
+    ]);
+    expect(ended.text).toMatch(/^hello\n\[image\]\n\[image\]\n/);
+    const crowd = open({ outcome: () => text(...Array.from({ length: 50_000 }, () => 'x')) });
+    const cut = await runCall(crowd.ports, callOf());
+    if (cut.type !== 'call-finished') throw new Error(cut.message);
+    expect(cut.content).toHaveLength(101);
+  });
+
+  test.each([
+    ['refused', () => Promise.resolve(new Response('full', { status: 507 })), []],
+    ['not reached', () => Promise.reject(new Error('no route')), ['a long result was not kept']],
+  ])('whose file was %s is cut all the same, and that is said', async (_what, put, warnings) => {
+    const { ports, warned } = open({ outcome: () => text(long), put });
+    const ended = await runCall(ports, callOf());
+    expect(ended.type === 'call-finished' && ended.text.slice(-72)).toBe(
+      '[The result was too long and is cut here; the whole could not be kept.]'.padStart(72, '\n'),
+    );
+    expect(warned).toEqual(warnings);
+  });
+});

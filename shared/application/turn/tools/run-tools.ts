@@ -1,0 +1,163 @@
+/**
+ * Runs a queue's approved calls, all in parallel, each failure its own: in one sandbox, and remote calls on registered
+ * servers.
+ *
+ * Before a call starts the turn records where. A call whose sandbox or function was lost has an unknown outcome and is never
+ * run again. A remote call ends with this function, so that it is begun only where there is time for it.
+ */
+import { unnumberedFrame } from '../../../contracts/frames.ts';
+import type { CallId } from '../../../domain/ids.ts';
+import { remoteCallMsMax } from '../../../domain/limits.ts';
+import { isOffered } from '../../../domain/session.ts';
+import { utf8Bytes } from '../../../domain/text.ts';
+import { remoteGeneration, type ToolEffect } from '../../../domain/turn/turn.ts';
+import { isAppError } from '../../../errors.ts';
+import type { ToolProgress } from '../../../ports/sandbox-tools.ts';
+import { openTextRelay, type TextRelay } from '../../events/text-relay.ts';
+import type { AcquirePorts } from '../../sandbox/acquire-sandbox.ts';
+import { applyEvent, applyEvents } from '../commit/apply-event.ts';
+import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
+import { type CollectPorts, collectToolResults, type ToolWork } from './collect-tool-results.ts';
+import { type DelegatedCall, type DelegatePorts, delegateCalls, isDelegated } from './delegate-calls.ts';
+import { openLazySandbox } from './lazy-sandbox.ts';
+import { isRemote, type RunCallPorts, runCall, unknownOutcome } from './run-call-once.ts';
+
+export type ToolPorts = AcquirePorts & CollectPorts & RunCallPorts & DelegatePorts;
+
+type Queue = { readonly calls: readonly ToolEffect[]; readonly correlationId: string };
+
+export const runTools = async (
+  ports: ToolPorts,
+  context: TurnContext,
+  { calls, correlationId }: Queue,
+): Promise<CommitOutcome> => {
+  const { monitor } = context;
+  const remote = calls.filter(isRemote);
+  if (remote.length > 0 && !monitor.hasTimeFor(remoteCallMsMax)) {
+    monitor.interrupt('deadline');
+    return interrupted(context);
+  }
+  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = context.session;
+  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, correlationId, signal: monitor.signal };
+  const lazySandbox = openLazySandbox(ports, wanted);
+  const work = { context, correlationId, lazySandbox, relay: progressRelay(ports, context) };
+  try {
+    const sandboxed = calls.filter((call) => !isRemote(call) && !isDelegated(call));
+    return await perform(ports, work, { remote, sandboxed, delegated: calls.filter(isDelegated) });
+  } finally {
+    await lazySandbox.leave();
+  }
+};
+
+type Routed = {
+  readonly remote: readonly ToolEffect[];
+  readonly sandboxed: readonly ToolEffect[];
+  readonly delegated: readonly DelegatedCall[];
+};
+
+const perform = async (
+  ports: ToolPorts,
+  work: ToolWork,
+  { remote, sandboxed, delegated }: Routed,
+): Promise<CommitOutcome> => {
+  const kill = new AbortController();
+  const left = new AbortController();
+  const start = (signal: AbortSignal) => (effect: ToolEffect) => {
+    const result = runCall(ports, callOf(work, effect, signal));
+    // It is waited for once all have begun: one that fails before that must not end the process.
+    result.catch(() => undefined);
+    return [effect.callId, result] as const;
+  };
+  try {
+    const sent = await recordStart(ports, work, { effects: remote, generation: remoteGeneration });
+    if (sent.status !== 'current') return sent;
+    const running = new Map(remote.map(start(AbortSignal.any([kill.signal, left.signal]))));
+    const begun = await startSandbox(ports, { ...work, context: sent.context }, sandboxed);
+    if (begun.status !== 'current') return begun;
+    if (work.context.monitor.interruption() !== undefined) return interrupted(begun.context);
+    const started = work.lazySandbox.current() === undefined ? [] : sandboxed;
+    for (const [callId, result] of started.map(start(kill.signal))) running.set(callId, result);
+    // Last, since an answer moves the turn: a caller that moves it before that cancels it.
+    const delegation = { calls: delegated, running: [...running.keys()] };
+    const asked = await delegateCalls(ports, { ...work, context: begun.context }, delegation);
+    if (asked.status !== 'current') return asked;
+    const outcome = await collectToolResults(ports, { ...work, context: asked.context }, running);
+    // The turn was cancelled: its programs end with it. Another holder would go on with them.
+    if (outcome.status === 'moved') kill.abort();
+    return outcome;
+  } finally {
+    // No other holder can take over a remote call.
+    left.abort();
+  }
+};
+
+/** Starts the sandbox and records that its calls start there; a sandbox that cannot be had fails all of them. */
+const startSandbox = async (
+  ports: ToolPorts,
+  work: ToolWork,
+  effects: readonly ToolEffect[],
+): Promise<CommitOutcome> => {
+  const { context } = work;
+  if (effects.length === 0) return { status: 'current', context };
+  try {
+    const { sandbox } = await work.lazySandbox.get();
+    return await recordStart(ports, work, { effects, generation: sandbox.generation });
+  } catch (error) {
+    if (error === context.monitor.signal.reason) return interrupted(context);
+    if (!isAppError(error)) throw error;
+    return failAll(ports, context, { effects, code: error.code, message: error.message });
+  }
+};
+
+/** Records where the calls start, before they do. */
+const recordStart = async (
+  ports: ToolPorts,
+  { context, lazySandbox }: ToolWork,
+  { effects, generation }: { readonly effects: readonly ToolEffect[]; readonly generation: number },
+): Promise<CommitOutcome> => {
+  const callIds = effects.filter((effect) => effect.generation === undefined).map(({ callId }) => callId);
+  if (callIds.length === 0) return { status: 'current', context };
+  const event = { type: 'calls-started' as const, at: ports.world.now(), callIds, generation };
+  return applyEvent(ports, context, { event, log: lazySandbox.takeLog() });
+};
+
+const failAll = async (
+  ports: ToolPorts,
+  context: TurnContext,
+  { effects, ...failure }: { effects: readonly ToolEffect[]; code: string; message: string },
+): Promise<CommitOutcome> => {
+  const at = ports.world.now();
+  const failures = effects.map(({ callId, generation }) => {
+    const { code, message } = generation === undefined ? failure : unknownOutcome;
+    return { type: 'call-failed' as const, at, callId, code, message };
+  });
+  return (await applyEvents(ports, context, failures)) ?? { status: 'current', context };
+};
+
+type Relay = TextRelay<`${CallId} ${ToolProgress['stream']}`>;
+
+const progressRelay = ({ world }: ToolPorts, { publisher, session }: TurnContext): Relay =>
+  openTextRelay({ publisher, world, lengthOf: utf8Bytes }, (key, piece) => {
+    const [callId = '', stream = ''] = key.split(' ');
+    const data = { callId, stream, ...piece };
+    return unnumberedFrame('tool:progress', { sessionId: session.id, at: world.now(), data });
+  });
+
+const callOf = (
+  { context, lazySandbox, relay, correlationId }: ToolWork,
+  effect: ToolEffect,
+  signal: AbortSignal,
+) => {
+  const onProgress = ({ stream, offset, text }: ToolProgress): void =>
+    relay.push(`${effect.callId} ${stream}`, { offset, text });
+  const isAllowed = isOffered(context.session, effect.name);
+  return {
+    effect,
+    project: context.session.project,
+    isAllowed,
+    lazySandbox,
+    correlationId,
+    onProgress,
+    signal,
+  };
+};

@@ -1,0 +1,49 @@
+/** A lease that is held: renewed again after a renewal that failed, reported once when it is lost. */
+import { expect, test } from 'vitest';
+import { newSession } from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { keepLease } from './turn-lease.ts';
+
+const hold = async (answers: readonly (boolean | Error)[]) => {
+  const { ports, warned, clock } = openQuietPorts();
+  const renewed: number[] = [];
+  const left = [...answers];
+  let lost = 0;
+  const began = clock.now;
+  let stop = (): void => undefined;
+  const sessions = {
+    renewLease: async (_session: unknown, until: number) => {
+      renewed.push(until - began);
+      const answer = left.shift();
+      if (left.length === 0) setImmediate(stop);
+      if (answer instanceof Error) throw answer;
+      return answer ?? false;
+    },
+  };
+  const world = {
+    ...ports.world,
+    sleep: async (milliseconds: number) => {
+      clock.now += milliseconds;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  ({ stop } = keepLease({ ...ports, sessions, world }, newSession(), {
+    leaseMs: 30_000,
+    onLost: () => {
+      lost += 1;
+    },
+  }));
+  await expect.poll(() => renewed.length).toBeGreaterThanOrEqual(answers.length);
+  return { renewed: renewed.slice(0, answers.length), lost, warned };
+};
+
+test('a renewal that fails is made again at the next third', async () => {
+  const { renewed, lost, warned } = await hold([true, new Error('throttled'), true]);
+  expect(renewed).toEqual([40_000, 50_000, 60_000]);
+  expect([lost, warned]).toEqual([0, ['a lease was not renewed']]);
+});
+
+test('a lost one is reported once and not renewed any more', async () => {
+  const { renewed, lost } = await hold([true, false]);
+  expect([renewed, lost]).toEqual([[40_000, 50_000], 1]);
+});

@@ -1,0 +1,208 @@
+/**
+ * The pipeline of a session's turns: takes the lease, loads the turn, and does what is pending until nothing is: call the
+ * model, collect what children have answered, run tools, expire calls, begin the next message.
+ *
+ * May be invoked twice, late, or for nothing, and may die at any line: the next holder reads the same state and goes on. A
+ * holder that finds nothing to do publishes the newest events again, since its predecessor may have died between its commit
+ * and publishing. Near the end of its function's time it hands over to another invocation, between two commits.
+ */
+import { eventFrame } from '../../contracts/frames.ts';
+import type { FeaturesSeen } from '../../domain/features.ts';
+import type { SessionId, TurnId } from '../../domain/ids.ts';
+import { currentMessage } from '../../domain/turn/after-step.ts';
+import { callsWithCallers, firstDeadline, pendingWork } from '../../domain/turn/pending-work.ts';
+import { isBetweenTurns, type TurnEvent } from '../../domain/turn/turn.ts';
+import type { Invoker } from '../../ports/invoker.ts';
+import type { InboxMessage } from '../../ports/session-store.ts';
+import { collectChildResults } from './children/collect-child-results.ts';
+import { applyEvent, applyEvents } from './commit/apply-event.ts';
+import { notifyParent } from './commit/notify-parent.ts';
+import {
+  type CommitOutcome,
+  type ContextPorts,
+  loadTurn,
+  reloadTurn,
+  type StepLimits,
+  type TurnContext,
+} from './commit/turn-context.ts';
+import { type ModelStepPorts, runModelStep } from './model/model-step.ts';
+import { runTools, type ToolPorts } from './tools/run-tools.ts';
+import { handOver, keepLease, releaseLease } from './turn-lease.ts';
+
+export type TurnPorts = ToolPorts & ModelStepPorts & ContextPorts & { readonly invoker: Invoker };
+
+export type TurnSettings = {
+  readonly limits: StepLimits;
+  readonly outputTokensMax: number;
+  /** Milliseconds that the lease of a turn is held without being renewed. */
+  readonly leaseMs: number;
+};
+
+export type TurnInvocation = {
+  readonly sessionId: SessionId;
+  readonly settings: TurnSettings;
+  readonly correlationId: string;
+  /** Gives the log the correlation id of the message that is worked on from now on. */
+  readonly follow?: (correlationId: string) => void;
+  /** Epoch milliseconds at which the function is ended. */
+  readonly deadlineAt: number;
+  /** Number of times that this work was handed over already. */
+  readonly hops: number;
+  /** The features of the deployment, as the function that invoked this one read them. */
+  readonly seen?: FeaturesSeen | undefined;
+};
+
+/** Milliseconds that a function needs to hand over. */
+const handoverMs = 20_000;
+/** The newest events are published again to subscribers that may have missed them. */
+const republishedEventsMax = 20;
+
+/**
+ * Comes back for calls that no client ends in their time. It sleeps without the lease, so that an answer finds the turn free.
+ * Where its own time does not reach, the janitor comes.
+ */
+export const runTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<void> => {
+  const lastWake = invocation.deadlineAt - handoverMs;
+  for (;;) {
+    const deadline = await holdTurn(ports, invocation);
+    if (deadline === undefined || deadline >= lastWake) return;
+    await ports.world.sleep(Math.max(0, deadline - ports.world.now()));
+  }
+};
+
+/** When the time of the first call that a client ends is over; undefined when none is left waiting. */
+const holdTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<number | undefined> => {
+  const { sessionId, settings, deadlineAt, seen } = invocation;
+  const { limits, leaseMs } = settings;
+  const startedAt = ports.world.now();
+  const lease = { holder: ports.world.uuid(), at: startedAt, until: startedAt + leaseMs };
+  const session = await ports.sessions.takeLease(sessionId, lease);
+  if (session === undefined) {
+    ports.telemetry.count('LeasesContended');
+    return undefined;
+  }
+  const handoverAt = deadlineAt - handoverMs;
+  const context = await loadTurn(ports, session, { limits, seen, startedAt, handoverAt });
+  const { monitor } = context;
+  const held = keepLease(ports, session, { leaseMs, onLost: () => monitor.interrupt('lost') });
+  try {
+    const left = await work(ports, context, invocation);
+    return left && firstDeadline(left.turn.state);
+  } finally {
+    held.stop();
+    monitor.stop();
+  }
+};
+
+/** The turn as it was left; undefined when another invocation goes on. */
+const work = async (
+  ports: TurnPorts,
+  first: TurnContext,
+  invocation: TurnInvocation,
+): Promise<TurnContext | undefined> => {
+  let outcome: CommitOutcome = { status: 'current', context: first };
+  let isIdle = true;
+  while (outcome.status !== 'released' && outcome.status !== 'lost') {
+    if (outcome.status !== 'current') outcome = await reloadTurn(ports, outcome.context);
+    const { status, context }: CommitOutcome = outcome;
+    if (context.monitor.interruption() === 'deadline') {
+      await handOver(ports, context, invocation);
+      return undefined;
+    }
+    if (status !== 'current') return context;
+    const next = await step(ports, context, invocation);
+    if (next !== undefined) isIdle = false;
+    outcome = next ?? (await leave(ports, context, { isIdle, invocation }));
+  }
+  return outcome.context;
+};
+
+type Leaving = { readonly isIdle: boolean; readonly invocation: TurnInvocation };
+
+/** Gives the lease back; the turn as it stands when work came concurrently. */
+const leave = async (
+  ports: TurnPorts,
+  context: TurnContext,
+  { isIdle, invocation }: Leaving,
+): Promise<CommitOutcome> => {
+  if (isIdle) await repeatPredecessor(ports, context, invocation);
+  if (await releaseLease(ports, context)) return { status: 'released', context };
+  return reloadTurn(ports, context);
+};
+
+/** Notifies and publishes again: a holder that died after its last commit may not have. */
+const repeatPredecessor = async (
+  ports: TurnPorts,
+  { session, turn, publisher }: TurnContext,
+  { correlationId }: TurnInvocation,
+): Promise<void> => {
+  if (turn.state.kind === 'done') await notifyParent(ports, session, correlationId);
+  const since = Math.max(-1, session.lastSeq - republishedEventsMax);
+  const page = { since, eventsMax: republishedEventsMax };
+  const { events } = await ports.sessions.readEvents(session.id, page);
+  await publisher.publish(events.map((event) => eventFrame(session.id, event)));
+};
+
+/** Does the first thing that is pending, and notifies the parent when that ends the turn; undefined when nothing is. */
+const step = async (
+  ports: TurnPorts,
+  context: TurnContext,
+  invocation: TurnInvocation,
+): Promise<CommitOutcome | undefined> => {
+  const outcome = await doNext(ports, context, invocation);
+  const isEnd = context.turn.state.kind !== 'done' && outcome?.context.turn.state.kind === 'done';
+  if (isEnd) await notifyParent(ports, context.session, invocation.correlationId);
+  return outcome;
+};
+
+const doNext = async (
+  ports: TurnPorts,
+  context: TurnContext,
+  { settings: { outputTokensMax }, deadlineAt, follow, ...invocation }: TurnInvocation,
+): Promise<CommitOutcome | undefined> => {
+  const { state } = context.turn;
+  const next = isBetweenTurns(state) ? context.inbox[0] : undefined;
+  const { correlationId } = next ?? currentMessage(state, context.inbox) ?? invocation;
+  follow?.(correlationId);
+  if (state.kind === 'thinking') return runModelStep(ports, context, { state, outputTokensMax, deadlineAt });
+  // Before its own calls: a child that notified its parent before this lease was taken does not do it again.
+  const collected = await collectChildResults(ports, context);
+  if (collected !== undefined) return collected;
+  const calls = pendingWork(state).filter((effect) => effect.type === 'run-tool');
+  if (calls.length > 0) return runTools(ports, context, { calls, correlationId });
+  const expired = await expireCalls(ports, context);
+  if (expired !== undefined) return expired;
+  return next && beginTurn(ports, context, next);
+};
+
+/** Fails the calls that no client has answered in their time; undefined when there are none. */
+const expireCalls = (ports: TurnPorts, context: TurnContext): Promise<CommitOutcome | undefined> => {
+  const at = ports.world.now();
+  const over = callsWithCallers(context.turn.state).filter(({ wait }) => wait.until <= at);
+  const expired = over.map(({ callId, wait }) => {
+    const message = `nobody answered in ${Math.round((wait.until - wait.since) / 1000)} s`;
+    return { type: 'call-failed' as const, at, callId, code: 'execution_timeout', message };
+  });
+  return applyEvents(ports, context, expired);
+};
+
+const beginTurn = async (
+  ports: TurnPorts,
+  context: TurnContext,
+  { messageId, text, acceptedAt }: InboxMessage,
+): Promise<CommitOutcome> => {
+  const { id: sessionId, approvals: mode, grants, costUsd: spentUsd } = context.session;
+  ports.telemetry.count('TurnsStarted');
+  ports.telemetry.info('a turn begins', { event: 'turn_started', sessionId, messageId });
+  const event: TurnEvent = {
+    type: 'started',
+    at: ports.world.now(),
+    turnId: ports.world.uuid() as TurnId,
+    message: { messageId, text },
+    policy: { mode, grants },
+    spentUsd,
+  };
+  // A message that came after the features were read may follow the first use of one.
+  const seen = context.seen !== undefined && context.seen.at < acceptedAt ? undefined : context.seen;
+  return applyEvent(ports, { ...context, seen }, { event });
+};

@@ -1,0 +1,90 @@
+/**
+ * Derives what a step of a turn changes beside the turn: in its session, in its inbox, and in the money of its tree. The
+ * same for the holder of the lease and for a caller without one.
+ */
+import { type Completion, completionOf } from '../event-log.ts';
+import type { MessageId, SessionId } from '../ids.ts';
+import { type Session, treeOf } from '../session.ts';
+import { titleOf } from '../session-title.ts';
+import { addUsage } from './calls.ts';
+import { pendingWork } from './pending-work.ts';
+import { grantsInForce } from './policy.ts';
+import { isBetweenTurns, type TurnEvent, type TurnState, type TurnStep } from './turn.ts';
+
+type Step = Pick<TurnStep, 'state' | 'log'>;
+type Waiting = { readonly messageId: MessageId };
+
+type SessionChange = Partial<
+  Pick<Session, 'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'title'>
+>;
+
+/** Usage, cost and grants that a turn leaves to its session when it ends with this step; nothing while it runs. */
+export const afterStep = (session: Session, before: TurnState, { log }: Step): SessionChange => {
+  const completion = completionOf(log);
+  if (completion === undefined) return {};
+  return { ...bill(session, completion), ...('policy' in before ? { grants: before.policy.grants } : {}) };
+};
+
+/** The change that every step of the lease's holder makes in its session. */
+export const afterHeldStep = (
+  session: Session,
+  before: TurnState,
+  {
+    event,
+    step,
+    isInboxEmpty,
+  }: { readonly event: TurnEvent; readonly step: Step; readonly isInboxEmpty: boolean },
+): SessionChange => ({
+  ...titleBy(session, event),
+  lastActiveAt: event.at,
+  grants: grantsInForce(session, { state: before }),
+  status: step.state.kind === 'done' && isInboxEmpty ? 'idle' : 'running',
+  ...('spentUsd' in step.state ? { costUsd: step.state.spentUsd } : {}),
+  ...afterStep(session, before, step),
+});
+
+const bill = (session: Session, { usage, sessionCostUsd }: Completion): SessionChange => ({
+  usage: addUsage(session.usage, usage),
+  costUsd: sessionCostUsd,
+});
+
+/** The first message that is taken up gives the session its title. */
+const titleBy = ({ title: known }: Session, event: TurnEvent): Pick<SessionChange, 'title'> => {
+  const title = known === undefined && event.type === 'started' ? titleOf(event.message.text) : undefined;
+  return title === undefined ? {} : { title };
+};
+
+/** The message that the running turn answers. */
+export const currentMessage = <Message extends Waiting>(
+  state: TurnState,
+  inbox: readonly Message[],
+): Message | undefined =>
+  'messageId' in state ? inbox.find(({ messageId }) => messageId === state.messageId) : undefined;
+
+/** The message that a step completes. A turn that ends with its first step completes the message it began with. */
+export const completedMessage = <Message extends Waiting>(
+  before: TurnState,
+  { state, log }: Step,
+  inbox: readonly Message[],
+): Message | undefined => {
+  if (state.kind !== 'done') return undefined;
+  if (!isBetweenTurns(before)) return currentMessage(before, inbox);
+  const question = log.find(({ type }) => type === 'message');
+  const id = question?.type === 'message' ? question.data.messageId : undefined;
+  return inbox.find(({ messageId }) => messageId === id);
+};
+
+/** A turn that waits for a person, or a finished one with no message after it, keeps no function running. */
+export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boolean =>
+  pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);
+
+/** The money that a session's tree spent on a call of the model; the cost of a failed one is not known. */
+export const spendOf = (
+  session: Session,
+  event: TurnEvent,
+): { readonly root: SessionId; readonly usd: number } | undefined => {
+  const root = treeOf(session);
+  if (root === undefined) return undefined;
+  if (event.type === 'model-answered') return { root, usd: event.costUsd };
+  return event.type === 'model-failed' ? { root, usd: 0 } : undefined;
+};
