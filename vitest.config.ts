@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 import { temporaryFolder } from './tests/temporary-folder.ts';
@@ -15,6 +16,7 @@ const env = {
   POWERTOOLS_LOG_LEVEL: 'SILENT',
   POWERTOOLS_METRICS_DISABLED: 'true',
   TMPDIR: temporaryFolder,
+  NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.compile-cache'),
 };
 const project = (
   name: string,

@@ -3,17 +3,58 @@
  * call filters.
  *
  * `node sandbox-task/bundle.ts` writes `sandbox-task/dist/`, which the Dockerfile copies; the local host
- * calls `bundleSandbox` at its start.
+ * calls `bundleSandbox` at its start. What was built of the same sources is kept below `node_modules` and copied.
  */
-import { copyFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { machineNames, seccompFilter } from './confinement/filter.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const kept = source('../node_modules/.sandbox');
 
 export const bundleSandbox = async (folder: string): Promise<void> => {
+  const built = join(kept, await sourcesKey());
+  const isThere = await stat(built).catch(() => undefined);
+  if (isThere === undefined) await keep(built);
+  await cp(built, folder, { recursive: true });
+};
+
+/** Names the state of the sources: the programs import of `shared`, and of packages as the lock file says. */
+const sourcesKey = async (): Promise<string> => {
+  const files = await Promise.all(['.', '../shared'].map((folder) => filesBelow(source(folder))));
+  const paths = [source('../package-lock.json'), ...files.flat()].toSorted();
+  const states = await Promise.all(
+    paths.map(async (path) => {
+      const { mtimeMs, size } = await stat(path);
+      return `${path} ${mtimeMs} ${size}`;
+    }),
+  );
+  return createHash('sha256').update(states.join('\n')).digest('hex').slice(0, 16);
+};
+
+const filesBelow = async (folder: string): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter(({ name, parentPath }) => /(?<![.]test)[.](ts|py)$/.test(name) && !parentPath.endsWith('/dist'))
+    .map(({ name, parentPath }) => join(parentPath, name));
+};
+
+/** Moved into place whole: two programs may build at once. */
+const keep = async (target: string): Promise<void> => {
+  await mkdir(kept, { recursive: true });
+  const old = await readdir(kept);
+  const fresh = await mkdtemp(join(kept, 'new-'));
+  await buildInto(fresh);
+  await chmod(fresh, 0o755);
+  await rename(fresh, target).catch(() => rm(fresh, { recursive: true }));
+  const others = old.filter((name) => !name.startsWith('new-') && join(kept, name) !== target);
+  await Promise.all(others.map((name) => rm(join(kept, name), { recursive: true, force: true })));
+};
+
+const buildInto = async (folder: string): Promise<void> => {
   await build({
     entryPoints: {
       server: source('./server/main.ts'),

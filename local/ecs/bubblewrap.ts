@@ -6,7 +6,7 @@
  * their own user, process, IPC and host name spaces. A shared volume is in both, writable. Guarantees W1, W2, W3, W4,
  * W5 and W7 of docs/spec/sandbox.md.
  */
-import { chmod, constants, copyFile, type FileHandle, mkdir, open, writeFile } from 'node:fs/promises';
+import { chmod, constants, copyFile, type FileHandle, link, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleSandbox, filterFile } from '../../sandbox-task/bundle.ts';
 import type { SharedVolume } from './running-sandbox.ts';
@@ -130,13 +130,16 @@ export const writePrograms = async (folder: string): Promise<void> => {
   await mkdir(join(folder, 'etc', 'alternatives'), { recursive: true });
   await Promise.all([
     bundleSandbox(folder).then(() => copyFile(filterFile(folder, process.arch), join(folder, 'user.bpf'))),
-    // The sandbox's user may not enter the folders that lead to this Node.
-    copyFile(process.execPath, join(folder, 'node'), constants.COPYFILE_FICLONE),
+    linkNode(join(folder, 'node')),
     copyUnreadable(await elfInterpreterOf(process.execPath), join(folder, 'loader')),
     writeFile(join(folder, 'etc', 'ld.so.cache'), ''),
     ...Object.entries(etc).map(([name, text]) => writeFile(join(folder, 'etc', name), text)),
   ]);
 };
+
+/** The sandbox's user may not enter the folders that lead to this Node. A copy has 120 MB: only where a link is refused. */
+const linkNode = (path: string): Promise<void> =>
+  link(process.execPath, path).catch(() => copyFile(process.execPath, path, constants.COPYFILE_FICLONE));
 
 /** Executable for everyone, readable for root alone: a process that it starts cannot be traced (execve(2), ptrace(2)). */
 const copyUnreadable = async (from: string, to: string): Promise<void> => {

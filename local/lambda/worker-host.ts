@@ -6,10 +6,10 @@
  * deadline or with the thread. Messages for an ended call are dropped, but its bytes are still acknowledged, so that a
  * late function can finish.
  */
-
+import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { failure, type Outcome, type ResponseSink, timedOut } from './function.ts';
-import type { Call, FromWorker, ToWorker } from './worker/messages.ts';
+import type { Call, FromWorker, ToWorker, WorkerSettings } from './worker/messages.ts';
 
 export type WorkerHostOptions = {
   readonly environment: Readonly<Record<string, string>>;
@@ -73,6 +73,8 @@ export const startWorkerHost = (options: WorkerHostOptions): WorkerHost => {
 const spawn = ({ environment, memoryMb, log }: WorkerHostOptions): Worker => {
   const worker = new Worker(new URL('./worker/main.ts', import.meta.url), {
     env: { ...environment },
+    // A thread has a compile cache only if it turns it on itself; this is the one of its process.
+    workerData: { compileCache: getCompileCacheDir() } satisfies WorkerSettings,
     execArgv: [],
     stdout: true,
     stderr: true,

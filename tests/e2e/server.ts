@@ -28,7 +28,8 @@ export type ServerOptions = {
 export const unthrottled = { RATE_LIMIT_PER_SECOND: '500', RATE_LIMIT_BURST: '20000' };
 
 const startMsMax = 60_000;
-const main = join(import.meta.dirname, '..', '..', 'local', 'main.ts');
+const repository = join(import.meta.dirname, '..', '..');
+const main = join(repository, 'local', 'main.ts');
 
 export const makeHomePath = (): Promise<string> => mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
 
@@ -38,6 +39,7 @@ export const startServer = async ({ home, variables = {} }: ServerOptions = {}):
     env: {
       PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
       TMPDIR: tmpdir(),
+      NODE_COMPILE_CACHE: join(repository, 'node_modules', '.compile-cache'),
       PORT: '0',
       SALLYPORT_HOME: folder,
       ...unthrottled,

@@ -5,11 +5,11 @@
  * the modules that the handler imports, which Lambda would not do; the strict mode gives each environment its own
  * thread.
  */
-
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
-import type { Call, FromWorker, FunctionError, ToWorker } from './messages.ts';
+import type { Call, FromWorker, FunctionError, ToWorker, WorkerSettings } from './messages.ts';
 import { installStreaming, isStreaming, openResponseStream, type ResponseStream } from './response-stream.ts';
 
 type Handler = (...parameters: unknown[]) => unknown;
@@ -25,7 +25,7 @@ const receive = (message: ToWorker): void => {
       void serve(message.call);
       return;
     case 'preload':
-      load(message.entry, message.environment).catch(logLoadError);
+      void preload(message.entry, message.environment);
       return;
     case 'consumed':
       open.get(message.callId)?.consumed(message.bytes);
@@ -37,6 +37,16 @@ const receive = (message: ToWorker): void => {
       send({ type: 'pong' });
       return;
   }
+};
+
+let preloading = 0;
+
+/** A thread is ended without notice: what it has compiled is written as soon as all is loaded. */
+const preload = async (entry: string, environment: number | undefined): Promise<void> => {
+  preloading += 1;
+  await load(entry, environment).catch(logLoadError);
+  preloading -= 1;
+  if (preloading === 0) flushCompileCache();
 };
 
 /** The first call fails with the same error, as on AWS; the log has it sooner. */
@@ -114,5 +124,7 @@ const makeContext = (call: Call): RuntimeContext => {
   };
 };
 
+const { compileCache } = workerData as WorkerSettings;
+if (compileCache !== undefined) enableCompileCache(compileCache);
 installStreaming();
 parentPort?.on('message', receive);

@@ -12,6 +12,11 @@ export type FunctionError = {
   readonly trace?: readonly string[];
 };
 
+export type WorkerSettings = {
+  /** The folder of compiled modules; absent: nothing is kept. */
+  readonly compileCache: string | undefined;
+};
+
 export type Call = {
   readonly callId: number;
   readonly requestId: string;
