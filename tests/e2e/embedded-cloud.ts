@@ -145,6 +145,10 @@ export const openEmbeddedCloud = async ({
   };
 };
 
+const pauseMsMin = 25;
+/** One question costs about 10 ms of CPU: what takes long is asked after more seldom. */
+const pauseMsMax = 250;
+
 /** Asks again until the answer holds; fails with the last one. */
 export const eventually = async <T>(
   ask: () => Promise<T>,
@@ -152,10 +156,10 @@ export const eventually = async <T>(
   msMax = 10_000,
 ): Promise<T> => {
   const deadline = Date.now() + msMax;
-  for (;;) {
+  for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(1.5 * pauseMs, pauseMsMax)) {
     const answer = await ask();
     if (holds(answer)) return answer;
     if (Date.now() > deadline) throw new Error(`not in ${msMax} ms: ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 };
