@@ -2,13 +2,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { temporaryFolder } from './tests/temporary-folder.ts';
 
-/** `isolate: false` loads a large library once for all files of a project. */
 type Options = {
   readonly seconds: number;
   readonly globalSetup?: string[];
-  readonly isolate?: boolean;
+  readonly setupFiles?: string[];
+  readonly exclude?: string[];
   readonly provide?: { readonly tableEngine: 'memory' };
 };
 
@@ -21,41 +22,56 @@ const env = {
 const project = (
   name: string,
   include: string[],
-  { seconds, globalSetup = [], isolate = true, provide }: Options,
+  { seconds, globalSetup = [], setupFiles = [], exclude = [], provide }: Options,
 ) => ({
   test: {
     name,
     include,
     env,
     globalSetup,
-    isolate,
+    setupFiles,
+    // Half of the CPU time of a small file is the loading of its modules: the files of one worker share them.
+    isolate: false,
     ...(provide === undefined ? {} : { provide }),
     testTimeout: seconds * 1000,
     hookTimeout: seconds * 1000,
-    exclude: ['**/fixtures/**', '**/node_modules/**'],
+    exclude: ['**/fixtures/**', '**/node_modules/**', ...exclude],
   },
 });
+
+/** What waits longest: without the durations of an earlier run these small files would begin last. */
+const longest =
+  /[/](fuzz|kill|children-kill|restart|schedule-restart|caller-tools|idle-metrics|crowd)[.]test[.]ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isFirst = ({ moduleId }: TestSpecification): boolean => longest.test(moduleId);
+    return sorted.toSorted(
+      (one, other) =>
+        Number(one.project.name !== 'e2e') - Number(other.project.name !== 'e2e') ||
+        Number(isFirst(other)) - Number(isFirst(one)),
+    );
+  }
+}
+
+/** Tests beside files that start what those are about: endpoints, engines, sandboxes, clouds. */
+const parts = ['local/**/*.test.ts', 'sandbox-task/**/*.test.ts', 'functions/sandbox-link/**/*.test.ts'];
 
 /** One project per kind of proof (CONTRIBUTING.md, "Tests"); the timeouts are ceilings for a hung test, not measurements. */
 export default defineConfig({
   test: {
-    // Many tests wait for a sandbox, a browser or a deadline: even two cores have room for two files.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for a sandbox, a browser or a deadline: there is room for one more than there are cores.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     projects: [
-      project(
-        'unit',
-        [
-          'shared/**/*.test.ts',
-          'functions/**/*.test.ts',
-          'sandbox-task/**/*.test.ts',
-          'local/**/*.test.ts',
-          'cli/**/*.test.ts',
-          'sdk/**/*.test.ts',
-        ],
-        { seconds: 30, globalSetup: ['tests/setup.ts'] },
-      ),
+      project('unit', ['shared/**/*.test.ts', 'functions/**/*.test.ts', 'cli/**/*.test.ts', 'sdk/**/*.test.ts'], {
+        seconds: 30,
+        exclude: parts,
+      }),
       { plugins: [vue()], ...project('web', ['web/**/*.test.ts'], { seconds: 30 }) },
-      project('synth', ['{infra,operations}/**/*.test.ts'], { seconds: 120, isolate: false }),
+      project('parts', parts, { seconds: 30, globalSetup: ['tests/setup.ts'] }),
+      project('synth', ['{infra,operations}/**/*.test.ts'], { seconds: 120 }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
       project('conformance', ['tests/conformance/**/*.test.ts'], {
         seconds: 60,
@@ -78,6 +94,7 @@ export default defineConfig({
       project('browser', ['tests/browser/**/*.test.ts'], {
         seconds: 120,
         globalSetup: ['tests/setup.ts', 'tests/browser/setup.ts'],
+        setupFiles: ['tests/browser/each-test.ts'],
       }),
       project('e2e', ['tests/e2e/**/*.test.ts'], { seconds: 180, globalSetup: ['tests/setup.ts'] }),
     ],

@@ -146,8 +146,8 @@ export const startTestSandbox = async (
   };
 };
 
-/** A test file may start several sandboxes. */
-let lastUid = uidMin + 50 * process.pid;
+/** The files of one worker start some hundred. */
+let lastUid = uidMin + 500 * process.pid;
 
 type SandboxUser = { readonly uid: number | undefined; readonly node: string };
 

@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 
 // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
 export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
@@ -25,6 +25,7 @@ type Watched = { readonly context: BrowserContext; readonly complaints: string[]
 let browser: Promise<Browser> | undefined;
 const watched: Watched[] = [];
 
+/** One for all files of a worker; it ends with the worker. */
 const launch = (): Promise<Browser> => {
   browser ??= chromium.launch({
     executablePath: chromiumPath,
@@ -99,13 +100,9 @@ export const axe = async (page: Page): Promise<readonly Finding[]> => {
 export const screenshot = (page: Page, name: string): Promise<Buffer> =>
   page.screenshot({ path: `coverage/browser/${name}.png` });
 
-afterEach(async () => {
+/** After each test (`each-test.ts`): closes its pages, and fails it for what they complained of. */
+export const closePages = async (): Promise<void> => {
   const pages = watched.splice(0);
   await Promise.all(pages.map(({ context }) => context.close()));
   expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
-});
-
-afterAll(async () => {
-  await (await browser)?.close();
-  browser = undefined;
-});
+};

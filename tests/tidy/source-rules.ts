@@ -16,6 +16,8 @@ const bannedName = /(?:^|[/-])(?:utils?|helpers?|common|lib|types)(?:[./]|$)|-(?
 const unfinishedWork = /\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b/;
 const decisionRecord = /\badr\/\d{4}-/;
 const programEntry = /^(?:functions\/[^/]+\/handler|infra\/stacks\/app|(?:.+\/)?main)\.ts$/;
+const ranForEachFile = /(?:\.test|\/each-test)\.ts$/;
+const atImport = /^(?:before|after)(?:Each|All)\(/m;
 const machinePath = /(?<![\w.*~$}-])\/(?:home|Users|work|Volumes)\/\w|\b[A-Z]:\\\w/;
 const packageHost =
   /:\/\/[\w.-]*(?:registry|npmjs|artifactory|verdaccio|pypi|nexus)[\w.-]*[/:]|\b_authToken\b|^registry\s*=/m;
@@ -50,6 +52,11 @@ export const sourceRules: readonly SourceRule[] = [
       const reads = countOf(codeOf(file.text), 'process.env');
       return reads > (programEntry.test(file.path) ? 1 : 0);
     },
+  },
+  {
+    name: 'a module registers no hook when it is imported, since the test files of a worker share it',
+    isBrokenBy: (file) =>
+      isSource(file) && !ranForEachFile.test(file.path) && atImport.test(file.text),
   },
   {
     name: 'nothing names a place on one machine',
