@@ -2,12 +2,17 @@
  * A real Chromium, and pages of it that tell on themselves: a console error, a broken policy, a failed script or a
  * request to another origin makes the test that opened the page fail.
  */
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { headlessShell } from './setup.ts';
 
 // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+const { CHROMIUM_PATH: named } = process.env;
+/** With all of its own rules and prompts. */
+export const chromiumPath = named ?? '/usr/bin/chromium';
+const pagesPath = named ?? (existsSync(headlessShell) ? headlessShell : chromiumPath);
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export const desktop = { width: 1280, height: 800 };
@@ -28,7 +33,7 @@ const watched: Watched[] = [];
 /** One for all files of a worker; it ends with the worker. */
 const launch = (): Promise<Browser> => {
   browser ??= chromium.launch({
-    executablePath: chromiumPath,
+    executablePath: pagesPath,
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   return browser;
