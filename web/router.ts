@@ -7,7 +7,7 @@
 import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
 import { type Need, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
-import type { IconName } from './parts/icon-paths.ts';
+import type { IconName } from './components/icon-paths.ts';
 
 declare module 'vue-router' {
   interface RouteMeta {

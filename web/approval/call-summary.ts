@@ -6,7 +6,7 @@ import type { ToolContent } from '#shared/domain/event-log.ts';
 import { exitCodeIn } from '#shared/domain/exit-code.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import type { IconName } from '../parts/icon-paths.ts';
+import type { IconName } from '../components/icon-paths.ts';
 
 export type CallForm =
   | { readonly kind: 'none' }

@@ -5,7 +5,7 @@
  * Characters that cannot be seen, tabs and line ends are parts of their own, so that they can be drawn as marks.
  */
 import { replaceHidden } from '#shared/domain/visible-text.ts';
-import type { CodePiece } from '../parts/code-piece.ts';
+import type { CodePiece } from '../components/code-piece.ts';
 
 export type TextPart = {
   readonly kind: 'text' | 'tab' | 'line-end' | 'hidden';

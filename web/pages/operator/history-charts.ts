@@ -3,7 +3,7 @@
  * whoever does not see them. Pure.
  */
 import type { StatsHistory } from '#sdk/routes.ts';
-import { count, duration } from '../../parts/durations.ts';
+import { count, duration } from '../../components/durations.ts';
 
 export type ChartTone = 'accent' | 'brass' | 'info' | 'bad';
 

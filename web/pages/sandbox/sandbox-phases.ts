@@ -4,7 +4,7 @@
  * Only what the server says: a step whose moment nobody noted has none.
  */
 import type { Session } from '#sdk/routes.ts';
-import { duration } from '../../parts/durations.ts';
+import { duration } from '../../components/durations.ts';
 
 export type StepState = 'done' | 'current' | 'ahead' | 'failed';
 

@@ -1,7 +1,7 @@
 /** Keeps an edit from being lost unasked: before another file, another page, and the end of the tab. */
 import { onBeforeUnmount, onMounted, type Ref } from 'vue';
 import { onBeforeRouteLeave, onBeforeRouteUpdate } from 'vue-router';
-import { confirm } from '../../parts/confirmation.ts';
+import { confirm } from '../../components/confirmation.ts';
 
 /** Resolves to whether what is unsaved may go; with nothing unsaved nobody is asked. */
 export const useUnsaved = (isDirty: Ref<boolean>, path: () => string): (() => Promise<boolean>) => {

@@ -1,6 +1,6 @@
 /** The events of a webhook and the states of its deliveries, in words. Pure. */
 import type { Webhook, WebhookDelivery } from '#sdk/routes.ts';
-import type { Tone } from '../../parts/status-tones.ts';
+import type { Tone } from '../../components/status-tones.ts';
 
 type WebhookEvent = Webhook['events'][number];
 
