@@ -124,10 +124,10 @@ const tableOf = ({ header, rows, align }: Tokens.Table, depth: number): Child =>
   ]);
 };
 
-const linkOf = (href: string, words: readonly Child[]): Child => {
+const linkOf = (href: string, children: readonly Child[]): Child => {
   const url = URL.parse(href);
-  if (url === null || !openedProtocols.has(url.protocol)) return h('span', { title: href }, [...words]);
+  if (url === null || !openedProtocols.has(url.protocol)) return h('span', { title: href }, [...children]);
   return h('a', { href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', title: url.href }, [
-    ...words,
+    ...children,
   ]);
 };

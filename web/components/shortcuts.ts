@@ -31,7 +31,7 @@ export const useShortcuts = (shortcuts: () => readonly Shortcut[]): void => {
 };
 
 /** As they are written for a person, and for a screen reader. */
-export const keyWords = ({ key, withAlt = false }: Keys): string =>
+export const keyLabel = ({ key, withAlt = false }: Keys): string =>
   withAlt ? `Alt+${key.toUpperCase()}` : key;
 
 const letter = /^[a-z]$/;

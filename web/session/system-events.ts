@@ -3,7 +3,7 @@
  * state of the sandbox. Pure; a kind this app does not know says nothing.
  */
 import type { Json } from '#shared/domain/json.ts';
-import { duration } from '../components/durations.ts';
+import { duration } from '../components/format.ts';
 
 type SystemData = { readonly kind: string; readonly [key: string]: Json };
 

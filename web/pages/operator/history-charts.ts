@@ -3,7 +3,7 @@
  * whoever does not see them. Pure.
  */
 import type { StatsHistory } from '#sdk/routes.ts';
-import { count, duration } from '../../components/durations.ts';
+import { count, duration } from '../../components/format.ts';
 
 export type ChartTone = 'accent' | 'brass' | 'info' | 'bad';
 
@@ -43,7 +43,7 @@ const chart = (made: Omit<Chart, 'isEmpty'>): Chart => ({
   ),
 });
 
-const levelWords = (name: string, values: readonly (number | null)[]): string | undefined => {
+const levelSummary = (name: string, values: readonly (number | null)[]): string | undefined => {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);
   return last === undefined
@@ -62,8 +62,8 @@ const levels = (points: readonly Point[]): Chart => {
     { label: 'Sandboxes running', tone: 'brass', values: of(points, ({ sandboxes }) => sandboxes) },
   ];
   const series = all.filter(({ values }) => values.some((value) => value !== null));
-  const words = series.flatMap(({ label, values }) => levelWords(label, values) ?? []);
-  const summary = words.length === 0 ? 'Not counted yet: it is, every few minutes.' : `${words.join('; ')}.`;
+  const parts = series.flatMap(({ label, values }) => levelSummary(label, values) ?? []);
+  const summary = parts.length === 0 ? 'Not counted yet: it is, every few minutes.' : `${parts.join('; ')}.`;
   return chart({
     id: 'active',
     title: 'Active',

@@ -1,4 +1,4 @@
-/** What may be chosen for a project, in the words of whoever chooses. */
+/** What may be chosen for a project, in the text of whoever chooses. */
 const byOperator = { value: '', label: "The operator's default" } as const;
 
 export const providerChoices = [

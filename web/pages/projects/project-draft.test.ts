@@ -16,7 +16,7 @@ const project: Project = {
   createdAt: '2026-01-01T00:00:00.000Z',
 };
 
-test('a form that nobody touched asks for what is there, and empty fields for the words of the operator', () => {
+test('a form that nobody touched asks for what is there, and empty fields mean the operator', () => {
   expect(bodyOf(draftOf(project))).toEqual({
     name: 'payments',
     description: 'of the shop',

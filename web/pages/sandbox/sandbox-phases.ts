@@ -4,7 +4,7 @@
  * Only what the server says: a step whose moment nobody noted has none.
  */
 import type { Session } from '#sdk/routes.ts';
-import { duration } from '../../components/durations.ts';
+import { duration } from '../../components/format.ts';
 
 export type StepState = 'done' | 'current' | 'ahead' | 'failed';
 
@@ -50,7 +50,7 @@ const momentOf = (sandbox: Session['sandbox'], index: number): string | null => 
   return (index === 4 && sandbox?.stoppedAt) || null;
 };
 
-const phaseWords = {
+const phaseLabels = {
   requested: 'a machine is asked for',
   placed: 'the machine boots',
   booting: 'its server comes up',
@@ -62,7 +62,7 @@ const noteOf = (sandbox: Sandbox, index: number, reached: number): string => {
   if (index === 0) return source === 'pool' ? 'warm, from the pool' : 'cold, a new one';
   if (index === 3) return startMs === undefined ? '' : `after ${duration(startMs)}`;
   if (index !== reached) return '';
-  return index === 4 ? endNote(sandbox) : phase === undefined ? '' : phaseWords[phase];
+  return index === 4 ? endNote(sandbox) : phase === undefined ? '' : phaseLabels[phase];
 };
 
 const endNote = ({ state, reason }: Sandbox): string =>

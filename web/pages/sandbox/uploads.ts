@@ -4,7 +4,7 @@
  * What is over the limit is refused before a byte is sent.
  */
 import { type ShallowRef, shallowRef } from 'vue';
-import { byteSize } from '../../components/durations.ts';
+import { byteSize } from '../../components/format.ts';
 import { type Incoming, incomingFilesMax } from './dropped-files.ts';
 import { joined } from './folder-rows.ts';
 import { uploadBytesMax, writeFile } from './workspace-files.ts';

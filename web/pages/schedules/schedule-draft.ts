@@ -1,6 +1,6 @@
 /** The form of a schedule and what it asks the server for. Pure. */
 import type { Schedule } from '#sdk/routes.ts';
-import { readCron } from './cron-words.ts';
+import { readCron } from './cron-labels.ts';
 
 export type TargetDraft = { projectId: string; workspaceId: string };
 

@@ -2,7 +2,7 @@
  * A server as its form holds it, and what is sent of it: the whole when it is new, what differs when it is changed.
  *
  * Values of headers and variables that the API shows masked are never sent back; a field that holds one can only be
- * changed with the value given anew. What may be registered the API decides, and `fieldOf` finds where its words belong.
+ * changed with the value given anew. What may be registered the API decides, and `fieldOf` finds the field of its message.
  */
 import type { McpServer, ServerConfig } from '#sdk/routes.ts';
 
@@ -102,19 +102,19 @@ export const changeOf = (before: ServerDraft, after: ServerDraft): Fields => {
 /** Why a change cannot be sent: it would store the mask. */
 export const maskProblem = (
   change: Fields,
-): { field: 'headers' | 'env' | 'url'; words: string } | undefined => {
+): { field: 'headers' | 'env' | 'url'; message: string } | undefined => {
   for (const field of ['headers', 'env', 'url'] as const) {
     const value = change[field];
     const texts = typeof value === 'string' ? [value] : Object.values(value ?? {}).map(String);
     if (texts.some(isMasked))
-      return { field, words: 'What is shown as *** is not known here: give it anew, or name a secret.' };
+      return { field, message: 'What is shown as *** is not known here: give it anew, or name a secret.' };
   }
   return undefined;
 };
 
 export type DraftField = 'name' | 'url' | 'command' | 'headers' | 'env' | 'timeout' | 'args' | 'other';
 
-/** Which field the API's refusal is about, by its words. */
+/** Which field the API's refusal is about, by its message. */
 export const fieldOf = (message: string): DraftField => {
   if (/^(Name|MCP server ')/.test(message)) return 'name';
   if (/header/i.test(message) && !message.startsWith('URL')) return 'headers';

@@ -38,12 +38,12 @@ test.each([
   ['connect ECONNREFUSED', 'Nothing listens'],
   ['it did not answer in time', 'too slow'],
   ['a riddle', 'See that it runs'],
-])('of %j it is said what to do', (error, words) => {
-  expect(adviceFor({ status: 'unhealthy', error })).toContain(words);
+])('%j comes with advice', (error, message) => {
+  expect(adviceFor({ status: 'unhealthy', error })).toContain(message);
   expect(adviceFor({ status: 'disconnected', error })).toContain('test it');
 });
 
-test('an error is told without the words that stand around it', () => {
+test('the text around an error is removed', () => {
   expect(plainError("MCP server 'a' is not available: it answered with HTTP 401")).toBe(
     'it answered with HTTP 401',
   );

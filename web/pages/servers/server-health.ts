@@ -1,4 +1,4 @@
-/** How the MCP servers of a project are, in numbers and in words that say what to do. Pure. */
+/** How the MCP servers of a project are, in numbers and messages. Pure. */
 import type { McpServer } from '#sdk/routes.ts';
 
 export type HealthSummary = {
@@ -56,7 +56,7 @@ export const adviceFor = ({ status, error = '' }: Pick<McpServer, 'status' | 'er
   return advice;
 };
 
-/** Without the words that a card about the server says already. */
+/** The error without the prefix that the card shows already. */
 export const plainError = (error: string): string =>
   error.replace(/^MCP server '[^']*'(?: is not available)?: /, '');
 

@@ -1,15 +1,15 @@
-/** What of all sessions is shown: by words, by state, by kind, by project. Pure. */
+/** What of all sessions is shown: by search, by state, by kind, by project. Pure. */
 import type { Session } from '#sdk/routes.ts';
 import { hasEnded } from './session-tree.ts';
 
 export type Filters = {
-  readonly words: string;
+  readonly search: string;
   readonly state: string;
   readonly kind: string;
   readonly project: string;
 };
 
-export const noFilters: Filters = { words: '', state: '', kind: '', project: '' };
+export const noFilters: Filters = { search: '', state: '', kind: '', project: '' };
 
 export const stateOptions = [
   { value: '', label: 'All' },
@@ -34,9 +34,9 @@ const states: Readonly<Record<string, (session: Session) => boolean>> = {
   failed: ({ status }) => status === 'failed' || status === 'error',
 };
 
-/** `about`: further words by which a session is known, such as its title and the name of its project. */
+/** `about`: further search by which a session is known, such as its title and the name of its project. */
 export const matcherOf =
-  ({ words, state, kind, project }: Filters, about: (session: Session) => string) =>
+  ({ search, state, kind, project }: Filters, about: (session: Session) => string) =>
   (session: Session): boolean => {
     const { id, model, provider, flavor, status, workspace } = session;
     const text =
@@ -45,7 +45,7 @@ export const matcherOf =
       (states[state]?.(session) ?? true) &&
       (kind === '' || session.kind === kind) &&
       (project === '' || session.project === project) &&
-      words
+      search
         .toLowerCase()
         .split(/\s+/)
         .every((word) => text.includes(word))

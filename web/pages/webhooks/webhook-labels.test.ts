@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerWords, urlProblem } from './webhook-words.ts';
+import { answerLabel, urlProblem } from './webhook-labels.ts';
 
 const delivery = {
   id: 'd',
@@ -14,8 +14,8 @@ test.each([
   [{ lastStatus: 200 }, 'answered 200 · 1 attempt'],
   [{ attempts: 3, lastStatus: 500, lastError: 'not accepted' }, 'answered 500 · not accepted · 3 attempts'],
   [{ lastError: 'refused' }, 'no answer · refused · 1 attempt'],
-])('a delivery of %j is told in words', (fields, words) => {
-  expect(answerWords({ ...delivery, ...fields })).toBe(words);
+])('the answer to a delivery of %j', (fields, message) => {
+  expect(answerLabel({ ...delivery, ...fields })).toBe(message);
 });
 
 test.each([

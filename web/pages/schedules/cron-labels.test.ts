@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { nextRuns, readCron } from './cron-words.ts';
+import { nextRuns, readCron } from './cron-labels.ts';
 
-const wordsOf = (expression: string): string => {
+const describeCron = (expression: string): string => {
   const reading = readCron(expression);
-  return reading.ok ? reading.words : `refused: ${reading.problem}`;
+  return reading.ok ? reading.description : `refused: ${reading.problem}`;
 };
 
 test.each([
@@ -22,17 +22,17 @@ test.each([
   ['0 0 */10 * 1', 'At 00:00 UTC, on days 1, 11, 21 and 31 of the month, only on Monday.'],
   ['0 6 * 1,7 2', 'At 06:00 UTC, on Tuesday, in January and July.'],
   ['* 3 * * *', 'Every minute in the hour from 03:00 UTC, every day.'],
-])('%s means: %s', (expression, words) => {
-  expect(wordsOf(expression)).toBe(words);
+])('%s means: %s', (expression, description) => {
+  expect(describeCron(expression)).toBe(description);
 });
 
 test.each([
   ['', 'a cron expression has 5 fields (minute, hour, day of month, month, day of week), not 1'],
   ['61 * * * *', 'minute: from 0 to 59, not "61"'],
   ['0 0 30 2 *', 'this cron expression never comes true'],
-])('%j is refused in the words of the server', (expression, problem) => {
-  expect(wordsOf(expression)).toMatch(/^refused: /);
-  if (expression !== '') expect(wordsOf(expression)).toBe(`refused: ${problem}`);
+])('%j is refused in the description of the server', (expression, problem) => {
+  expect(describeCron(expression)).toMatch(/^refused: /);
+  if (expression !== '') expect(describeCron(expression)).toBe(`refused: ${problem}`);
 });
 
 test('the next runs follow one another, and leap years are waited for', () => {

@@ -6,13 +6,13 @@
 import { type Cron, decodeCron, nextRun } from '#shared/domain/schedule/cron.ts';
 
 export type CronReading =
-  | { readonly ok: true; readonly cron: Cron; readonly words: string }
+  | { readonly ok: true; readonly cron: Cron; readonly description: string }
   | { readonly ok: false; readonly problem: string };
 
 export const readCron = (expression: string): CronReading => {
   const decoded = decodeCron(expression.trim());
   if (!decoded.ok) return decoded;
-  return { ok: true, cron: decoded.cron, words: wordsOf(decoded.cron) };
+  return { ok: true, cron: decoded.cron, description: describeCron(decoded.cron) };
 };
 
 /** Epoch milliseconds, in order; fewer when there are fewer. */
@@ -42,11 +42,11 @@ const monthNames = [
 ];
 const timesShownMax = 6;
 
-const wordsOf = (cron: Cron): string => {
-  const days = dayWords(cron);
+const describeCron = (cron: Cron): string => {
+  const days = dayLabel(cron);
   const months =
     cron.months.length === 12 ? '' : `in ${listed(cron.months.map((month) => monthNames[month - 1] ?? ''))}`;
-  const time = timeWords(cron);
+  const time = timeLabel(cron);
   const everyDay = days === '' && !isWithinHour(cron) ? 'every day' : days;
   const sentence = [time, everyDay, months].filter((part) => part !== '').join(', ');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
@@ -55,11 +55,11 @@ const wordsOf = (cron: Cron): string => {
 /** It comes every hour, so that a word about days would say nothing. */
 const isWithinHour = ({ hours }: Cron): boolean => hours.length === 24;
 
-const timeWords = ({ minutes, hours }: Cron): string => {
+const timeLabel = ({ minutes, hours }: Cron): string => {
   const [minute = 0] = minutes;
   const times = hours.flatMap((hour) => minutes.map((at) => `${twoDigits(hour)}:${twoDigits(at)}`));
   if (times.length <= timesShownMax) return `at ${listed(times)} UTC`;
-  const within = hourWords(hours);
+  const within = hourLabel(hours);
   const minuteStep = stepOf(minutes, 60);
   if (minuteStep !== undefined)
     return joined(minuteStep === 1 ? 'every minute' : `every ${minuteStep} minutes`, within);
@@ -72,7 +72,7 @@ const timeWords = ({ minutes, hours }: Cron): string => {
   return joined(`hourly, ${place}`, within);
 };
 
-const hourWords = (hours: readonly number[]): string => {
+const hourLabel = (hours: readonly number[]): string => {
   if (hours.length === 24) return '';
   const [first = 0] = hours;
   const last = hours.at(-1) ?? 0;
@@ -81,15 +81,15 @@ const hourWords = (hours: readonly number[]): string => {
   return `in the ${hours.length === 1 ? 'hour' : 'hours'} from ${listed(hours.map((hour) => `${twoDigits(hour)}:00`))} UTC`;
 };
 
-const dayWords = ({ days, weekdays, restricts }: Cron): string => {
+const dayLabel = ({ days, weekdays, restricts }: Cron): string => {
   const ofMonth =
     days.length === 31 ? '' : `on ${days.length === 1 ? 'day' : 'days'} ${listed(days)} of the month`;
-  const ofWeek = weekdays.length === 7 ? '' : weekdayWords(weekdays);
+  const ofWeek = weekdays.length === 7 ? '' : weekdayLabel(weekdays);
   if (ofMonth === '' || ofWeek === '') return `${ofMonth}${ofWeek}`;
   return restricts.days && restricts.weekdays ? `${ofMonth} or ${ofWeek}` : `${ofMonth}, only ${ofWeek}`;
 };
 
-const weekdayWords = (weekdays: readonly number[]): string => {
+const weekdayLabel = (weekdays: readonly number[]): string => {
   if (weekdays.join() === '1,2,3,4,5') return 'Monday to Friday';
   if (weekdays.join() === '0,6') return 'Saturday and Sunday';
   return `on ${listed(weekdays.map((day) => `${weekdayNames[day]}`))}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionWords, actorWords, detailsOf } from './audit-words.ts';
+import { actionLabel, actorLabel, detailsOf } from './audit-labels.ts';
 
 const row = {
   at: '2026-11-21T00:00:00.000Z',
@@ -17,7 +17,7 @@ test.each([
   [{ actorKind: 'person', actorName: 'Ada' }, 'Ada'],
   [{ actor: 'janitor' }, 'the platform'],
 ])('an actor %j is told in words', (fields, words) => {
-  expect(actorWords({ ...row, ...fields })).toBe(words);
+  expect(actorLabel({ ...row, ...fields })).toBe(words);
 });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   ['token.create', {}, 'Token created'],
   ['mcp_server.reload', {}, 'Mcp server reload'],
 ])('%s with %j is told in words', (action, detail, words) => {
-  expect(actionWords({ ...row, action, detail })).toBe(words);
+  expect(actionLabel({ ...row, action, detail })).toBe(words);
 });
 
 test('details are short, and nothing of them can hide', () => {

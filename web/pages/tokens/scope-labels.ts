@@ -11,9 +11,9 @@ export const scopeOf = ({ reach, isReadOnly }: ScopeChoice, project: string): st
   return project === '' ? undefined : `project:${project}${suffix}`;
 };
 
-export type ScopeWords = { readonly title: string; readonly explanation: string };
+export type ScopeLabels = { readonly title: string; readonly explanation: string };
 
-export const scopeWords = (scope: string, projectName: (id: string) => string | undefined): ScopeWords => {
+export const scopeLabels = (scope: string, projectName: (id: string) => string | undefined): ScopeLabels => {
   if (scope === 'admin')
     return {
       title: 'Everything',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scopeOf, scopeWords } from './scope-words.ts';
+import { scopeLabels, scopeOf } from './scope-labels.ts';
 
 const id = '11111111-1111-4111-8111-111111111111';
 
@@ -12,7 +12,7 @@ test('a choice is a scope as the API takes it', () => {
 });
 
 test('a scope is told in words, its project by name when that is known', () => {
-  const title = (scope: string, name?: string) => scopeWords(scope, () => name).title;
+  const title = (scope: string, name?: string) => scopeLabels(scope, () => name).title;
   expect(title('admin')).toBe('Everything');
   expect(title('admin:ro')).toBe('Read-only admin');
   expect(title(`project:${id}`, 'Website')).toBe('Website');

@@ -1,4 +1,4 @@
-/** Times, spans, sizes and amounts in words. Pure. */
+/** Times, durations, sizes and amounts as short text. Pure. */
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -9,8 +9,8 @@ export const relativeTime = (atMs: number, nowMs: number): string => {
   const span = Math.abs(nowMs - atMs);
   if (span < 10_000) return atMs > nowMs ? 'now' : 'just now';
   if (span > 30 * dayMs) return new Date(atMs).toISOString().slice(0, 10);
-  const words = spanOf(span);
-  return atMs > nowMs ? `in ${words}` : `${words} ago`;
+  const distance = spanOf(span);
+  return atMs > nowMs ? `in ${distance}` : `${distance} ago`;
 };
 
 const spanOf = (ms: number): string => {

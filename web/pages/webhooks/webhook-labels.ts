@@ -1,10 +1,10 @@
-/** The events of a webhook and the states of its deliveries, in words. Pure. */
+/** Labels of the events of a webhook and of the states of its deliveries. Pure. */
 import type { Webhook, WebhookDelivery } from '#sdk/routes.ts';
 import type { Tone } from '../../components/status-tones.ts';
 
 type WebhookEvent = Webhook['events'][number];
 
-export const eventWords: Readonly<Record<WebhookEvent, string>> = {
+export const eventLabels: Readonly<Record<WebhookEvent, string>> = {
   approval_required: 'A call needs approval',
   turn_completed: 'A turn has completed',
   turn_failed: 'A turn has failed',
@@ -12,7 +12,7 @@ export const eventWords: Readonly<Record<WebhookEvent, string>> = {
   schedule_failed: 'A scheduled run has failed',
 };
 
-export const events = Object.keys(eventWords) as readonly WebhookEvent[];
+export const events = Object.keys(eventLabels) as readonly WebhookEvent[];
 
 const tones: Readonly<Record<WebhookDelivery['state'], Tone>> = {
   waiting: 'wait',
@@ -22,7 +22,7 @@ const tones: Readonly<Record<WebhookDelivery['state'], Tone>> = {
 export const deliveryTone = ({ state }: WebhookDelivery): Tone => tones[state];
 
 /** The outcome of the last attempt. */
-export const answerWords = ({ lastStatus, lastError, attempts }: WebhookDelivery): string => {
+export const answerLabel = ({ lastStatus, lastError, attempts }: WebhookDelivery): string => {
   if (attempts === 0) return 'not tried yet';
   const answer = lastStatus === undefined ? 'no answer' : `answered ${lastStatus}`;
   const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;

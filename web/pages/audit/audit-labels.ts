@@ -11,7 +11,7 @@ const hash = /^[0-9a-f]{12,}$/;
 export const shortId = (text: string): string =>
   uuid.test(text) || hash.test(text) ? text.slice(0, idCharacters) : visibleText(text);
 
-export const actorWords = ({ actor, actorKind, actorName }: AuditRow): string => {
+export const actorLabel = ({ actor, actorKind, actorName }: AuditRow): string => {
   const called = actorName === undefined ? undefined : visibleText(actorName);
   if (actor === 'janitor') return 'the platform';
   if (actorKind === 'person') return called ?? visibleText(actor);
@@ -35,7 +35,7 @@ const done: Readonly<Record<string, string>> = {
 };
 
 /** `token.create` is `Token created`. */
-export const actionWords = ({ action, detail }: AuditRow): string => {
+export const actionLabel = ({ action, detail }: AuditRow): string => {
   if (action === 'approval.decide') {
     const tool = typeof detail['name'] === 'string' ? visibleText(detail['name']) : 'a call';
     return `${detail['approved'] === true ? 'Approved' : 'Rejected'} ${tool}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byteSize, duration, money, relativeTime } from './durations.ts';
+import { byteSize, duration, money, relativeTime } from './format.ts';
 
 test.each([
   [-5_000, 'just now'],
