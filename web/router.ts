@@ -21,7 +21,7 @@ declare module 'vue-router' {
 /** The entries of the sidebar, in its order. */
 export const navigation = [
   { name: 'chat', label: 'Chat', icon: 'chat', needs: 'own:read' },
-  { name: 'approvals', label: 'Approvals', icon: 'gate', needs: 'own:write' },
+  { name: 'approvals', label: 'Approvals', icon: 'arch', needs: 'own:write' },
   { name: 'sessions', label: 'Sessions', icon: 'sessions', needs: 'own:read' },
   { name: 'projects', label: 'Projects', icon: 'projects', needs: 'own:read' },
   { name: 'schedules', label: 'Schedules', icon: 'schedules', needs: 'own:read' },

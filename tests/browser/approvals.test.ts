@@ -210,7 +210,7 @@ test('a call is changed before it is approved: what changes is seen, and that on
   await diff.waitFor();
   expect(await diff.innerText()).toMatch(/-\s*echo before\s+\+\s*echo after/);
   expect(await axe(page)).toEqual([]);
-  await screenshot(page, 'gate-edit');
+  await screenshot(page, 'approval-edit');
   await changed.click();
   await ended(page);
   const call = page.getByLabel('Tool call: Run a command');

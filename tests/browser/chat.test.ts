@@ -33,7 +33,7 @@ test('two calls are approved one after the other', async () => {
   await place(page, '1 of 2');
   expect(await page.title()).toBe('(1) Chat · Sallyport');
   await page.getByRole('navigation', { name: 'Recent sessions' }).getByText('needs approval').waitFor();
-  await screenshot(page, 'gate');
+  await screenshot(page, 'approval');
   await approve(page);
   await place(page, '2 of 2');
   await approve(page);
@@ -47,22 +47,22 @@ test('two calls are approved one after the other', async () => {
 
 test("a child's call is shown in its parent's chat as the child's, and approved there", async () => {
   const page = await openApp(cloud, { expects: /ERR_FAILED/ });
-  const gate = page.getByLabel('Waiting for your approval');
+  const prompt = page.getByLabel('Waiting for your approval');
   const child = page.getByRole('link', { name: /^session [0-9a-f]{8} below this one$/ });
   await say(page, 'call session {"action":"spawn","prompt":"$ echo from below"}');
-  await gate.getByText('Start another agent').waitFor();
+  await prompt.getByText('Start another agent').waitFor();
   expect(await child.count()).toBe(0);
   await approve(page);
-  await gate.getByText('Run a command').waitFor();
-  expect(await gate.innerText()).toContain('echo from below');
-  await gate.locator(child).waitFor();
+  await prompt.getByText('Run a command').waitFor();
+  expect(await prompt.innerText()).toContain('echo from below');
+  await prompt.locator(child).waitFor();
   await page
     .getByLabel('Tool call: Run a command')
     .filter({ hasText: 'needs approval' })
     .locator(child)
     .waitFor();
   expect(await page.title()).toBe('(1) Chat · Sallyport');
-  await screenshot(page, 'gate-child');
+  await screenshot(page, 'approval-child');
   await page.route(/\/approvals\//, (route) => route.abort(), { times: 1 });
   await approve(page);
   await page.getByText(/^Not decided: /).waitFor();
@@ -194,12 +194,12 @@ test('a file that would be written is shown as what changes in it', async () => 
   await approve(page);
   await ended(page);
   await say(page, 'write list.txt one\nwrite other.txt hello');
-  const gate = page.getByLabel('Waiting for your approval');
-  await gate.getByText('Compared with the present file').waitFor();
-  await gate.locator('.removed').first().waitFor();
-  await screenshot(page, 'gate-diff');
+  const prompt = page.getByLabel('Waiting for your approval');
+  await prompt.getByText('Compared with the present file').waitFor();
+  await prompt.locator('.removed').first().waitFor();
+  await screenshot(page, 'approval-diff');
   await approve(page);
-  await gate.getByText('A new file').waitFor();
+  await prompt.getByText('A new file').waitFor();
   await approve(page);
   await ended(page, 2);
 }, 30_000);
@@ -230,7 +230,7 @@ describe('by keyboard alone', () => {
     await ended(page);
   });
 
-  test('the focus goes from the gate to the conversation, and the keys act there', async () => {
+  test('the focus goes from the approval prompt to the conversation, and the keys act there', async () => {
     const page = await openApp(cloud);
     await say(page, '$ echo one\n$ echo two');
     await place(page, '1 of 2');
@@ -276,7 +276,7 @@ describe.each([
     await approve(page);
     await place(page, '2 of 2');
     expect(await axe(page)).toEqual([]);
-    await screenshot(page, `${name}-gate-${colorScheme}`);
+    await screenshot(page, `${name}-approval-${colorScheme}`);
     await approve(page);
     await ended(page);
     expect(await axe(page)).toEqual([]);
