@@ -1,2 +1,2 @@
-/** What the build tool puts into this program. */
+/** Modules that the build tool provides. */
 declare module '*.css';

@@ -1,4 +1,4 @@
-/** The web app: takes the token of its link, if it has one, and shows itself. */
+/** Entry of the web app: reads the token of the link, if there is one, and mounts the app. */
 import { createApp } from 'vue';
 import { startAccess } from './access/access.ts';
 import App from './app.vue';
@@ -6,6 +6,6 @@ import { router } from './router.ts';
 import { startTheme } from './shell/theme.ts';
 
 startTheme();
-// Before the router reads the address: the token is to leave it first.
+// Before the router reads the address, so that the token has left it.
 startAccess();
 createApp(App).use(router).mount('#app');

@@ -1,8 +1,8 @@
 /**
- * The pages and their addresses. Each is fetched when it is first visited.
+ * Routes of the app. Each page is loaded on its first visit.
  *
- * Addresses live in the fragment: the files come from a bucket, which knows no address but their names. A fragment
- * that carries a token is a sign-in, not a page.
+ * Routes live in the URL fragment, because the files come from a bucket that serves only their names. A fragment with a
+ * token is a sign-in link, not a page.
  */
 import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
 import { type Need, takeLink } from './access/access.ts';
@@ -11,9 +11,9 @@ import type { IconName } from './components/icon-paths.ts';
 
 declare module 'vue-router' {
   interface RouteMeta {
-    /** Of the window. */
+    /** Title of the window. */
     readonly title: string;
-    /** What the page needs to be of use; who has it not is told so instead. */
+    /** Permission of the page; without it the shell shows why the page is closed. */
     readonly needs?: Need;
   }
 }
@@ -34,7 +34,7 @@ export const navigation = [
 ] as const satisfies readonly { name: string; label: string; icon: IconName; needs: Need }[];
 
 const pages: RouteRecordRaw[] = [
-  // Whoever signs in again in the same tab comes back to where they were.
+  // A new sign-in in the same tab returns to the open session.
   { path: '/', redirect: () => `/chat/${rememberedSession() ?? ''}` },
   {
     path: '/chat/:sessionId?',
@@ -120,19 +120,19 @@ const tokenAddress = /^\/token=(\S+)$/;
 
 export const router = createRouter({ history: createWebHashHistory(), routes: pages });
 
-// The router listens to the address once its first page is there; what is opened before that would be lost. It must
-// know at once, or the first page takes the address back in between: hashchange is told later than popstate.
+// The router listens to the address only after its first page has loaded, so a link that opens before would be lost.
+// popstate, because hashchange fires later and the first page would restore its own address in between.
 const follow = (): void => void router.replace(location.hash.slice(1));
 const stopFollowing = (): void => removeEventListener('popstate', follow);
 addEventListener('popstate', follow);
 router.isReady().then(stopFollowing, stopFollowing);
 
-// A link with a token, opened in a tab that is signed in already, changes the fragment and loads nothing.
+// A sign-in link that opens in a signed-in tab only changes the fragment.
 router.beforeEach((to, from) => {
   const [, given] = tokenAddress.exec(to.path) ?? [];
   if (given === undefined) return true;
   takeLink(given);
-  // By force, since a page that stays where it is would leave the token in the address bar.
+  // Forced: a navigation to the same page would leave the token in the address bar.
   const { path, query } = from.matched.length === 0 ? { path: '/', query: {} } : from;
   return { path, query, replace: true, force: true };
 });

@@ -1,7 +1,7 @@
 /**
- * How the web app is built: one folder of files with hashed names, for a bucket or the embedded cloud.
+ * Build of the web app: one folder of files with hashed names, for a bucket or the embedded cloud.
  *
- * Nothing is inlined, since the policy of the page allows no inline script, style or font.
+ * Nothing is inlined: the content security policy allows no inline script, style or font.
  */
 import { join } from 'node:path';
 import vue from '@vitejs/plugin-vue';

@@ -11,7 +11,7 @@ import {
   asking,
   decidedEvents,
   endAll,
-  gateOf,
+  promptOf,
   openSession,
   pendingOf,
   post,
@@ -64,12 +64,12 @@ test('the count of everything that waits is in the title and the sidebar of ever
   await untilAChildAsks('$ echo below');
   await titleIs(page, '(3) Models · Sallyport');
   const entry = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ });
-  expect((await entry.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 waiting for you');
+  expect((await entry.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 pending approvals');
   expect(await page.locator('link[rel="icon"]').getAttribute('href')).toContain('waiting');
   await cloud.ask(`/api/sessions/${first.sessionId}/approvals/${first.callId}`, post({ approved: false }));
   await titleIs(page, '(2) Models · Sallyport');
   await entry.click();
-  await page.getByRole('heading', { name: 'Waiting for approval' }).waitFor();
+  await page.getByRole('heading', { name: 'Approvals' }).waitFor();
   await titleIs(page, '(2) Approvals · Sallyport');
 });
 
@@ -107,7 +107,7 @@ test('three sessions and a child wait: all are on one page, the oldest first, an
   // Of the list this one came shortened: all of it is loaded, and must be seen.
   expect(await shownText(page)).toBe('z'.repeat(60_000));
   expect(await approveButton(page).isDisabled()).toBe(true);
-  await gateOf(page)
+  await promptOf(page)
     .locator('.box')
     .evaluate((box) => {
       box.scrollTop = box.scrollHeight;
@@ -115,10 +115,10 @@ test('three sessions and a child wait: all are on one page, the oldest first, an
   await approve(page);
   await place(page, '1 of 1');
   expect(await shownText(page)).toBe('echo below');
-  const link = gateOf(page).getByRole('link', { name: /^Open session/ });
+  const link = promptOf(page).getByRole('link', { name: /^Open session/ });
   expect(await link.getAttribute('href')).toContain(calls[3]?.sessionId);
   await approve(page);
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('No pending approvals').waitFor();
   for (const [index, approved] of [true, false, true, true].entries()) {
     const { sessionId = '', callId } = calls[index] ?? {};
     expect(await decidedEvents(cloud, sessionId)).toMatchObject([
@@ -160,7 +160,7 @@ test('a decision about a call that has changed meanwhile is refused, and said', 
 test('nobody is asked where nothing waits, and nothing is offered to a token that only reads', async () => {
   const page = await openApp(cloud);
   await goTo(page, cloud, '/approvals');
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('No pending approvals').waitFor();
   const { token } = await cloud.ask<{ token: string }>(
     '/api/tokens',
     post({ name: 'ro', scope: 'admin:ro' }),
@@ -168,7 +168,7 @@ test('nobody is asked where nothing waits, and nothing is offered to a token tha
   const reader = await openApp({ url: cloud.url, token });
   expect(await reader.getByRole('link', { name: 'Approvals' }).count()).toBe(0);
   await goTo(reader, cloud, '/approvals');
-  await reader.getByText('You do not have access').waitFor();
+  await reader.getByText("You don't have access").waitFor();
 });
 
 test('the page has no barrier that axe finds', async () => {
@@ -184,11 +184,11 @@ test('the page has no barrier that axe finds', async () => {
 test('a rejection tells its reason, and the card says who, how and why', async () => {
   const page = await openApp(cloud);
   await say(page, '$ rm -rf build');
-  await gateOf(page).getByRole('button', { name: 'Give a reason' }).click();
-  await gateOf(page).getByLabel('Reason for the rejection').fill('x'.repeat(2001));
+  await promptOf(page).getByRole('button', { name: 'Give a reason' }).click();
+  await promptOf(page).getByLabel('Reason for the rejection').fill('x'.repeat(2001));
   await page.getByText('At most 2000 characters').waitFor();
   expect(await rejectButton(page).isDisabled()).toBe(true);
-  await gateOf(page).getByLabel('Reason for the rejection').fill('build is needed');
+  await promptOf(page).getByLabel('Reason for the rejection').fill('build is needed');
   expect(await axe(page)).toEqual([]);
   await rejectButton(page).click();
   await ended(page);
@@ -202,11 +202,11 @@ test('a rejection tells its reason, and the card says who, how and why', async (
 test('a call is changed before it is approved: what changes is seen, and that one runs', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo before');
-  await gateOf(page).getByRole('button', { name: 'Edit' }).click();
+  await promptOf(page).getByRole('button', { name: 'Edit' }).click();
   const changed = page.getByRole('button', { name: 'Approve the changed call' });
   expect(await changed.isDisabled()).toBe(true);
-  await gateOf(page).getByLabel('The command').fill('echo after');
-  const diff = gateOf(page).locator('.diff');
+  await promptOf(page).getByLabel('The command').fill('echo after');
+  const diff = promptOf(page).locator('.diff');
   await diff.waitFor();
   expect(await diff.innerText()).toMatch(/-\s*echo before\s+\+\s*echo after/);
   expect(await axe(page)).toEqual([]);
@@ -214,7 +214,7 @@ test('a call is changed before it is approved: what changes is seen, and that on
   await changed.click();
   await ended(page);
   const call = page.getByLabel('Tool call: Run a command');
-  await call.getByText(/^Changed and approved by /).waitFor();
+  await call.getByText(/^Edited and approved by /).waitFor();
   await call.locator('.terminal').getByText('after').waitFor();
   expect(await call.locator('.terminal').innerText()).not.toContain('before');
   expect(await call.locator('.diff').innerText()).toMatch(/echo before[\s\S]*echo after/);
@@ -223,10 +223,10 @@ test('a call is changed before it is approved: what changes is seen, and that on
 test('arguments are edited as JSON where there is no better form', async () => {
   const page = await openApp(cloud);
   await say(page, asking('execute_command', { command: 'echo', args: ['one', 'two'] }));
-  await gateOf(page).getByRole('button', { name: 'Edit' }).click();
-  const field = gateOf(page).getByLabel('The arguments, as JSON');
+  await promptOf(page).getByRole('button', { name: 'Edit' }).click();
+  const field = promptOf(page).getByLabel('The arguments, as JSON');
   await field.fill('{"command": "echo", "args": ["one"');
-  await gateOf(page)
+  await promptOf(page)
     .getByText(/^This is not JSON/)
     .first()
     .waitFor();
@@ -239,8 +239,8 @@ test('arguments are edited as JSON where there is no better form', async () => {
 test('commands of a beginning are allowed, listed with who and when, and asked about again once withdrawn', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo one two');
-  await gateOf(page).getByRole('button', { name: 'Allow by prefix' }).click();
-  const field = gateOf(page).getByLabel('Commands beginning with');
+  await promptOf(page).getByRole('button', { name: 'Allow by prefix' }).click();
+  const field = promptOf(page).getByLabel('Commands beginning with');
   expect(await field.inputValue()).toBe('echo one');
   await field.fill('ls');
   await page.getByText('This command would not be allowed by these words').waitFor();
@@ -266,7 +266,7 @@ test('commands of a beginning are allowed, listed with who and when, and asked a
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'grants');
   await dialog.getByRole('button', { name: 'Withdraw' }).click();
-  await dialog.getByText('Nothing: every call asks.').waitFor();
+  await dialog.getByText('None. Every call needs approval.').waitFor();
   await page.keyboard.press('Escape');
   await say(page, '$ echo one four');
   await place(page, '1 of 1');
@@ -275,7 +275,7 @@ test('commands of a beginning are allowed, listed with who and when, and asked a
 test('always says what it allows, and every later call of the tool runs', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo one');
-  await gateOf(page)
+  await promptOf(page)
     .getByText('every later execute_command call of this session runs without asking')
     .waitFor();
   await page.getByRole('button', { name: 'Always for this session' }).click();
@@ -311,7 +311,7 @@ test('a browser that was asked by a click tells of each call that begins to wait
   await page.goto(`${cloud.url}/#/approvals`);
   await page.reload();
   await page.getByRole('button', { name: 'Notify me' }).click();
-  await page.getByText('This browser notifies you').waitFor();
+  await page.getByText('Notifications are on').waitFor();
   await goTo(page, cloud, '/models');
   await page.reload();
   await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();

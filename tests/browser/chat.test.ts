@@ -19,7 +19,7 @@ afterEach(async () => {
 
 test('an answer comes, and the demo provider says that it is none', async () => {
   const page = await openApp(cloud);
-  await page.getByText('The demo provider is no language model').waitFor();
+  await page.getByText('The demo provider is not a language model').waitFor();
   await screenshot(page, 'new-session');
   await say(page, 'hello');
   await ended(page);
@@ -48,7 +48,7 @@ test('two calls are approved one after the other', async () => {
 test("a child's call is shown in its parent's chat as the child's, and approved there", async () => {
   const page = await openApp(cloud, { expects: /ERR_FAILED/ });
   const prompt = page.getByLabel('Waiting for your approval');
-  const child = page.getByRole('link', { name: /^session [0-9a-f]{8} below this one$/ });
+  const child = page.getByRole('link', { name: /^child session [0-9a-f]{8}$/ });
   await say(page, 'call session {"action":"spawn","prompt":"$ echo from below"}');
   await prompt.getByText('Start another agent').waitFor();
   expect(await child.count()).toBe(0);
@@ -71,7 +71,7 @@ test("a child's call is shown in its parent's chat as the child's, and approved 
   await page.locator('[data-kind="answer"]').getByText('from below').last().waitFor();
   expect(await child.count()).toBe(0);
   const recent = page.getByRole('navigation', { name: 'Recent sessions' });
-  await recent.getByRole('link', { name: /^Below another: \$ echo from below/ }).waitFor();
+  await recent.getByRole('link', { name: /^Child session: \$ echo from below/ }).waitFor();
 });
 
 test('the second half of a double click does not decide the next call', async () => {
@@ -96,7 +96,7 @@ test('an address of a session that is not there makes none', async () => {
   const page = await openApp(cloud, { expects: /status of 404/ });
   const id = crypto.randomUUID();
   await page.goto(`${cloud.url}/#/chat/${id}`);
-  await page.getByRole('heading', { name: 'There is no such session' }).waitFor();
+  await page.getByRole('heading', { name: 'Session not found' }).waitFor();
   expect((await cloud.request(`/api/sessions/${id}`)).status).toBe(404);
 });
 
@@ -141,7 +141,7 @@ test('output is seen while the program runs, and a running turn is cancelled', a
       .getByText('running')
       .count(),
   ).toBe(1);
-  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.locator('[data-kind="end"]').getByText('Cancelled').waitFor();
 });
 
@@ -163,10 +163,10 @@ test('messages that wait for their turn say so', async () => {
   await say(page, '$ echo first');
   await place(page, '1 of 1');
   await say(page, 'and then this');
-  await page.getByText('queued: it is taken up').waitFor();
+  await page.locator('[data-kind="question"]').getByText('Queued').waitFor();
   await approve(page);
   await ended(page, 2);
-  expect(await page.getByText('queued: it is taken up').count()).toBe(0);
+  expect(await page.locator('[data-kind="question"]').getByText('Queued').count()).toBe(0);
 });
 
 test('a message that waits for its turn is still there after a reload, and is taken up once', async () => {
@@ -174,9 +174,9 @@ test('a message that waits for its turn is still there after a reload, and is ta
   await say(page, '$ echo first');
   await place(page, '1 of 1');
   await say(page, 'and then this');
-  await page.getByText('queued: it is taken up').waitFor();
+  await page.locator('[data-kind="question"]').getByText('Queued').waitFor();
   await page.reload();
-  await page.getByText('queued: it is taken up').waitFor();
+  await page.locator('[data-kind="question"]').getByText('Queued').waitFor();
   expect(await page.locator('[data-kind="question"]').allInnerTexts()).toEqual([
     expect.stringContaining('$ echo first'),
     expect.stringContaining('and then this'),
@@ -252,7 +252,7 @@ describe('by keyboard alone', () => {
     const page = await openApp(cloud);
     await page.getByRole('heading', { name: 'What should the agent do?' }).waitFor();
     await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the page');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
   });

@@ -87,7 +87,7 @@ test('a line of 5 MB does not freeze the page', async () => {
   });
   await approve(page);
   await ended(page);
-  await page.getByText('Shortened').first().waitFor();
+  await page.getByText('Truncated').first().waitFor();
   const longestMs = await page.evaluate(() => (globalThis as { longestMs?: number }).longestMs ?? 0);
   expect(longestMs).toBeLessThan(1500);
   await say(page, 'hello');

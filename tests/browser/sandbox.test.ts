@@ -32,18 +32,18 @@ test('nothing runs until somebody starts it; then a file is made, edited, saved 
   const id = await open();
   const page = await openApp(cloud);
   await visit(page, id);
-  await page.getByText('Nothing runs yet').waitFor();
-  await page.getByRole('button', { name: 'Start the sandbox' }).click();
+  await page.getByText('The sandbox is not running').waitFor();
+  await page.getByRole('button', { name: 'Start sandbox' }).click();
   await page.getByText('The workspace is empty').waitFor({ timeout: 60_000 });
-  await page.getByRole('list', { name: 'Phases of the sandbox' }).getByText('cold, a new one').waitFor();
+  await page.getByRole('list', { name: 'Sandbox lifecycle' }).getByText('cold start').waitFor();
 
   await page.getByRole('button', { name: 'New file' }).click();
   await page.getByLabel('Path').fill('src/main.py');
-  await page.getByRole('button', { name: 'Make the file' }).click();
+  await page.getByRole('button', { name: 'Create file' }).click();
   const editor = page.getByRole('textbox', { name: 'Text of src/main.py' });
   await editor.fill('print("grüße")\n');
   await page.keyboard.press('Control+s');
-  await page.getByText('src/main.py is saved').waitFor();
+  await page.getByText('Saved src/main.py').waitFor();
   expect(await read(id, 'src/main.py')).toBe('print("grüße")\n');
   await page.locator('.code-block').getByText('print').waitFor();
 });
@@ -58,12 +58,12 @@ test('a change that somebody made meanwhile is not overwritten unasked', async (
   await page.getByRole('textbox', { name: 'Text of notes.txt' }).fill('mine\nstays\n');
   await put(id, 'notes.txt', 'theirs, and longer\n');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The file was changed meanwhile').waitFor();
-  await page.getByRole('button', { name: 'Keep' }).click();
+  await page.getByText('The file has changed').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
   expect(await read(id, 'notes.txt')).toBe('theirs, and longer\n');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('button', { name: 'Save mine' }).click();
-  await page.getByText('notes.txt is saved').waitFor();
+  await page.getByRole('button', { name: 'Overwrite' }).click();
+  await page.getByText('Saved notes.txt').waitFor();
   expect(await read(id, 'notes.txt')).toBe('mine\r\nstays\r\n');
 });
 
@@ -82,11 +82,11 @@ test('a change that is not saved stays under another tab, and is not left unaske
   await page.getByRole('tab', { name: 'Files' }).click();
   expect(await editor.inputValue()).toBe('one\ntwo\n');
   await page.getByRole('link', { name: 'Open in chat' }).click();
-  await page.getByRole('alertdialog').getByText('src/notes.txt is not saved').waitFor();
-  await page.getByRole('button', { name: 'Keep' }).click();
+  await page.getByRole('alertdialog').getByText('src/notes.txt has unsaved changes').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
   expect(await editor.inputValue()).toBe('one\ntwo\n');
   await page.getByRole('link', { name: 'Open in chat' }).click();
-  await page.getByRole('button', { name: 'Drop' }).click();
+  await page.getByRole('button', { name: 'Discard' }).click();
   await page.getByLabel('Message').waitFor();
 });
 
@@ -146,14 +146,14 @@ test('a leased port opens what listens on it, in a page of its own', async () =>
   await page.getByRole('spinbutton', { name: 'Port' }).fill('8123');
   await page.getByRole('button', { name: 'Start a preview' }).click();
   await page.getByRole('button', { name: 'Check 8123' }).click();
-  await page.getByText('nothing listens yet').waitFor();
+  await page.getByText('no response').waitFor();
   await agent.run('$ cd site; (python3 -m http.server 8123 >/dev/null 2>&1 &)');
   await eventually(
     () => cloud.request(`/api/sessions/${agent.id}/ports/8123/`),
     ({ status }) => status === 200,
   );
   await page.getByRole('button', { name: 'Check 8123' }).click();
-  await page.getByText('a server answers').waitFor();
+  await page.getByText('responding').waitFor();
   const opened = page.context().waitForEvent('page');
   await page.getByRole('button', { name: 'Open 8123' }).click();
   const preview = await opened;
@@ -168,11 +168,11 @@ test('the log tells what the sandbox did, and the session is stopped', async () 
   await visit(page, id);
   await page.getByRole('tab', { name: 'Logs' }).click();
   await page.getByText(/sandbox 1 ready after \d+ ms/).waitFor();
-  await page.getByLabel('Show').selectOption('What programs said (stderr)');
-  await page.getByText('Nothing was logged yet').waitFor();
-  await page.getByLabel('Show').selectOption('Everything');
-  await page.getByRole('button', { name: 'Stop the session' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Stop the session' }).click();
+  await page.getByLabel('Show').selectOption('Programs (stderr)');
+  await page.getByText('No log entries yet').waitFor();
+  await page.getByLabel('Show').selectOption('All');
+  await page.getByRole('button', { name: 'Stop session' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stop session' }).click();
   await page.getByText(/sandbox 1 stopped/).waitFor({ timeout: 30_000 });
   await page.getByRole('tab', { name: 'Files' }).click();
   await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
@@ -197,7 +197,7 @@ test('the keyboard alone finds a file in a folder, edits and saves it', async ()
   await page.keyboard.press('Control+End');
   await page.keyboard.type('More.');
   await page.keyboard.press('Control+s');
-  await page.getByText('docs/guide.md is saved').waitFor();
+  await page.getByText('Saved docs/guide.md').waitFor();
   expect(await read(id, 'docs/guide.md')).toBe('# Guide\nMore.');
 });
 
@@ -212,7 +212,7 @@ test('every look of the page is free of barriers', async () => {
   await put(id, 'invoices.json', '[]\n');
   await inEveryLook(cloud, 'sandbox-none', async (page) => {
     await visit(page, idle);
-    await page.getByText('Nothing runs yet').waitFor();
+    await page.getByText('The sandbox is not running').waitFor();
   });
   await inEveryLook(cloud, 'sandbox-files', async (page) => {
     await visit(page, id);
@@ -229,11 +229,11 @@ test('every look of the page is free of barriers', async () => {
   await inEveryLook(cloud, 'sandbox-preview', async (page) => {
     await visit(page, id);
     await page.getByRole('tab', { name: 'Preview' }).click();
-    await page.getByText('not asked').waitFor();
+    await page.getByText('Not checked').waitFor();
   });
   await inEveryLook(cloud, 'sandbox-facts', async (page) => {
     await visit(page, id);
-    await page.getByRole('tab', { name: 'Facts' }).click();
-    await page.getByText('half a CPU').waitFor();
+    await page.getByRole('tab', { name: 'Details' }).click();
+    await page.getByText('½ CPU').waitFor();
   });
 });

@@ -46,7 +46,7 @@ test('a token is asked for, and a wrong one is refused with the reason', async (
   await page.goto(cloud.url);
   await page.getByLabel('Access token').fill('sp_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('does not accept this token').waitFor();
+  await page.getByText('rejected this token').waitFor();
   await page.getByLabel('Access token').fill(cloud.token);
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'Chat' }).waitFor();

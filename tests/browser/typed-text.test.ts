@@ -7,7 +7,7 @@ import { mayApprove, place, say } from './chat.ts';
 import {
   decidedEvents,
   endAll,
-  gateOf,
+  promptOf,
   openSession,
   pendingOf,
   post,
@@ -160,20 +160,20 @@ test('letters decide nothing in the prompt itself either, nor in its fields', as
   await openSession(page, cloud, sessionId);
   await mayApprove(page);
   const random = seeded(7);
-  await gateOf(page).focus();
+  await promptOf(page).focus();
   await typeAtRandom(page, 200, random);
   for (const [button, field] of [
     ['Give a reason', 'Reason for the rejection'],
     ['Edit', 'The command'],
     ['Allow by prefix', 'Commands beginning with'],
   ] as const) {
-    await gateOf(page).getByRole('button', { name: button }).click();
-    await gateOf(page).getByLabel(field).focus();
+    await promptOf(page).getByRole('button', { name: button }).click();
+    await promptOf(page).getByLabel(field).focus();
     await typeAtRandom(page, 200, random);
     await page.keyboard.press('Alt+a');
     await page.keyboard.press('Alt+r');
     await page.keyboard.press('Enter');
-    await gateOf(page).getByRole('button', { name: 'Back' }).click();
+    await promptOf(page).getByRole('button', { name: 'Back' }).click();
   }
   expect(await pendingOf(cloud, sessionId)).toMatchObject([{ callId }]);
 });

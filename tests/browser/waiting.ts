@@ -58,13 +58,13 @@ export const digestOf = ({ turnId, callId, name, args }: Waiting): string =>
 export const openSession = (page: Page, { url }: Pick<EmbeddedCloud, 'url'>, id: string): Promise<unknown> =>
   page.goto(`${url}/#/chat/${id}`);
 
-export const gateOf = (page: Page) => page.getByLabel('Waiting for your approval');
+export const promptOf = (page: Page) => page.getByLabel('Waiting for your approval');
 export const approveButton = (page: Page) => page.getByRole('button', { name: 'Approve', exact: true });
 export const rejectButton = (page: Page) => page.getByRole('button', { name: 'Reject', exact: true });
 
 /** The text of the call as it is in the page, its marks told back to the characters that they stand for. */
 export const shownText = async (page: Page): Promise<string> => {
-  const box = gateOf(page).locator('.box');
+  const box = promptOf(page).locator('.box');
   await box.locator('.call-view[data-written]').waitFor();
   return box.locator('.whole-text').evaluate((pre) => {
     const walker = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
@@ -81,10 +81,10 @@ export const shownText = async (page: Page): Promise<string> => {
 
 /** As it is drawn: what a person sees of it, blanks and all. */
 export const drawnMarks = (page: Page): Promise<readonly string[]> =>
-  gateOf(page).locator('.box .whole-text mark').allTextContents();
+  promptOf(page).locator('.box .whole-text mark').allTextContents();
 
 export const shownDigest = async (page: Page): Promise<string> => {
-  const title = await gateOf(page).locator('.digest').getAttribute('title');
+  const title = await promptOf(page).locator('.digest').getAttribute('title');
   return /[0-9a-f]{64}/.exec(title ?? '')?.[0] ?? '';
 };
 

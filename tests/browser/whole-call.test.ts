@@ -16,7 +16,7 @@ import {
   digestOf,
   drawnMarks,
   endAll,
-  gateOf,
+  promptOf,
   openSession,
   pendingOf,
   post,
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 const toEnd = (page: Page): Promise<void> =>
-  gateOf(page)
+  promptOf(page)
     .locator('.box')
     .evaluate((box) => {
       box.scrollTop = box.scrollHeight;
@@ -88,7 +88,7 @@ test.each([
   const page = await openApp(cloud);
   await openSession(page, cloud, call.sessionId);
   expect(await shownText(page)).toBe(content);
-  expect(await gateOf(page).getByRole('heading').innerText()).toBe('Write whole.txt');
+  expect(await promptOf(page).getByRole('heading').innerText()).toBe('Write whole.txt');
   expect(await shownDigest(page)).toBe(digestOf(call));
   await toEnd(page);
   await mayApprove(page);
@@ -177,7 +177,7 @@ test('nothing can be pressed in the first second, and a long call not before its
   expect((of('Reject')?.enabledAt ?? 0) - (of('Reject')?.at ?? 0)).toBeGreaterThan(secondMs);
   expect([of('Approve')?.enabledAt, of('Always for this session')?.enabledAt]).toEqual([null, null]);
   expect(await approveButton(page).isDisabled()).toBe(true);
-  expect(await gateOf(page).innerText()).toContain(
+  expect(await promptOf(page).innerText()).toContain(
     'To approve, scroll to the end of the call or show it in full.',
   );
   const why = await approveButton(page).evaluate((button) =>
@@ -198,7 +198,7 @@ test('of a short call, too, nothing can be pressed in the first second, nor of t
   await openSession(page, cloud, sessionId);
   await page.reload();
   for (const title of ['Run a command', 'Read two.txt']) {
-    await gateOf(page).getByRole('heading', { name: title }).waitFor();
+    await promptOf(page).getByRole('heading', { name: title }).waitFor();
     await mayApprove(page);
     const seen = await seenButtons(page);
     for (const name of ['Approve', 'Reject', 'Always for this session']) {
@@ -237,14 +237,14 @@ test('a call that could not be loaded whole is not approved before it was', asyn
     times: 1,
   });
   await openSession(page, cloud, sessionId);
-  await gateOf(page).getByText('The server does not answer').waitFor();
+  await promptOf(page).getByText('The server does not answer').waitFor();
   await eventually(
     () => rejectButton(page).isEnabled(),
     (isEnabled) => isEnabled,
     5000,
   );
   expect(await approveButton(page).isDisabled()).toBe(true);
-  await gateOf(page).getByRole('button', { name: 'Try again' }).click();
+  await promptOf(page).getByRole('button', { name: 'Retry' }).click();
   await shownText(page);
   await toEnd(page);
   await mayApprove(page);
@@ -261,7 +261,7 @@ test('a call that is not the one that the server asks about is told, and cannot 
     await route.fulfill({ json: { ...answer, args: { path: 'l.txt', content: 'harmless' } } });
   });
   await openSession(page, cloud, sessionId);
-  await gateOf(page).getByText('This is not the call that the server asks about').waitFor();
+  await promptOf(page).getByText('This is not the call that the server asks about').waitFor();
   await eventually(
     () => rejectButton(page).isEnabled(),
     (isEnabled) => isEnabled,

@@ -1,8 +1,8 @@
 /**
- * Who is signed in, and what they may do: one state for the whole app.
+ * Sign-in state and permissions, one for the whole app.
  *
- * The server is the judge; what is asked here only decides what is offered. A token that the server refuses leads back
- * to the sign-in, with the reason. A link with another token than this tab has changes nothing before its person says so.
+ * The server enforces permissions; this module only decides which actions are offered. A rejected token leads back to
+ * the sign-in form with the reason. A link with another token changes nothing until the user confirms.
  */
 import { computed, type ShallowRef, shallowRef } from 'vue';
 import type * as z from 'zod';
@@ -15,7 +15,7 @@ import {
   rememberedToken,
   rememberSession,
   rememberToken,
-  takeGivenToken,
+  takeTokenFromUrl,
 } from './remembered.ts';
 
 type Access = z.output<typeof accessAnswer>;
@@ -27,9 +27,9 @@ export type SignIn =
   | { readonly kind: 'signed-in'; readonly access: Access };
 
 const checkAgainMs = 2000;
-const refusedReason = 'The server does not accept this token, or no longer does.';
+const refusedReason = 'The server rejected this token. It may have expired or been revoked.';
 
-/** A token that a link brought to a tab which has another one. */
+/** A token from a link, opened in a tab that is signed in with another one. */
 export type TokenOffer = { readonly current: string; readonly given: string };
 
 const state = shallowRef<SignIn>({ kind: 'signed-out', reason: null });
@@ -40,19 +40,19 @@ export const signIn: Readonly<ShallowRef<SignIn>> = state;
 export const tokenOffer: Readonly<ShallowRef<TokenOffer | undefined>> = offer;
 export const currentToken = (): string | null => token;
 
-/** Whether something that needs this may be offered. */
+/** True when the token has this permission. */
 export const may = (need: Need): boolean =>
   state.value.kind === 'signed-in' && state.value.access.may.includes(need);
 
-/** The project that a project token is bound to. */
+/** The project of a project token. */
 export const ownProject = computed(() =>
   state.value.kind === 'signed-in' ? state.value.access.project : undefined,
 );
 
-/** Why a thing is not offered, in words for a tooltip or a note. */
+/** The reason why an action is not offered, for a tooltip or a note. */
 export const reasonAgainst = (need: Need): string | undefined => {
   if (may(need) || state.value.kind !== 'signed-in') return undefined;
-  return `The scope of your token, ${state.value.access.scope}, does not allow this.`;
+  return `Your token's scope (${state.value.access.scope}) does not allow this.`;
 };
 
 export const signInWith = async (given: string): Promise<void> => {
@@ -70,22 +70,22 @@ export const signOut = (reason: string | null = null): void => {
   state.value = { kind: 'signed-out', reason };
 };
 
-/** The token that this tab remembers, if it has one; that of the link is then only offered. */
+/** Signs in with the remembered token of this tab; a token in the link is then only offered. */
 export const startAccess = (): void => {
   useCredentials({ token: currentToken, onRefused: refused });
-  const given = takeGivenToken();
+  const given = takeTokenFromUrl();
   const remembered = rememberedToken();
   if (remembered !== null) void signInWith(remembered);
   if (given !== null) takeLink(given);
 };
 
-/** A link with a token was opened: it signs in a tab without a token, and asks in a tab that has another. */
+/** Handles a link with a token: signs in a tab without a token, asks in a tab that has another. */
 export const takeLink = (given: string): void => {
   if (token === null) void signInWith(given);
   else if (given !== token) offer.value = { current: token, given };
 };
 
-/** The access of a token, asked for without using it for anything else. */
+/** Reads the scope of a token with one request. */
 export const scopeOfToken = async (which: string): Promise<string> =>
   (await clientOf(which).request(api.access)).scope;
 

@@ -1,15 +1,14 @@
 /**
- * What this tab remembers over a reload: the token it was opened with, the session it is in, and what was said there
- * and waits to be taken up.
+ * Storage of this tab over a reload: the token, the open session and its unsent messages.
  *
- * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It is kept for the life
- * of the tab; a browser that keeps nothing works until the reload.
+ * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It lives as long as the
+ * tab. A browser without storage works until the reload.
  */
 const tokenKey = 'sallyport.token';
 const sessionKey = 'sallyport.session';
 const unsentKey = 'sallyport.unsent';
-/** How long the server knows a message again that is sent twice, in milliseconds. */
-const knownAgainMs = 86_400_000;
+/** The server recognizes a message that is sent twice for this long. */
+const deduplicatedMs = 86_400_000;
 
 const read = (key: string): string | null => {
   try {
@@ -24,12 +23,12 @@ const write = (key: string, value: string | null): void => {
     if (value === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, value);
   } catch {
-    // A browser may forbid storage; the page then forgets at the next reload and works until then.
+    // A browser may forbid storage: the page works until the reload.
   }
 };
 
-/** The token of a fragment such as `#token=sp_…`, taken out of the address bar and kept nowhere yet. */
-export const takeGivenToken = (): string | null => {
+/** The token of a fragment such as `#token=sp_…`, removed from the address bar and not yet stored. */
+export const takeTokenFromUrl = (): string | null => {
   const given = new URLSearchParams(location.hash.slice(1)).get('token');
   if (given === null) return null;
   history.replaceState(null, '', location.pathname + location.search);
@@ -43,19 +42,20 @@ export const rememberedSession = (): string | null => read(sessionKey);
 export const rememberSession = (sessionId: string | null): void => write(sessionKey, sessionId);
 
 export type Unsent = { readonly id: string; readonly text: string };
-type Kept = Unsent & { readonly at: number };
+type StoredMessage = Unsent & { readonly at: number };
 
-const keptUnsent = (): Readonly<Record<string, readonly Kept[]>> => JSON.parse(read(unsentKey) ?? '{}');
+const storedUnsent = (): Readonly<Record<string, readonly StoredMessage[]>> =>
+  JSON.parse(read(unsentKey) ?? '{}');
 
-/** Said in that session and not known to be taken up; what is too old to be sent again is left out. */
+/** Messages of a session that the log does not have; those too old to send again are left out. */
 export const rememberedUnsent = (sessionId: string): readonly Unsent[] =>
-  (keptUnsent()[sessionId] ?? []).filter(({ at }) => Date.now() - at < knownAgainMs);
+  (storedUnsent()[sessionId] ?? []).filter(({ at }) => Date.now() - at < deduplicatedMs);
 
 export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): void => {
-  const { [sessionId]: before = [], ...others } = keptUnsent();
+  const { [sessionId]: before = [], ...others } = storedUnsent();
   if (before.length === 0 && messages.length === 0) return;
-  const saidAt = new Map(before.map(({ id, at }) => [id, at]));
-  const own = messages.map(({ id, text }) => ({ id, text, at: saidAt.get(id) ?? Date.now() }));
+  const sentAt = new Map(before.map(({ id, at }) => [id, at]));
+  const own = messages.map(({ id, text }) => ({ id, text, at: sentAt.get(id) ?? Date.now() }));
   write(unsentKey, JSON.stringify(own.length === 0 ? others : { ...others, [sessionId]: own }));
 };
 

@@ -1,4 +1,4 @@
-/** The time that all relative times of the page are told by: one clock, which ticks while somebody looks. */
+/** Clock of all relative times on the page; it ticks while the page is visible. */
 import { type ShallowRef, shallowRef } from 'vue';
 
 const tickMs = 5000;

@@ -1,2 +1,2 @@
-/** A piece of highlighted code: its text, and what it is, as a class. */
+/** A piece of highlighted code: its text and its class. */
 export type CodePiece = { readonly text: string; readonly scope: string };

@@ -1,26 +1,26 @@
-/** A question before something that cannot be taken back: asked with a promise, shown by confirm-dialog.vue. */
+/** Confirmation before an irreversible action: a promise, shown by confirm-dialog.vue. */
 import { type ShallowRef, shallowRef } from 'vue';
 
 export type Question = {
   readonly title: string;
   readonly text: string;
-  /** The word on the button that does it, a verb. */
+  /** The verb on the confirming button. */
   readonly action: string;
   readonly isDangerous?: boolean;
 };
 
-type Asked = Question & { readonly answer: (isYes: boolean) => void };
+type OpenQuestion = Question & { readonly answer: (isYes: boolean) => void };
 
-const asked = shallowRef<Asked>();
-export const question: Readonly<ShallowRef<Asked | undefined>> = asked;
+const open = shallowRef<OpenQuestion>();
+export const question: Readonly<ShallowRef<OpenQuestion | undefined>> = open;
 
-export const confirm = (wanted: Question): Promise<boolean> =>
+export const confirm = (next: Question): Promise<boolean> =>
   new Promise((resolve) => {
-    asked.value?.answer(false);
-    asked.value = {
-      ...wanted,
+    open.value?.answer(false);
+    open.value = {
+      ...next,
       answer: (isYes) => {
-        asked.value = undefined;
+        open.value = undefined;
         resolve(isYes);
       },
     };

@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** `3 min ago`, `in 2 h`, `just now`; what is older than a month is a date. */
+/** `3 min ago`, `in 2 h`, `just now`; a date when more than a month away. */
 export const relativeTime = (atMs: number, nowMs: number): string => {
   const span = Math.abs(nowMs - atMs);
   if (span < 10_000) return atMs > nowMs ? 'now' : 'just now';
@@ -37,7 +37,7 @@ export const byteSize = (bytes: number): string => {
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${sizes[step]}`;
 };
 
-/** Small amounts keep the digits that say something. */
+/** Small amounts keep their significant digits. */
 export const money = (usd: number): string => {
   if (usd === 0) return '$0.00';
   if (usd < 0.01) return `$${usd.toFixed(4)}`;

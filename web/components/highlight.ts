@@ -1,8 +1,8 @@
-/** Highlighted code, once the highlighter is there: it is fetched with the first code that is shown. */
+/** Code highlighting; the highlighter is loaded with the first code block. */
 import { type Ref, shallowRef, watchEffect } from 'vue';
 import type { CodePiece } from './code-piece.ts';
 
-/** More than this is shown as it is: nobody reads it for its colours. */
+/** Longer code is not highlighted. */
 const highlightedCharactersMax = 40_000;
 
 type Highlighter = (code: string, language: string) => readonly CodePiece[] | undefined;
@@ -15,7 +15,7 @@ const fetchHighlighter = async (): Promise<void> => {
   highlighter.value = (await import('./highlighter.ts')).piecesOf;
 };
 
-/** The pieces of the code; all of it as one while it cannot be told apart. */
+/** The pieces of the code: one plain piece until the highlighter has loaded. */
 export const useHighlight = (
   source: () => { readonly code: string; readonly language: string },
 ): Ref<readonly CodePiece[]> => {

@@ -1,6 +1,6 @@
 /**
- * Code as pieces with a class each, for languages that agents write. Pieces, not markup: whoever shows them makes
- * elements of them, so no text is ever parsed as HTML.
+ * Syntax highlighting for the languages that agents write. It returns pieces with classes, not markup, so that no text is
+ * parsed as HTML.
  */
 import core from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -37,10 +37,10 @@ const languages = {
 };
 for (const [name, language] of Object.entries(languages)) core.registerLanguage(name, language);
 
-/** Other names that models give; the library's own aliases (py, js, sh …) are known besides. */
+/** Names that models use beside the library's own aliases (py, js, sh …). */
 const otherNames: Readonly<Record<string, string>> = { node: 'javascript', vue: 'xml', jsonc: 'json' };
 
-/** The tree that the library makes its markup of. */
+/** The library's token tree. */
 type Node = { readonly scope?: string; readonly children: readonly (Node | string)[] };
 
 export const piecesOf = (code: string, language: string): readonly CodePiece[] | undefined => {

@@ -1,4 +1,4 @@
-/** The icons of the app: strokes on a grid of 24, drawn by icon.vue. */
+/** Icons as stroke paths on a 24-unit grid, drawn by icon.vue. */
 export const iconPaths = {
   chat: ['M4 5h16v11H9l-5 4z'],
   sessions: ['M5 4v12a3 3 0 0 0 3 3h2', 'M5 9h5', 'M13 6h7v6h-7z', 'M13 16h7v5h-7z'],

@@ -1,8 +1,8 @@
 /**
- * Markdown of untrusted origin as elements: the tokens of the parser become elements one by one, and text stays text.
+ * Rendering of untrusted Markdown: each parser token becomes a virtual element, and text stays text.
  *
- * No HTML is made or read: raw HTML in the source is shown as it is written, an image becomes a link to it, and a link
- * leads only to http, https and mailto, in another tab. What the parser knows and this does not is shown as its source.
+ * No HTML is generated or parsed: raw HTML is shown as source, an image becomes a link, and links open only http, https
+ * and mailto, in a new tab. A token without a rendering here is shown as source.
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { h, type VNode } from 'vue';
@@ -13,7 +13,7 @@ type Child = VNode | string;
 
 const openedProtocols = new Set(['http:', 'https:', 'mailto:']);
 
-/** Nested deeper than this it is an attack on the stack, and shown as its source. */
+/** Deeper nesting could exhaust the stack and is shown as source. */
 const depthMax = 24;
 
 export const markdownBlocks = (text: string): readonly Child[] => {
@@ -24,7 +24,7 @@ export const markdownBlocks = (text: string): readonly Child[] => {
   }
 };
 
-/** Characters that no text needs: controls, and those that turn the direction of what follows. */
+/** Control characters and those that change the text direction. */
 const unreadable = /(?![\t\n])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
 const readable = (text: string): string =>
@@ -40,7 +40,7 @@ const elementOf = (token: MarkedToken, depth: number): Child => {
     case 'paragraph':
       return h('p', childrenOf(token.tokens, depth));
     case 'heading':
-      // The page has its own heading above these.
+      // The page's own heading is the h1.
       return h(`h${Math.min(token.depth + 1, 6)}`, childrenOf(token.tokens, depth));
     case 'code':
       return h(CodeBlock, { code: token.text, language: (token.lang ?? '').split(/\s/)[0] ?? '' });
@@ -94,7 +94,7 @@ const entities: Readonly<Record<string, string>> = {
   '&nbsp;': '\u00A0',
 };
 
-/** The few entities that models write; any other stays as it is written. */
+/** Entities that models write; others stay as they are. */
 const unescaped = (text: string): string =>
   text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => entities[entity] ?? entity);
 

@@ -1,4 +1,4 @@
-/** What the app tells besides what it shows: short notices that go by themselves, and words for a screen reader alone. */
+/** Short notices that disappear by themselves, and announcements for screen readers. */
 import { type ShallowRef, shallowRef } from 'vue';
 
 export type Notice = { readonly id: number; readonly kind: 'good' | 'bad' | 'info'; readonly text: string };
@@ -11,7 +11,7 @@ const spoken = shallowRef('');
 export const notices: Readonly<ShallowRef<readonly Notice[]>> = list;
 export const announcement: Readonly<ShallowRef<string>> = spoken;
 
-/** Shown in a corner for a moment, and read out. */
+/** Shows a notice for a few seconds, and announces it. */
 export const notify = (text: string, kind: Notice['kind'] = 'good'): void => {
   lastId += 1;
   const id = lastId;
@@ -23,8 +23,8 @@ export const dismiss = (id: number): void => {
   list.value = list.value.filter((notice) => notice.id !== id);
 };
 
-/** Read out, and not shown. */
+/** Announces a text without showing it. */
 export const announce = (text: string): void => {
-  // The same words twice are no change, and a change is what is read out.
+  // A screen reader announces only changes: a repeated text gets a space.
   spoken.value = spoken.value === text ? `${text}\u00A0` : text;
 };

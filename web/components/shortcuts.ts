@@ -1,13 +1,13 @@
 /**
- * Keys that act on a page. A key that decides or stops something is a chord with Alt; a key alone only shows or moves.
+ * Keyboard shortcuts of a page. A shortcut that decides or stops something needs Alt; a single key only navigates.
  *
- * Typed text is never taken for a key: in a text field a key alone does nothing, and a chord acts only where it types
- * nothing. Nothing acts while a dialog is open.
+ * Typed text never triggers a shortcut: single keys are ignored in a text field, and an Alt chord acts only where it
+ * types no character. Shortcuts are disabled while a dialog is open.
  */
 import { onMounted, onUnmounted } from 'vue';
 
 export type Shortcut = {
-  /** As a keyboard says it, in lower case. */
+  /** `KeyboardEvent.key`, in lower case. */
   readonly key: string;
   readonly withAlt?: boolean;
   readonly label: string;
@@ -30,7 +30,7 @@ export const useShortcuts = (shortcuts: () => readonly Shortcut[]): void => {
   onUnmounted(() => removeEventListener('keydown', onKey));
 };
 
-/** As they are written for a person, and for a screen reader. */
+/** Label for people and screen readers. */
 export const keyLabel = ({ key, withAlt = false }: Keys): string =>
   withAlt ? `Alt+${key.toUpperCase()}` : key;
 
@@ -41,7 +41,7 @@ const isPressed = (event: KeyboardEvent, { key, withAlt = false }: Keys, isTypin
   if (isTyping && !withAlt) return false;
   const typed = event.key.toLowerCase();
   if (typed === key) return !event.getModifierState('AltGraph');
-  // On a Mac, Alt and a letter type another character: outside of a text field the key itself is meant.
+  // On a Mac, Alt with a letter types another character; outside a text field the physical key counts.
   return withAlt && !isTyping && !letter.test(typed) && event.code === `Key${key.toUpperCase()}`;
 };
 

@@ -1,4 +1,4 @@
-/** Which colour a state of anything has: the words are the server's, the tones are few. */
+/** Tones of the server's statuses. */
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off';
 
 const tones: Readonly<Record<string, Tone>> = {

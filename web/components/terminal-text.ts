@@ -1,8 +1,8 @@
 /**
- * What a program printed, as a terminal would leave it: colours as classes, cursor tricks taken out, lines bounded.
+ * Terminal output as pieces of text: colours as classes, other escape sequences removed, lines bounded.
  *
- * Pure. Only colours and weights are kept of the escape sequences; a link, a title, a movement of the cursor or a hidden
- * text is dropped or shown as plain text. A line that is rewritten by carriage returns shows its last state.
+ * Pure. Links, titles, cursor movements and hidden text are dropped or shown as plain text. A line rewritten by carriage
+ * returns shows its last state.
  */
 import anser from 'anser';
 
@@ -10,14 +10,14 @@ export type TerminalPiece = { readonly text: string; readonly classes: string };
 
 const lineCharactersMax = 2000;
 const linesMax = 2000;
-/** Before any line is looked at: the end of a longer output is what is shown. */
+/** Of a longer output only the end is processed. */
 const charactersMax = 256 * 1024;
 
 const esc = String.fromCharCode(27);
 const bell = String.fromCharCode(7);
 /** Titles and links: `ESC ] … BEL` or `ESC ] … ESC \`. */
 const commands = new RegExp(`${esc}\\][^${bell}${esc}]*(?:${bell}|${esc}\\\\)?`, 'g');
-/** Everything else but colours, which end in `m`. */
+/** Every other sequence except colours, which end in `m`. */
 const movements = new RegExp(
   `${esc}(?:\\[[0-?]*[ -/]*[@-ln-~]|[PX^_][^${esc}]*(?:${esc}\\\\)?|[ -/]+[0-~]|[@-OQ-WYZ\\\\a-z0-9=>])`,
   'g',
@@ -27,10 +27,10 @@ const controls = /[\p{Cc}\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
 export const boundedText = (output: string): { readonly text: string; readonly isCut: boolean } => {
   const end = output.length > charactersMax ? output.slice(-charactersMax) : output;
   const lines = end.split('\n');
-  const kept = lines.length > linesMax ? lines.slice(-linesMax) : lines;
-  const isLineCut = kept.some((line) => line.length > lineCharactersMax);
-  const text = isLineCut ? kept.map(cutLine).join('\n') : kept.join('\n');
-  return { text, isCut: end !== output || kept !== lines || isLineCut };
+  const shownLines = lines.length > linesMax ? lines.slice(-linesMax) : lines;
+  const isLineCut = shownLines.some((line) => line.length > lineCharactersMax);
+  const text = isLineCut ? shownLines.map(cutLine).join('\n') : shownLines.join('\n');
+  return { text, isCut: end !== output || shownLines !== lines || isLineCut };
 };
 
 const cutLine = (line: string): string =>
@@ -61,10 +61,10 @@ const withoutMovements = (output: string): string => output.replace(commands, ''
 
 const colours = new RegExp(`${esc}\\[[0-9;:]*m`, 'g');
 
-/** For text that is shown without colours. */
+/** Removes every escape sequence, colours too. */
 export const withoutEscapes = (output: string): string => withoutMovements(output).replace(colours, '');
 
-/** What a line that a program writes over and over shows in the end. */
+/** The last state of a line that was rewritten by carriage returns. */
 const lastState = (line: string): string => line.split('\r').findLast((part) => part !== '') ?? '';
 
 const withoutControls = (text: string): string =>

@@ -1,7 +1,7 @@
 /**
- * The tool calls among the items: what was asked, what a person decided, what came out.
+ * Reducers of the tool calls among the items: requests, decisions and results.
  *
- * Pure; the part of view-state.ts that is about calls. A call that this page never saw changes nothing.
+ * Pure; used by view-state.ts. A frame about an unknown call changes nothing.
  */
 
 import type { Frame } from '#sdk/frames.ts';
@@ -11,26 +11,26 @@ import type { CallItem, Decided, Items } from './items.ts';
 import { addOutput, emptyOutput } from './text-stream.ts';
 
 type CallFrame = Extract<Frame, { readonly type: `tool:${string}` }>;
-type AskedData = Extract<Frame, { readonly type: 'tool:approval_required' }>['data'];
+type RequestData = Extract<Frame, { readonly type: 'tool:approval_required' }>['data'];
 type DecidedData = Extract<Frame, { readonly type: 'tool:decided' }>['data'];
 type OutputData = Extract<Frame, { readonly type: 'tool:output' }>['data'];
 
-/** `id` is that of the item which the frame may become. */
+/** `id`: the id of the item that the frame may create. */
 export const reduceCalls = (items: Items, id: string, frame: CallFrame): Items => {
   switch (frame.type) {
     case 'tool:call':
       return [...items, newCall(id, frame.data, frame.seq)];
     case 'tool:approval_required': {
-      const place = { position: frame.data.queuePosition, total: frame.data.totalInQueue };
+      const queue = { position: frame.data.queuePosition, total: frame.data.totalInQueue };
       const isKnown = findCall(items, frame.data.callId) !== -1;
       const known = isKnown ? items : [...items, newCall(id, frame.data, frame.seq)];
       return changeCall(passOthers(known, frame.data.callId), frame.data.callId, (call) => ({
         ...call,
         args: frame.data.args,
-        asked: askedOf(frame.data),
+        request: requestOf(frame.data),
         status: 'waiting',
         decision: null,
-        place,
+        queue,
       }));
     }
     case 'tool:decided':
@@ -59,7 +59,7 @@ export const reduceCalls = (items: Items, id: string, frame: CallFrame): Items =
 export const decideCall = (items: Items, itemId: string, decision: Decision): Items =>
   changeItem(items, itemId, (call) => (call.decision === null ? { ...call, decision } : call));
 
-/** What a person said did not arrive, or did not count: they may say it again. */
+/** The decision did not arrive or was not accepted: the user may decide again. */
 export const undecideCall = (items: Items, itemId: string): Items =>
   changeItem(items, itemId, (call) => ({ ...call, decision: null }));
 
@@ -74,15 +74,15 @@ export const failCall = (
   problem: { readonly code: string; readonly message: string },
 ): Items => changeCall(items, callId, (call) => ({ ...call, status: 'failed', problem }));
 
-/** A decision may have been lost with the connection. The server asks again, and so does the page. */
-export const askAgain = (items: Items): Items =>
+/** A decision may have been lost with the connection: the server asks again, and so does the page. */
+export const reopenDecisions = (items: Items): Items =>
   items.map((item) =>
     item.kind === 'call' && item.status === 'waiting' && item.decision !== null
       ? { ...item, decision: null }
       : item,
   );
 
-/** No call outlives its turn: one that was never decided or never answered is over. */
+/** No call outlives its turn: an undecided or unanswered call has ended. */
 export const closeCalls = (items: Items): Items => {
   const isOpen = (item: Items[number]): boolean =>
     item.kind === 'call' && !isOver(item) && item.childSession === null;
@@ -92,7 +92,7 @@ export const closeCalls = (items: Items): Items => {
   );
 };
 
-/** Of a session under this one only what waits for a person is here. */
+/** Only the pending approvals of a child session are shown here. */
 export const reduceChildCalls = (items: Items, frame: Frame): Items => {
   if (frame.sessionId === null) return items;
   if (frame.type === 'tool:approval_required') return addChildCall(items, frame.sessionId, frame.data);
@@ -101,22 +101,22 @@ export const reduceChildCalls = (items: Items, frame: Frame): Items => {
   return withoutChildCalls(items, frame.sessionId, typeof callId === 'string' ? callId : undefined);
 };
 
-/** A call of a session under this one waits: it stands among the others until it is decided. */
-const addChildCall = (items: Items, session: string, data: AskedData): Items => {
+/** Shows a waiting call of a child session until it is decided. */
+const addChildCall = (items: Items, session: string, data: RequestData): Items => {
   const id = `child-${session}-${data.callId}`;
-  const place = { position: data.queuePosition, total: data.totalInQueue };
+  const queue = { position: data.queuePosition, total: data.totalInQueue };
   const call: CallItem = {
     ...newCall(id, data, null),
     childSession: session,
-    asked: askedOf(data),
+    request: requestOf(data),
     status: 'waiting',
-    place,
+    queue,
   };
-  // They are decided one at a time: the one before it is.
+  // A session has one waiting call at a time: the one before is decided.
   return [...withoutChildCalls(items, session), call];
 };
 
-/** Somebody decided it, or its turn is over; without a call, all of that session are. */
+/** Removes one call of a child session, or without `callId` all of them. */
 const withoutChildCalls = (items: Items, session: string, callId?: string): Items =>
   items.filter(
     (item) =>
@@ -125,13 +125,13 @@ const withoutChildCalls = (items: Items, session: string, callId?: string): Item
       (callId !== undefined && item.callId !== callId),
   );
 
-/** More of the arguments that came shortened. */
+/** Replaces truncated arguments. */
 export const completeArgs = (items: Items, itemId: string, args: JsonObject): Items =>
   items.map((item) =>
     item.id === itemId && item.kind === 'call' ? { ...item, args, argsCutSeq: null } : item,
   );
 
-/** More of a result that came shortened. */
+/** Replaces a truncated result. */
 export const completeOutput = (
   items: Items,
   itemId: string,
@@ -141,7 +141,7 @@ export const completeOutput = (
     item.id === itemId && item.kind === 'call' ? { ...item, content, cutSeq: null } : item,
   );
 
-/** Calls are decided one at a time: when the next one waits, the one before it was approved, whoever did it. */
+/** Calls are decided one at a time: when the next one waits, the one before was approved. */
 const passOthers = (items: Items, callId: string): Items => {
   const isPassed = (item: Items[number]): item is CallItem =>
     item.kind === 'call' && item.callId !== callId && item.status === 'waiting' && item.childSession === null;
@@ -149,10 +149,10 @@ const passOthers = (items: Items, callId: string): Items => {
   return items.map((item) => (isPassed(item) ? { ...item, status: 'approved' } : item));
 };
 
-/** A frame that was cut says so, about the arguments or about all of it. */
+/** True for a frame with truncated arguments or data. */
 const isCut = (data: object): boolean => 'argsTruncated' in data || 'truncated' in data;
 
-const askedOf = (data: AskedData): CallItem['asked'] => ({
+const requestOf = (data: RequestData): CallItem['request'] => ({
   turnId: data.turnId,
   digest: data.digest,
   isCut: isCut(data),
@@ -176,11 +176,11 @@ const newCall = (id: string, data: CallData, seq: number | null): CallItem => ({
   name: data.name,
   args: data.args,
   argsCutSeq: isCut(data) ? seq : null,
-  asked: null,
+  request: null,
   decided: null,
-  status: 'asked',
+  status: 'requested',
   decision: null,
-  place: null,
+  queue: null,
   live: emptyOutput,
   content: null,
   problem: null,
@@ -200,7 +200,7 @@ const resultOf = (
   durationMs: data.durationMs,
 });
 
-/** A provider's call ids are unique within a turn only: the newest call of that id is meant. */
+/** Call ids are unique within a turn only: the newest call with the id counts. */
 const findCall = (items: Items, callId: string): number =>
   items.findLastIndex((item) => item.kind === 'call' && item.callId === callId && item.childSession === null);
 

@@ -1,7 +1,7 @@
 /**
- * What went wrong, among the items: in a call, with a message that was refused, or on its own.
+ * Reducers of failures: of a call, of a refused message, or on their own.
  *
- * Pure; the part of view-state.ts that is about failures.
+ * Pure; used by view-state.ts.
  */
 import type { ErrorFacts } from '#sdk/errors.ts';
 import type { Frame } from '#sdk/frames.ts';
@@ -10,10 +10,10 @@ import type { Items } from './items.ts';
 
 type FailureData = Extract<Frame, { readonly type: 'agent:error' }>['data'];
 
-/** A call that failed tells it itself. */
+/** A failed call shows its own error. */
 export const addFailure = (items: Items, id: string, { code, message, callId }: FailureData): Items => {
-  const told = callId === undefined ? items : failCall(items, callId, { code, message });
-  return told === items ? [...items, { kind: 'failure', id, code, message, suggestions: [] }] : told;
+  const next = callId === undefined ? items : failCall(items, callId, { code, message });
+  return next === items ? [...items, { kind: 'failure', id, code, message, suggestions: [] }] : next;
 };
 
 export const addRefusal = (
@@ -34,7 +34,7 @@ const refusalsOfQuestions = new Set([
   'invalid_session_state',
 ]);
 
-/** A refusal names no message. It is about the newest one that has not been accepted, if it can be. */
+/** A refusal names no message: it applies to the newest unaccepted one, if its code can. */
 const refuseQuestion = (items: Items, code: string): Items => {
   const index = refusalsOfQuestions.has(code)
     ? items.findLastIndex((item) => item.kind === 'question' && item.delivery === 'sending')

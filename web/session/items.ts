@@ -1,14 +1,13 @@
-/** What a conversation shows, one after the other: the vocabulary of the reducer and of the pages. */
-
+/** Items of a conversation: the types of the reducer and of the pages. */
 import type { Decision } from '#sdk/routes.ts';
 import type { StopReason, ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Decider } from '#shared/domain/principal.ts';
 import type { LiveOutput, TextStream } from './text-stream.ts';
 
-/** `ended`: its turn is over, and it was neither answered nor decided. */
+/** `ended`: the turn ended before the call was answered or decided. */
 export type CallStatus =
-  | 'asked'
+  | 'requested'
   | 'waiting'
   | 'approved'
   | 'running'
@@ -18,10 +17,10 @@ export type CallStatus =
   | 'ended';
 
 /** The request about a call: its digest identifies the whole call. */
-type Asked = {
+type ApprovalRequest = {
   readonly turnId: string;
   readonly digest: string;
-  /** The arguments that came with it are not all. */
+  /** The arguments are truncated. */
   readonly isCut: boolean;
 };
 
@@ -32,31 +31,31 @@ export type Decided = {
   /** ISO 8601. */
   readonly at: string;
   readonly reason: string | null;
-  /** Run instead of what was asked. */
+  /** Arguments that run instead of the requested ones. */
   readonly editedArgs: JsonObject | null;
 };
 
-/** `decision` is what was said here and is not confirmed yet; `place` is the call's place among those that wait. */
+/** `decision` was made here and is unconfirmed; `queue` is the position among the waiting calls. */
 export type CallItem = {
   readonly kind: 'call';
   readonly id: string;
   readonly callId: string;
-  /** Of a session under the one that is open: decided like its own, and shown with it. */
+  /** The child session of the call; null for the open session's own calls. */
   readonly childSession: string | null;
   readonly name: string;
   readonly args: JsonObject;
-  /** The number of the event whose arguments came shortened: the log has more of them. */
+  /** The event with the full arguments, when these are truncated. */
   readonly argsCutSeq: number | null;
-  readonly asked: Asked | null;
+  readonly request: ApprovalRequest | null;
   readonly decided: Decided | null;
   readonly status: CallStatus;
   readonly decision: Decision | null;
-  readonly place: { readonly position: number; readonly total: number } | null;
+  readonly queue: { readonly position: number; readonly total: number } | null;
   readonly live: LiveOutput;
   readonly content: readonly ToolContent[] | null;
-  /** Why it failed. */
+  /** The error of a failed call. */
   readonly problem: { readonly code: string; readonly message: string } | null;
-  /** The number of a result that came shortened: the log has more of it. */
+  /** The event with the full result, when this one is truncated. */
   readonly cutSeq: number | null;
   readonly durationMs: number | null;
 };
@@ -71,7 +70,7 @@ export type AnswerItem = {
   readonly kind: 'answer';
   readonly id: string;
   readonly text: string;
-  /** While it is being written. */
+  /** Null once complete. */
   readonly stream: TextStream | null;
 };
 export type NoteItem = {

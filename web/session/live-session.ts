@@ -1,7 +1,7 @@
 /**
- * The one session that is open in this tab, and its connection: kept while a person moves between pages.
+ * The open session of this tab and its connection, which outlive navigation between pages.
  *
- * Frames are reduced as they come and shown at the pace of the drawing (pace.ts), so that a flood costs few drawings.
+ * Frames are reduced at once and rendered at a limited pace (pace.ts), so that a flood costs few renderings.
  */
 import { clientOf } from '../api/request.ts';
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
@@ -29,15 +29,15 @@ const drawSoon = paced(() => {
   shown.value = current;
 });
 const openId = shallowRef<string | null>(null);
-const goneId = shallowRef<string | null>(null);
+const missingId = shallowRef<string | null>(null);
 
-/** What is known of the open session. */
+/** State of the open session. */
 export const liveState: Readonly<ShallowRef<ViewState>> = shown;
 export const openSessionId: Readonly<ShallowRef<string | null>> = openId;
-/** A session that was asked for and does not exist, or does no longer. */
-export const goneSessionId: Readonly<ShallowRef<string | null>> = goneId;
+/** The id of a session that does not exist or was deleted. */
+export const missingSessionId: Readonly<ShallowRef<string | null>> = missingId;
 
-/** Calls that wait for a decision and have none yet, those of sessions below included. */
+/** Waiting calls without a decision, child sessions included. */
 export const waitingCallItems = computed(() => shown.value.items.filter(isWaiting));
 export const waitingCalls = computed(() => waitingCallItems.value.length);
 
@@ -50,7 +50,7 @@ const dispatch = (event: ViewEvent): void => {
   else drawSoon();
 };
 
-/** What is told again after a connection is shown as a whole, or now and then when that takes long. */
+/** The replay after a connection is rendered as a whole, or once a second while it lasts. */
 const isReplayed = ({ seq }: Frame): boolean => seq !== null && seq < replayEnd;
 const replayDrawMs = 1000;
 let replayEnd = -1;
@@ -68,7 +68,7 @@ export const openSession = (sessionId: string): void => {
   if (openId.value === sessionId && connection !== undefined) return;
   closeSession();
   openId.value = sessionId;
-  goneId.value = null;
+  missingId.value = null;
   outbox = openOutbox(sessionId);
   rememberSession(sessionId);
   connection = connectToSession(clientOf(), {
@@ -79,7 +79,7 @@ export const openSession = (sessionId: string): void => {
       if (state.kind !== 'ended' || state.error.status !== 404)
         return dispatch({ type: 'link-changed', link: linkOf(state, navigator.onLine) });
       closeSession();
-      goneId.value = sessionId;
+      missingId.value = sessionId;
     },
     onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
   });
@@ -100,14 +100,14 @@ const receive = (frame: Frame): void => {
   dispatch({ type: 'frame-received', frame });
   if (frame.type === 'system:ready')
     for (const { id, text } of current.items.filter(isUnsent)) sendMessage(id, text);
-  for (const { id, text } of outbox?.missingAfter(frame, current.items) ?? []) say(id, text);
+  for (const { id, text } of outbox?.missingAfter(frame, current.items) ?? []) submit(id, text);
   if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
 };
 
 const send = (action: ClientAction): boolean => connection?.send(action) ?? false;
 
 let nextModel: string | undefined;
-/** The model of the messages from now on; undefined: the session's own. */
+/** Sets the model of the next messages; undefined for the session's own. */
 export const chooseModel = (model: string | undefined): void => {
   nextModel = model;
 };
@@ -115,13 +115,13 @@ export const chooseModel = (model: string | undefined): void => {
 const sendMessage = (messageId: string, text: string): boolean =>
   send({ action: 'message', text, messageId, ...(nextModel === undefined ? {} : { model: nextModel }) });
 
-/** Shown at once; sent now, or when the connection is back. */
+/** Shows a message at once and sends it now or after the reconnection. */
 export const ask = (text: string): void => {
-  say(crypto.randomUUID(), text);
+  submit(crypto.randomUUID(), text);
 };
 
-const say = (messageId: string, text: string): void => {
-  dispatch({ type: 'question-asked', messageId, text });
+const submit = (messageId: string, text: string): void => {
+  dispatch({ type: 'question-sent', messageId, text });
   outbox?.keep(current.items);
   sendMessage(messageId, text);
 };
@@ -131,15 +131,15 @@ export const withdraw = (messageId: string): void => {
   outbox?.keep(current.items);
 };
 
-/** The data that a prompt needs to show and decide a call; undefined for one that does not wait. */
-export const waitingCallOf = ({ asked, ...call }: CallItem): WaitingCall | undefined => {
+/** Data of an approval prompt; undefined for a call that does not wait. */
+export const waitingCallOf = ({ request, ...call }: CallItem): WaitingCall | undefined => {
   const sessionId = call.childSession ?? openId.value;
-  if (asked === null || sessionId === null) return undefined;
+  if (request === null || sessionId === null) return undefined;
   const { callId, name, args } = call;
-  return { sessionId, callId, name, args, ...asked };
+  return { sessionId, callId, name, args, ...request };
 };
 
-/** Said with its digest, and taken back here when it did not count. */
+/** Sends a decision with the digest of its call; a decision that failed is undone here. */
 export const decide = async (item: CallItem, decision: Decision): Promise<void> => {
   const call = waitingCallOf(item);
   if (call === undefined || !isWaiting(item)) return;
@@ -155,13 +155,13 @@ export const decide = async (item: CallItem, decision: Decision): Promise<void> 
   if (item.childSession !== null) dispatch({ type: 'child-call-decided', itemId: item.id });
 };
 
-/** More of the arguments that came shortened. */
+/** Replaces truncated arguments. */
 export const replaceArgs = (call: CallItem, args: unknown): void => {
   if (typeof args === 'object' && args !== null)
     dispatch({ type: 'args-completed', itemId: call.id, args: args as JsonObject });
 };
 
-/** More of a result that came shortened. */
+/** Replaces a truncated result. */
 export const replaceOutput = (call: CallItem, content: unknown): void => {
   if (Array.isArray(content)) dispatch({ type: 'output-completed', itemId: call.id, content });
 };
@@ -170,7 +170,7 @@ export const cancelTurn = (): boolean => send({ action: 'turn:cancel' });
 export const resetHistory = (): boolean => send({ action: 'history:reset' });
 export const stopSession = (): boolean => send({ action: 'session:stop' });
 
-/** For a person who sees that it is offline, and after a connection that was refused. */
+/** Reconnects at once, also after a refused connection. */
 export const tryNow = (): void => {
   const sessionId = openId.value;
   if (current.link.kind === 'stopped' && sessionId !== null) {

@@ -1,7 +1,7 @@
 /**
- * What was said, among the items: the questions of a person and the answers of the model.
+ * Reducers of messages: questions of the user and answers of the model.
  *
- * Pure; the part of view-state.ts that is about messages. A piece of an answer that is already whole changes nothing.
+ * Pure; used by view-state.ts. A delta of a complete answer changes nothing.
  */
 import type { Frame } from '#sdk/frames.ts';
 import type { AnswerItem, Item, Items } from './items.ts';
@@ -9,7 +9,7 @@ import { addPiece, emptyStream, type Piece } from './text-stream.ts';
 
 type MessageData = Extract<Frame, { readonly type: 'message' }>['data'];
 
-/** It stands where the log has it, whenever it was written. */
+/** Moves the question to its position in the log. */
 export const acceptQuestion = (items: Items, { messageId, text }: MessageData): Items => [
   ...withoutItem(items, messageId),
   { kind: 'question', id: messageId, text, delivery: 'accepted' },
@@ -19,7 +19,7 @@ export const addAnswer = (items: Items, { messageId, text }: MessageData): Items
   const answer: AnswerItem = { kind: 'answer', id: messageId, text, stream: null };
   const index = items.findLastIndex(({ id }) => id === messageId);
   const whole = withoutHalves(index === -1 ? items : items.with(index, answer));
-  // A model that only calls tools says nothing.
+  // A model that only calls tools sends no text.
   return index !== -1 || text === '' ? whole : [...whole, answer];
 };
 
@@ -35,7 +35,7 @@ export const addDelta = (
   return known === undefined ? [...items, answer] : items.with(index, answer);
 };
 
-/** A half answer whose whole never came: the model was asked again, and its first try was dropped. */
+/** A streamed answer that was never completed: the model was called again and its first attempt dropped. */
 const isHalf = (item: Item): boolean => item.kind === 'answer' && item.stream !== null;
 
 export const withoutHalves = (items: Items): Items =>

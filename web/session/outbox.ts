@@ -1,7 +1,7 @@
 /**
- * What was said in a session and is not in its log yet: it outlives a reload, and is shown again below what the log has.
+ * Messages of a session that are not in its log yet: they survive a reload and are shown below the log.
  *
- * The server knows a message by its id and takes it once, so that whatever may not have arrived is sent again.
+ * The server accepts a message id once, so that a message that may not have arrived is sent again.
  */
 
 import type { Frame } from '#sdk/frames.ts';
@@ -9,9 +9,9 @@ import { rememberedUnsent, rememberUnsent, type Unsent } from '../access/remembe
 import type { Item, Items, QuestionItem } from './items.ts';
 
 export type Outbox = {
-  /** What a reload took from the page, once, when the log has been told to its end. */
+  /** Messages that a reload lost, once, after the replay of the log. */
   readonly missingAfter: (frame: Frame, items: Items) => readonly Unsent[];
-  /** Remembers what is unsent by now. */
+  /** Stores the unsent messages. */
   readonly keep: (items: Items) => void;
 };
 
@@ -21,12 +21,12 @@ export const isUnsent = (item: Item): item is QuestionItem =>
 export const openOutbox = (sessionId: string): Outbox => {
   let remembered = rememberedUnsent(sessionId);
   let logEnd = Number.POSITIVE_INFINITY;
-  let heardSeq = -1;
+  let lastSeq = -1;
   return {
     missingAfter: (frame, items) => {
       if (frame.type === 'system:ready') logEnd = frame.data.lastSeq;
-      heardSeq = Math.max(heardSeq, frame.seq ?? -1);
-      if (remembered.length === 0 || heardSeq < logEnd) return [];
+      lastSeq = Math.max(lastSeq, frame.seq ?? -1);
+      if (remembered.length === 0 || lastSeq < logEnd) return [];
       const missing = remembered.filter(({ id }) => !items.some((item) => item.id === id));
       remembered = [];
       return missing;

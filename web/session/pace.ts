@@ -1,10 +1,10 @@
 /**
- * Draws what changed, once per animation frame at most, and less often when drawing takes long: at least half of the
- * time stays for what comes in. A page in the background gets no frames; its title is kept up by a timer.
+ * Rendering pace: once per animation frame at most, less often when rendering is slow, so that half of the time stays for
+ * incoming frames. A page in the background gets no animation frames, and a timer updates its title.
  */
 const hiddenPauseMs = 500;
 const pauseMsMax = 1000;
-/** What a frame takes when there is nothing to do. */
+/** Duration of an idle frame. */
 const quietFrameMs = 20;
 
 export const paced = (draw: () => void): (() => void) => {
@@ -15,7 +15,7 @@ export const paced = (draw: () => void): (() => void) => {
     isDue = false;
     const begun = performance.now();
     draw();
-    // The frame after this one begins when all of it, layout too, is done.
+    // The next animation frame begins after the layout.
     requestAnimationFrame(() => {
       const tookMs = performance.now() - begun;
       pauseMs = tookMs > quietFrameMs ? Math.min(tookMs, pauseMsMax) : 0;

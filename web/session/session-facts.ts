@@ -1,4 +1,4 @@
-/** What a session says of itself: in its greeting, and in its log when its status changes. Pure. */
+/** Facts of a session, from its `system:ready` frame and the status changes of its log. Pure. */
 import type { Frame, Greeting } from '#sdk/frames.ts';
 
 export type SessionFacts = Pick<Greeting, 'provider' | 'model' | 'sessionId' | 'status'> & {

@@ -1,6 +1,5 @@
 /**
- * What the platform itself did, from the log's `system` events: a sentence where a person should know, and the
- * state of the sandbox. Pure; a kind this app does not know says nothing.
+ * Notes and the state of the sandbox from the log's `system` events. Pure; an unknown kind gives no note.
  */
 import type { Json } from '#shared/domain/json.ts';
 import { duration } from '../components/format.ts';
@@ -33,17 +32,17 @@ export const noteOf = (data: SystemData): string | undefined => {
     case 'workspace_restored':
       return restoredNote(data);
     case 'workspace_not_saved':
-      return `The files could not be saved: ${String(data['reason'])}`;
+      return `Workspace not saved: ${String(data['reason'])}`;
     case 'shared_not_saved':
-      return `The shared volume could not be saved: ${String(data['reason'])}`;
+      return `Shared volume not saved: ${String(data['reason'])}`;
     case 'history_reset':
-      return 'The conversation was forgotten; this log stays.';
+      return 'Conversation cleared. This log stays.';
     case 'mcp_status':
       return `MCP server ${String(data['name'])} is ${String(data['status'])}`;
     case 'child_asked':
-      return `Asked session ${String(data['sessionId']).slice(0, 8)} below this one`;
+      return `Delegated to child session ${String(data['sessionId']).slice(0, 8)}`;
     case 'session_status':
-      return `The session is ${String(data['status'])}`;
+      return `Session ${String(data['status'])}`;
     default:
       return undefined;
   }
@@ -51,7 +50,7 @@ export const noteOf = (data: SystemData): string | undefined => {
 
 const restoredNote = (data: SystemData): string => {
   const missing = Array.isArray(data['missing']) ? data['missing'].map(String) : [];
-  if (typeof data['refused'] === 'string') return `The workspace could not be restored: ${data['refused']}`;
-  const back = `${String(data['files'])} files of the workspace are back`;
+  if (typeof data['refused'] === 'string') return `Workspace not restored: ${data['refused']}`;
+  const back = `Workspace restored: ${String(data['files'])} files`;
   return missing.length === 0 ? back : `${back}; missing: ${missing.join(', ')}`;
 };

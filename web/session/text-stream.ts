@@ -1,14 +1,14 @@
 /**
- * Text that arrives in numbered pieces: a piece may come twice, early or never.
+ * Text that arrives in pieces with offsets: a piece may come twice, early or never.
  *
- * Pure. What is shown is the part without a hole; the whole text comes later by another way and replaces it.
+ * Pure. The part before the first gap is shown; the complete text replaces it later.
  */
 export type Piece = { readonly offset: number; readonly text: string };
 export type TextStream = { readonly text: string; readonly early: readonly Piece[] };
 
 export const emptyStream: TextStream = { text: '', early: [] };
 
-/** The offset of a piece counts characters. */
+/** Offsets count characters. */
 export const addPiece = ({ text, early }: TextStream, piece: Piece): TextStream => {
   const pieces = [...early, piece].toSorted((a, b) => a.offset - b.offset);
   let whole = text;
@@ -29,14 +29,14 @@ export type LiveOutput = {
 
 export const emptyOutput: LiveOutput = { chunks: [], bytes: { stdout: 0, stderr: 0 } };
 
-/** What is kept of a running program's output: its end, which is what people look at. */
+/** Of a running program's output only the end is kept. */
 export const liveCharactersMax = 128 * 1024;
 const chunkCharactersMax = 16 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * Output of a running program: two streams in the order of arrival; the offset of a piece counts bytes. Only the
- * newest is sent when there is much, so a hole is marked and never waited for.
+ * Output of a running program: two streams in the order of arrival; offsets count bytes. The server may skip output when
+ * there is much, so a gap is marked and never waited for.
  */
 export const addOutput = (
   output: LiveOutput,
@@ -46,7 +46,7 @@ export const addOutput = (
   if (offset < seen) return output;
   const shown = offset > seen ? `\n[…]\n${text}` : text;
   const last = output.chunks.at(-1);
-  // A long chunk is left alone: what shows it need not read it again.
+  // A long chunk is not extended, so that it is not rendered again.
   const joins = last?.stream === stream && last.text.length < chunkCharactersMax;
   const chunks = joins
     ? [...output.chunks.slice(0, -1), { stream, text: last.text + shown }]
@@ -59,11 +59,11 @@ export const addOutput = (
 
 const keepEnd = (chunks: readonly OutputChunk[]): readonly OutputChunk[] => {
   let left = liveCharactersMax;
-  const kept: OutputChunk[] = [];
+  const tail: OutputChunk[] = [];
   for (const chunk of chunks.toReversed()) {
     if (left <= 0) break;
-    kept.push(chunk.text.length > left ? { ...chunk, text: chunk.text.slice(-left) } : chunk);
+    tail.push(chunk.text.length > left ? { ...chunk, text: chunk.text.slice(-left) } : chunk);
     left -= chunk.text.length;
   }
-  return kept.length === chunks.length && left >= 0 ? chunks : kept.toReversed();
+  return tail.length === chunks.length && left >= 0 ? chunks : tail.toReversed();
 };

@@ -1,4 +1,4 @@
-/** The end of a turn: what it used, and what its session has used with it, as far as the log was seen here. Pure. */
+/** The end of a turn: its usage, and the usage of its session as far as this page has seen the log. Pure. */
 import type { StopReason } from '#shared/domain/event-log.ts';
 import type { EndItem } from './items.ts';
 
@@ -18,7 +18,7 @@ export const addUsage = (before: Usage, { usage, sessionCostUsd }: CompletionDat
   costUsd: sessionCostUsd ?? before.costUsd,
 });
 
-/** The log tells what the session cost: what it cost before is taken off. */
+/** The log has the cost of the session: the cost before the turn is subtracted. */
 export const endOf = (
   { stopReason, usage: { inputTokens, outputTokens } }: CompletionData,
   { id, before, after }: { readonly id: string; readonly before: Usage; readonly after: Usage },

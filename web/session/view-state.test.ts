@@ -17,7 +17,7 @@ const ready = logged(null, 'system:ready', {
   status: 'idle',
   lastSeq: -1,
 });
-const asked = logged(0, 'message', { messageId: 'm1', role: 'user', text: 'hello' });
+const question = logged(0, 'message', { messageId: 'm1', role: 'user', text: 'hello' });
 const delta = (offset: number, text: string) => logged(null, 'delta', { messageId: 'a1', offset, text });
 const answered = logged(1, 'message', { messageId: 'a1', role: 'assistant', text: 'Hello, you.' });
 const completed = (seq: number, stopReason = 'end_turn') =>
@@ -29,7 +29,7 @@ const completed = (seq: number, stopReason = 'end_turn') =>
   });
 const called = (seq: number, callId: string) =>
   logged(seq, 'tool:call', { callId, name: 'execute_command', args: { command: 'ls' } });
-const approvalAsked = (seq: number, callId: string, queuePosition: number) =>
+const approvalRequested = (seq: number, callId: string, queuePosition: number) =>
   logged(seq, 'tool:approval_required', {
     turnId: 't',
     digest: 'd1',
@@ -47,12 +47,12 @@ const call = (seq: number, callId: string, fields: object) => ({
   name: 'execute_command',
   args: { command: 'ls' },
   argsCutSeq: null,
-  asked: null,
+  request: null,
   decided: null,
   childSession: null,
-  status: 'asked',
+  status: 'requested',
   decision: null,
-  place: null,
+  queue: null,
   live: { chunks: [], bytes: { stdout: 0, stderr: 0 } },
   content: null,
   problem: null,
@@ -73,17 +73,17 @@ test('a greeting names provider and model', () => {
 });
 
 describe('a question', () => {
-  const sent: ViewEvent = { type: 'question-asked', messageId: 'm1', text: 'hello' };
+  const sent: ViewEvent = { type: 'question-sent', messageId: 'm1', text: 'hello' };
 
   test('is shown at once, and accepted when the log has it', () => {
     expect(after(sent).items).toEqual([{ kind: 'question', id: 'm1', text: 'hello', delivery: 'sending' }]);
-    const state = after(sent, asked);
+    const state = after(sent, question);
     expect(state.items).toEqual([{ kind: 'question', id: 'm1', text: 'hello', delivery: 'accepted' }]);
     expect(state.openQuestions).toBe(1);
   });
 
   test('takes the place that the log gives it', () => {
-    const state = after(sent, logged(0, 'system', { kind: 'history_reset' }), asked);
+    const state = after(sent, logged(0, 'system', { kind: 'history_reset' }), question);
     expect(state.items.map(({ id }) => id)).toEqual(['event-0', 'm1']);
   });
 
@@ -103,7 +103,7 @@ describe('a question', () => {
   });
 
   test('is open until its completion', () => {
-    expect(after(asked, completed(1)).openQuestions).toBe(0);
+    expect(after(question, completed(1)).openQuestions).toBe(0);
     expect(after(completed(1)).openQuestions).toBe(0);
   });
 });
@@ -132,11 +132,11 @@ describe('an answer', () => {
 
 describe('a call', () => {
   test('waits in its place for a decision', () => {
-    expect(after(called(0, 'c1'), approvalAsked(1, 'c1', 1)).items).toEqual([
+    expect(after(called(0, 'c1'), approvalRequested(1, 'c1', 1)).items).toEqual([
       call(0, 'c1', {
         status: 'waiting',
-        asked: { turnId: 't', digest: 'd1', isCut: false },
-        place: { position: 1, total: 2 },
+        request: { turnId: 't', digest: 'd1', isCut: false },
+        queue: { position: 1, total: 2 },
       }),
     ]);
   });
@@ -154,7 +154,7 @@ describe('a call', () => {
       [mark]: true,
     });
     expect(after(called(0, 'c1'), cut).items).toMatchObject([
-      { args: { command: 'l' }, asked: { digest: 'd1', isCut: true } },
+      { args: { command: 'l' }, request: { digest: 'd1', isCut: true } },
     ]);
   });
 
@@ -169,12 +169,13 @@ describe('a call', () => {
         digest: 'd1',
         ...fields,
       });
-    const asked = [called(0, 'c1'), approvalAsked(1, 'c1', 1)];
-    expect(after(...asked, decided({ approved: false, reason: 'not now' })).items).toMatchObject([
+    const requested = [called(0, 'c1'), approvalRequested(1, 'c1', 1)];
+    expect(after(...requested, decided({ approved: false, reason: 'not now' })).items).toMatchObject([
       { status: 'rejected', decided: { isApproved: false, by, at, reason: 'not now', editedArgs: null } },
     ]);
     expect(
-      after(...asked, decided({ approved: true, editedDigest: 'd2', editedArgs: { command: 'pwd' } })).items,
+      after(...requested, decided({ approved: true, editedDigest: 'd2', editedArgs: { command: 'pwd' } }))
+        .items,
     ).toMatchObject([
       {
         status: 'approved',
@@ -187,7 +188,7 @@ describe('a call', () => {
   test('can be decided again when the decision did not count', () => {
     const state = after(
       called(0, 'c1'),
-      approvalAsked(1, 'c1', 1),
+      approvalRequested(1, 'c1', 1),
       { type: 'call-decided', itemId: 'event-0', decision: { approved: true } },
       { type: 'call-undecided', itemId: 'event-0' },
     );
@@ -197,7 +198,7 @@ describe('a call', () => {
   test('is decided once', () => {
     const state = after(
       called(0, 'c1'),
-      approvalAsked(1, 'c1', 1),
+      approvalRequested(1, 'c1', 1),
       { type: 'call-decided', itemId: 'event-0', decision: { approved: true } },
       { type: 'call-decided', itemId: 'event-0', decision: { approved: false } },
     );
@@ -208,15 +209,15 @@ describe('a call', () => {
     const state = after(
       called(0, 'c1'),
       called(1, 'c2'),
-      approvalAsked(2, 'c1', 1),
-      approvalAsked(3, 'c2', 2),
+      approvalRequested(2, 'c1', 1),
+      approvalRequested(3, 'c2', 2),
     );
     expect(state.items).toMatchObject([{ status: 'approved' }, { status: 'waiting' }]);
   });
 
   test('can be decided again after a reconnection, since the decision may be lost', () => {
     const decided: ViewEvent = { type: 'call-decided', itemId: 'event-0', decision: { approved: true } };
-    const state = after(called(0, 'c1'), approvalAsked(1, 'c1', 1), decided, ready);
+    const state = after(called(0, 'c1'), approvalRequested(1, 'c1', 1), decided, ready);
     expect(state.items[0]).toMatchObject({ status: 'waiting', decision: null });
   });
 
@@ -254,12 +255,12 @@ describe('a call', () => {
   test('of a later turn may have the id of an earlier one', () => {
     const rejected = logged(2, 'tool:rejected', { callId: 'c1', name: 'execute_command' });
     expect(after(called(0, 'c1'), called(1, 'c1'), rejected).items).toMatchObject([
-      { status: 'asked' },
+      { status: 'requested' },
       { status: 'rejected' },
     ]);
   });
 
-  test('that this page never saw changes nothing', () => {
+  test('that this page never saw is ignored', () => {
     expect(after(logged(4, 'tool:rejected', { callId: 'c9', name: 'x' }))).toEqual(initialState);
   });
 });
@@ -305,7 +306,7 @@ test('what a session cost is the sum that the log tells, and each turn has its p
 });
 
 test('no call is left waiting when its turn has ended', () => {
-  const state = after(called(0, 'c1'), approvalAsked(1, 'c1', 1), completed(2, 'cancelled'));
+  const state = after(called(0, 'c1'), approvalRequested(1, 'c1', 1), completed(2, 'cancelled'));
   expect(state.items).toMatchObject([{ kind: 'call', status: 'ended', decision: null }, { kind: 'end' }]);
 });
 
@@ -321,15 +322,15 @@ describe('a session under this one', () => {
     type: 'frame-received',
     frame: { type, seq: null, sessionId: 'child', at, data } as unknown as Frame,
   });
-  const asked = {
+  const requested = {
     callId: 'c1',
     name: 'execute_command',
     args: { command: 'ls' },
     queuePosition: 1,
     totalInQueue: 1,
   };
-  const waits = fromChild('tool:approval_required', asked);
-  const own = approvalAsked(1, 'c1', 1);
+  const waits = fromChild('tool:approval_required', requested);
+  const own = approvalRequested(1, 'c1', 1);
 
   test('has its calls decided here, apart from a call of the same id here', () => {
     const state = after(ready, called(0, 'c1'), own, waits, waits);
@@ -342,7 +343,7 @@ describe('a session under this one', () => {
   });
 
   test('has them taken away when somebody else has decided, or its turn is over', () => {
-    const later = fromChild('tool:approval_required', { ...asked, callId: 'c2' });
+    const later = fromChild('tool:approval_required', { ...requested, callId: 'c2' });
     const settled = (callId?: string) => fromChild('system', { kind: 'child_settled', callId });
     const ids = (...events: readonly ViewEvent[]) => after(ready, ...events).items.map(({ id }) => id);
     expect(ids(waits, settled('other'))).toEqual(['child-child-c1']);

@@ -1,8 +1,8 @@
 /**
- * What is known of a session, as a reducer: `reduce(state, event) -> state`, and pages are drawn from the state.
+ * State of a session as a reducer: `reduce(state, event) -> state`; pages render the state.
  *
- * Pure and total. Frames of the log come in order and once (event-order.ts); deltas and progress come as they like,
- * and are replaced by what the log says. A frame of a kind this app does not know changes nothing.
+ * Pure and total. Frames of the log arrive in order and once (event-order.ts); deltas and progress arrive in any order
+ * and are replaced by the log. A frame of an unknown type changes nothing.
  */
 
 import type { Frame } from '#sdk/frames.ts';
@@ -10,13 +10,13 @@ import type { Decision } from '#sdk/routes.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import {
-  askAgain,
   closeCalls,
   completeArgs,
   completeOutput,
   decideCall,
   reduceCalls,
   reduceChildCalls,
+  reopenDecisions,
   undecideCall,
 } from './call-state.ts';
 import { addFailure, addRefusal } from './failure-state.ts';
@@ -32,16 +32,16 @@ export type ViewState = {
   readonly session: SessionFacts | null;
   readonly sandbox: SandboxState;
   readonly items: Items;
-  /** Messages that were taken and whose turn has not ended. */
+  /** Accepted messages whose turn has not ended. */
   readonly openQuestions: number;
-  /** Of what was seen of the log here. */
+  /** Usage in the part of the log that this page has seen. */
   readonly usage: Usage;
 };
 
 export type ViewEvent =
   | { readonly type: 'link-changed'; readonly link: Link }
   | { readonly type: 'frame-received'; readonly frame: Frame }
-  | { readonly type: 'question-asked'; readonly messageId: string; readonly text: string }
+  | { readonly type: 'question-sent'; readonly messageId: string; readonly text: string }
   | { readonly type: 'question-withdrawn'; readonly messageId: string }
   | { readonly type: 'call-decided'; readonly itemId: string; readonly decision: Decision }
   | { readonly type: 'call-undecided'; readonly itemId: string }
@@ -65,7 +65,7 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
       return { ...state, link: event.link };
     case 'frame-received':
       return reduceFrame(state, event.frame);
-    case 'question-asked':
+    case 'question-sent':
       return addItem(state, { kind: 'question', id: event.messageId, text: event.text, delivery: 'sending' });
     case 'question-withdrawn':
       return { ...state, items: state.items.filter(({ id }) => id !== event.messageId) };
@@ -83,7 +83,7 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
       return addItem(state, {
         kind: 'note',
         id: `lost-${event.oldestSeq}`,
-        text: 'Older events were purged: a session keeps its newest 1,000.',
+        text: 'Older events were deleted: a session keeps its newest 1,000.',
         at: '',
       });
   }
@@ -94,7 +94,7 @@ const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
   const id = `event-${frame.seq}`;
   switch (frame.type) {
     case 'system:ready':
-      return { ...state, session: factsOf(frame.data), items: askAgain(state.items) };
+      return { ...state, session: factsOf(frame.data), items: reopenDecisions(state.items) };
     case 'system':
       return reduceSystem(state, { id, at: frame.at }, frame.data);
     case 'message':
@@ -130,12 +130,12 @@ const reduceSystem = (
   data: SystemData,
 ): ViewState => {
   const text = noteOf(data);
-  const told: ViewState = {
+  const next: ViewState = {
     ...state,
     sandbox: sandboxAfter(state.sandbox, data),
     session: state.session && factsAfter(state.session, data),
   };
-  return text === undefined ? told : addItem(told, { kind: 'note', id, text, at });
+  return text === undefined ? next : addItem(next, { kind: 'note', id, text, at });
 };
 
 type MessageData = Extract<Frame, { readonly type: 'message' }>['data'];

@@ -1,11 +1,11 @@
-/** The title and the icon of the window: how many calls wait stands before the name of the page, and marks the icon. */
+/** Title and icon of the window: both show the number of pending approvals. */
 import { computed, watch } from 'vue';
 import { useRoute } from 'vue-router';
 import { documentTitle } from '../router.ts';
 import { waitingCalls } from '../session/live-session.ts';
 import { waitingCount } from '../waiting/waiting-count.ts';
 
-/** Over all sessions; while that is not known, of the open one. */
+/** Pending approvals of all sessions, or of the open one while the total is unknown. */
 export const waitingShown = computed(() => waitingCount.value ?? waitingCalls.value);
 
 const markedIcon = new URL('../favicon-waiting.svg', import.meta.url).href;

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it: what a person chose is kept in this browser. */
+/** Theme: light, dark or system. The choice is stored in this browser. */
 import { type ShallowRef, shallowRef } from 'vue';
 
 export const themes = ['system', 'light', 'dark'] as const;
@@ -11,22 +11,22 @@ export const theme: Readonly<ShallowRef<Theme>> = chosen;
 
 const isTheme = (text: string | null): text is Theme => themes.some((known) => known === text);
 
-export const chooseTheme = (wanted: Theme): void => {
-  chosen.value = wanted;
-  if (wanted === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = wanted;
+export const chooseTheme = (next: Theme): void => {
+  chosen.value = next;
+  if (next === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = next;
   try {
-    localStorage.setItem(themeKey, wanted);
+    localStorage.setItem(themeKey, next);
   } catch {
-    // A browser may forbid storage; the choice then holds until the reload.
+    // A browser may forbid storage: the choice holds until the reload.
   }
 };
 
 export const startTheme = (): void => {
   try {
-    const kept = localStorage.getItem(themeKey);
-    if (isTheme(kept)) chooseTheme(kept);
+    const stored = localStorage.getItem(themeKey);
+    if (isTheme(stored)) chooseTheme(stored);
   } catch {
-    // As the system has it.
+    // No storage: the system theme.
   }
 };

@@ -1,11 +1,11 @@
 /**
- * Notifications of the browser: one for each call that begins to wait while the page is in the background. They name the
- * tool and the session, never the arguments: a lock screen shows them to any passer-by.
+ * Browser notifications: one for each new pending approval while the page is in the background. They name the tool and
+ * the session, never the arguments, because a lock screen shows them.
  */
 import { type ShallowRef, shallowRef, watch } from 'vue';
-import { api, type WaitingRow } from '#sdk/routes.ts';
 import { request } from '../api/request.ts';
-import { waitingNews } from './waiting-count.ts';
+import { api, type WaitingRow } from '#sdk/routes.ts';
+import { waitingVersion } from './waiting-count.ts';
 
 export type NotificationState = NotificationPermission | 'unsupported';
 
@@ -13,7 +13,7 @@ const isSupported = 'Notification' in globalThis;
 const state = shallowRef<NotificationState>(isSupported ? Notification.permission : 'unsupported');
 export const notificationState: Readonly<ShallowRef<NotificationState>> = state;
 
-/** Only after a click: browsers refuse anything else. */
+/** Browsers allow this only after a click. */
 export const allowNotifications = async (): Promise<void> => {
   if (isSupported) state.value = await Notification.requestPermission();
 };
@@ -31,13 +31,13 @@ const look = async (): Promise<void> => {
     const before = known;
     known = new Set(approvals.map(keyOf));
     const isHidden = document.visibilityState === 'hidden';
-    if (isHidden) for (const row of approvals) if (!before.has(keyOf(row))) tell(row);
+    if (isHidden) for (const row of approvals) if (!before.has(keyOf(row))) notifyAbout(row);
   } catch {
-    // The next change of the number asks again; a person who looks sees the page itself.
+    // The next change of the count tries again.
   }
 };
 
-const tell = (row: WaitingRow): void => {
+const notifyAbout = (row: WaitingRow): void => {
   const { sessionId, callId, name } = row;
   const notification = new Notification('Needs your approval', {
     body: `${name} in session ${sessionId.slice(0, idCharacters)}`,
@@ -50,10 +50,10 @@ const tell = (row: WaitingRow): void => {
   });
 };
 
-/** Said once, by the shell: on every page. */
+/** Called once, by the shell. */
 export const startNotifications = (): void => {
   watch(
-    [waitingNews, state],
+    [waitingVersion, state],
     () => {
       if (state.value === 'granted') void look();
     },

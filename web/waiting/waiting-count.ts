@@ -1,8 +1,8 @@
 /**
- * The number of calls that wait for this person, over all sessions and their children: one socket for the whole app,
- * which belongs to no session and reconnects by itself.
+ * The number of pending approvals over all sessions: one socket for the whole app, which belongs to no session and
+ * reconnects.
  *
- * Undefined while it is not known; a page then falls back to what its open session says.
+ * Undefined while unknown; a page then falls back to its open session.
  */
 import { type ShallowRef, shallowRef, watch } from 'vue';
 import { type Connection, openConnection } from '#sdk/connection.ts';
@@ -10,11 +10,11 @@ import { may, signIn } from '../access/access.ts';
 import { clientOf } from '../api/request.ts';
 
 const count = shallowRef<number>();
-/** Grows with each frame, also when the number is the same: another call may wait. */
-const news = shallowRef(0);
+/** Grows with each frame, even when the count is the same: another call may wait. */
+const version = shallowRef(0);
 
 export const waitingCount: Readonly<ShallowRef<number | undefined>> = count;
-export const waitingNews: Readonly<ShallowRef<number>> = news;
+export const waitingVersion: Readonly<ShallowRef<number>> = version;
 
 const openFeed = (): Connection =>
   openConnection(clientOf(), {
@@ -24,7 +24,7 @@ const openFeed = (): Connection =>
     onFrame: (frame) => {
       if (frame.type !== 'approvals') return;
       count.value = frame.data.waiting;
-      news.value += 1;
+      version.value += 1;
     },
     onState: ({ kind }) => {
       if (kind !== 'connected') count.value = undefined;
@@ -32,13 +32,13 @@ const openFeed = (): Connection =>
   });
 
 let feed: Connection | undefined;
-/** Only principals that may decide are asked. */
+/** Only for tokens that may decide. */
 watch(
   () => signIn.value.kind === 'signed-in' && may('own:write'),
-  (isWanted) => {
+  (mayDecide) => {
     feed?.close();
     count.value = undefined;
-    feed = isWanted ? openFeed() : undefined;
+    feed = mayDecide ? openFeed() : undefined;
   },
   { immediate: true },
 );

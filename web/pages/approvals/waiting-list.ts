@@ -1,6 +1,6 @@
 /**
- * The calls that wait for this person, over all sessions, the oldest first, with one of them chosen: read again whenever
- * their number changes. A call that was just decided here is left out at once, and comes back if the decision failed.
+ * List of pending approvals with a selected one, reloaded when their count changes. A decided call disappears at once and
+ * returns if the decision failed.
  */
 import { type ComputedRef, computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { isSettled } from '#sdk/approvals.ts';
@@ -9,14 +9,14 @@ import { request } from '../../api/request.ts';
 import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../../approval/waiting-call.ts';
 import { notify } from '../../components/notices.ts';
-import { waitingNews } from '../../waiting/waiting-count.ts';
+import { waitingVersion } from '../../waiting/waiting-count.ts';
 
 export type WaitingList = {
   readonly rows: ComputedRef<readonly WaitingRow[] | undefined>;
   readonly chosen: ComputedRef<WaitingRow | undefined>;
   readonly choose: (row: WaitingRow) => void;
-  /** By so many places, to the first or last at most. */
-  readonly move: (places: number) => void;
+  /** Moves the selection, up to the first or last call. */
+  readonly move: (steps: number) => void;
   readonly decide: (row: WaitingRow, decision: Decision) => Promise<void>;
   readonly pages: Pages<WaitingRow>;
 };
@@ -32,7 +32,7 @@ export const useWaitingList = (isFirst: (row: WaitingRow) => boolean): WaitingLi
     const { approvals, next } = await request(api.listApprovals, { query: { after } }, { signal });
     return { items: approvals, next };
   });
-  watch(waitingNews, () => void pages.reload());
+  watch(waitingVersion, () => void pages.reload());
 
   const decided: ShallowRef<ReadonlySet<string>> = shallowRef(new Set());
   const rows = computed(() => pages.items.value?.filter((row) => !decided.value.has(keyOf(row))));
@@ -40,19 +40,19 @@ export const useWaitingList = (isFirst: (row: WaitingRow) => boolean): WaitingLi
   const lastIndex = shallowRef(0);
   const chosen = computed(() => {
     const all = rows.value ?? [];
-    const wanted =
+    const selected =
       chosenKey.value === undefined ? all.find(isFirst) : all.find((row) => keyOf(row) === chosenKey.value);
-    // Where the chosen one is gone, the one that came into its place is next.
-    return wanted ?? all[Math.min(lastIndex.value, all.length - 1)];
+    // The next call takes the position of a decided one.
+    return selected ?? all[Math.min(lastIndex.value, all.length - 1)];
   });
   const choose = (row: WaitingRow): void => {
     chosenKey.value = keyOf(row);
     lastIndex.value = Math.max(0, rows.value?.indexOf(row) ?? 0);
   };
-  const move = (places: number): void => {
+  const move = (steps: number): void => {
     const all = rows.value ?? [];
     const at = chosen.value === undefined ? 0 : all.indexOf(chosen.value);
-    const next = all[Math.min(Math.max(at + places, 0), all.length - 1)];
+    const next = all[Math.min(Math.max(at + steps, 0), all.length - 1)];
     if (next !== undefined) choose(next);
   };
 
@@ -63,7 +63,8 @@ export const useWaitingList = (isFirst: (row: WaitingRow) => boolean): WaitingLi
       await sendDecision(callOf(row), decision);
       notify(`${decision.approved ? 'Approved' : 'Rejected'}: ${row.name}`);
     } catch (error) {
-      if (isSettled(error)) return notify('It was decided already.', 'info');
+      if (isSettled(error))
+        return notify('Already decided.', 'info');
       decided.value = new Set([...decided.value].filter((key) => key !== keyOf(row)));
       notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
     } finally {

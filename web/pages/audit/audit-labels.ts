@@ -42,8 +42,8 @@ export const actionLabel = ({ action, detail }: AuditRow): string => {
   }
   const words = visibleText(action).split(/[._]/);
   const verb = words.at(-1) ?? '';
-  const said = [...words.slice(0, -1), done[verb] ?? verb].join(' ');
-  return said.charAt(0).toUpperCase() + said.slice(1);
+  const sentence = [...words.slice(0, -1), done[verb] ?? verb].join(' ');
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 };
 
 const detailNames: Readonly<Record<string, string>> = {
@@ -55,15 +55,15 @@ const detailNames: Readonly<Record<string, string>> = {
 /** These stand first, in this order. */
 const leading = ['sessionId', 'turnId', 'callId', 'digest', 'editedDigest'];
 /** Of a decision, what the other columns say already. */
-const saidElsewhere = ['name', 'approved', 'by'];
+const shownElsewhere = ['name', 'approved', 'by'];
 
 /** Each detail as a name and a text. */
 export const detailsOf = ({ action, detail }: AuditRow): readonly (readonly [string, string])[] => {
   const isDecision = action === 'approval.decide';
-  const place = (name: string): number => (leading.includes(name) ? leading.indexOf(name) : leading.length);
+  const rank = (name: string): number => (leading.includes(name) ? leading.indexOf(name) : leading.length);
   return Object.entries(detail)
-    .filter(([name]) => !(isDecision && saidElsewhere.includes(name)))
-    .toSorted(([one], [other]) => place(one) - place(other) || one.localeCompare(other))
+    .filter(([name]) => !(isDecision && shownElsewhere.includes(name)))
+    .toSorted(([one], [other]) => rank(one) - rank(other) || one.localeCompare(other))
     .map(([name, value]) => [
       detailNames[name] ?? visibleText(name),
       typeof value === 'string' ? shortId(value) : visibleText(JSON.stringify(value)),

@@ -1,16 +1,16 @@
-/** What a newcomer may click instead of writing: things the provider at hand can do, and one it cannot. */
+/** Example prompts of a new session, by provider. */
 export type Example = { readonly title: string; readonly text: string };
 
 const commands: readonly Example[] = [
   { title: 'Run a command', text: '$ echo "Hello from $(uname -s)" && date' },
-  { title: 'Decide on two calls', text: '$ echo one > numbers.txt\n$ seq 2 5' },
+  { title: 'Approve two calls', text: '$ echo one > numbers.txt\n$ seq 2 5' },
   {
     title: 'Run Python',
     text: '```python\nfor n in range(1, 6):\n    print(n, "squared is", n * n)\n```',
   },
   {
-    title: 'Try to get out',
-    text: '```python\nimport socket\ntry:\n    socket.create_connection(("1.1.1.1", 443), timeout=3)\n    print("connected")\nexcept OSError as error:\n    print("no way out:", error)\n```',
+    title: 'Test network isolation',
+    text: '```python\nimport socket\ntry:\n    socket.create_connection(("1.1.1.1", 443), timeout=3)\n    print("connected")\nexcept OSError as error:\n    print("no network:", error)\n```',
   },
 ];
 
@@ -20,10 +20,10 @@ const tasks: readonly Example[] = [
     text: 'Write a Python program that prints the first 20 prime numbers, run it, and save it as primes.py.',
   },
   { title: 'Look around', text: 'What is in your workspace, and which interpreters do you have?' },
-  { title: 'Try to get out', text: 'Try to open a connection to the internet and tell me what happens.' },
+  { title: 'Test network isolation', text: 'Try to open a connection to the internet and tell me what happens.' },
 ];
 
 export const examplesFor = (provider: string): readonly Example[] => (provider === 'demo' ? commands : tasks);
 
-/** In a preview of an example, the marks around code are noise. */
+/** The text without its code fences. */
 export const previewOf = (text: string): string => text.replace(/^```\w*\n?/gm, '');

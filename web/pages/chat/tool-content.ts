@@ -1,7 +1,7 @@
 /**
- * What a tool gave back, sorted by how it is shown: text, pictures, and anything else as its JSON. Pure.
+ * Content of a tool result by its rendering: text, pictures, and JSON for anything else. Pure.
  *
- * A picture is taken only in a format that has no scripts in it, and only when its bytes are what they say.
+ * A picture is shown only in a format without scripts, and only when it is valid base64.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
 

@@ -1,8 +1,7 @@
 /**
- * Which items of a long conversation are drawn: the newest, in groups that the browser may skip when they are out of
- * view; more when a reader goes up. Pure.
+ * Groups of conversation items, so that a long conversation renders only its newest groups. Pure.
  *
- * A group whose items are the same is the same array, so that what draws it has nothing to do.
+ * An unchanged group keeps its identity, so that it is not rendered again.
  */
 import type { Item, Items } from '../../session/items.ts';
 

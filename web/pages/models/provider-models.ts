@@ -40,7 +40,7 @@ export const withoutKey = (provider: ProviderName): ProviderFacts => ({
   defaults: {},
 });
 
-export const askProvider = async (provider: ProviderName, signal: AbortSignal): Promise<ProviderFacts> => {
+export const loadProvider = async (provider: ProviderName, signal: AbortSignal): Promise<ProviderFacts> => {
   try {
     const [{ models }, { models: defaults }] = await Promise.all([
       request(api.listModels, { query: { provider } }, { signal }),

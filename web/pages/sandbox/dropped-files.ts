@@ -1,4 +1,4 @@
-/** What was dropped or chosen, with the paths it had: folders are walked, up to a number of files. */
+/** Dropped or selected files with their paths; folders are walked up to a maximum number of files. */
 export type Incoming = { readonly path: string; readonly file: File };
 
 export const incomingFilesMax = 500;
@@ -6,7 +6,7 @@ export const incomingFilesMax = 500;
 export const chosenFiles = (list: FileList | null): readonly Incoming[] =>
   [...(list ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 
-/** The entries must be taken while the event lasts; their contents come later. */
+/** The entries must be read during the event; their contents are read later. */
 export const droppedFiles = async (transfer: DataTransfer): Promise<readonly Incoming[]> => {
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const found: Incoming[] = [];
@@ -25,7 +25,7 @@ const collect = async (entry: FileSystemEntry, found: Incoming[]): Promise<void>
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 
-/** A browser gives at most a hundred at a time. */
+/** A browser returns at most a hundred entries at a time. */
 const entriesOf = async (folder: FileSystemDirectoryEntry): Promise<readonly FileSystemEntry[]> => {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];

@@ -1,17 +1,17 @@
 /**
- * What a file is, by its name and its bytes, and so how it is shown: text, a picture, or neither. Pure.
+ * Kind of a file by its name and bytes: text, a picture, or binary. Pure.
  *
- * Text is what decodes as UTF-8 and has no NUL. An SVG is shown as its source: as a picture it could fetch and run.
+ * Text decodes as UTF-8 and has no NUL. An SVG is shown as source, because as a picture it could load and run things.
  */
 export type FileShape =
   | { readonly kind: 'text'; readonly text: string; readonly lineEnd: '\n' | '\r\n' | 'mixed' }
   | { readonly kind: 'picture'; readonly mimeType: string }
   | { readonly kind: 'binary' };
 
-/** `large`: it was not fetched. */
+/** `large`: not loaded. */
 export type ShownShape = FileShape | { readonly kind: 'large' };
 
-/** More than this is not fetched to be looked at. */
+/** Larger files are not loaded. */
 export const shownBytesMax = 1024 * 1024;
 export const pictureBytesMax = 8 * 1024 * 1024;
 
@@ -58,7 +58,7 @@ export const pictureTypeOf = (name: string): string | undefined => pictureTypes[
 export const languageOf = (name: string): string =>
   /(^|\/)dockerfile$/i.test(name) ? 'dockerfile' : (languages[extensionOf(name)] ?? '');
 
-/** How many bytes of it are fetched to be shown at most. */
+/** The largest size that is loaded. */
 export const bytesMaxOf = (name: string): number =>
   pictureTypeOf(name) === undefined ? shownBytesMax : pictureBytesMax;
 
@@ -79,6 +79,6 @@ const lineEndOf = (text: string): '\n' | '\r\n' | 'mixed' => {
   return /(^|[^\r])\n|\r(?!\n)/.test(text) ? 'mixed' : '\r\n';
 };
 
-/** A text field knows one line end only; the file gets back the one it had. */
+/** Restores the line endings, which a text field normalizes. */
 export const withLineEnd = (text: string, lineEnd: '\n' | '\r\n'): string =>
   lineEnd === '\n' ? text : text.replaceAll('\n', '\r\n');

@@ -1,4 +1,4 @@
-/** The open folders of a workspace as rows, one under the other, folders first. Pure. */
+/** Rows of the open folders of a workspace, folders first. Pure. */
 import type { FileEntry } from '#sdk/routes.ts';
 
 export type Folders = ReadonlyMap<string, readonly FileEntry[]>;

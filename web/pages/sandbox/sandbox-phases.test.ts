@@ -21,19 +21,19 @@ test('nothing has begun where no sandbox was asked for', () => {
 });
 
 test.each([
-  ['requested', 'a machine is asked for'],
-  ['placed', 'the machine boots'],
-  ['booting', 'its server comes up'],
+  ['requested', 'requesting a machine'],
+  ['placed', 'booting the machine'],
+  ['booting', 'starting its server'],
 ] as const)('a start in phase %s says what it waits for', (phase, note) => {
   const sandbox: Sandbox = { state: 'starting', source: 'cold', requestedAt, phase };
   expect(stages(sandbox)[1]).toBe('Starting current');
-  expect(notes(sandbox)).toEqual(['cold, a new one', note, '', '', '']);
+  expect(notes(sandbox)).toEqual(['cold start', note, '', '', '']);
 });
 
-test('files come back before it is ready', () => {
+test('files are restored before it is ready', () => {
   const sandbox: Sandbox = { state: 'starting', source: 'pool', requestedAt, phase: 'restoring' };
   expect(stages(sandbox).slice(1, 4)).toEqual(['Starting done', 'Restoring current', 'Ready ahead']);
-  expect(notes(sandbox)).toEqual(['warm, from the pool', '', 'its files come back', '', '']);
+  expect(notes(sandbox)).toEqual(['warm start', '', 'restoring files', '', '']);
 });
 
 test('a ready one tells how long it took, and when', () => {
@@ -48,7 +48,7 @@ test('a stop has its reason, and is on its way before it is done', () => {
     name: 'Stopping',
     state: 'current',
     at: null,
-    note: 'idle; its files are saved first',
+    note: 'idle; saving files',
   });
   expect(stepsOf({ ...lived, state: 'stopped', stoppedAt })[4]).toEqual({
     name: 'Stopped',

@@ -1,7 +1,5 @@
 /**
- * The life of a sandbox as the steps of a line: what is behind it, where it is, what is ahead. Pure.
- *
- * Only what the server says: a step whose moment nobody noted has none.
+ * Lifecycle of a sandbox as steps, from the server's state and times. Pure.
  */
 import type { Session } from '#sdk/routes.ts';
 import { duration } from '../../components/format.ts';
@@ -36,9 +34,9 @@ const reachedStep = ({ state, phase }: Sandbox): number => {
   return phase === 'restoring' ? 2 : 1;
 };
 
-type Place = { readonly index: number; readonly reached: number; readonly hasFailed: boolean };
+type Position = { readonly index: number; readonly reached: number; readonly hasFailed: boolean };
 
-const stateOf = ({ index, reached, hasFailed }: Place): StepState => {
+const stateOf = ({ index, reached, hasFailed }: Position): StepState => {
   if (hasFailed && index > 0) return index === 4 ? 'failed' : 'ahead';
   if (index === reached) return 'current';
   return index < reached ? 'done' : 'ahead';
@@ -51,19 +49,19 @@ const momentOf = (sandbox: Session['sandbox'], index: number): string | null => 
 };
 
 const phaseLabels = {
-  requested: 'a machine is asked for',
-  placed: 'the machine boots',
-  booting: 'its server comes up',
-  restoring: 'its files come back',
+  requested: 'requesting a machine',
+  placed: 'booting the machine',
+  booting: 'starting its server',
+  restoring: 'restoring files',
 } as const;
 
 const noteOf = (sandbox: Sandbox, index: number, reached: number): string => {
   const { source, phase, startMs } = sandbox;
-  if (index === 0) return source === 'pool' ? 'warm, from the pool' : 'cold, a new one';
+  if (index === 0) return source === 'pool' ? 'warm start' : 'cold start';
   if (index === 3) return startMs === undefined ? '' : `after ${duration(startMs)}`;
   if (index !== reached) return '';
   return index === 4 ? endNote(sandbox) : phase === undefined ? '' : phaseLabels[phase];
 };
 
 const endNote = ({ state, reason }: Sandbox): string =>
-  state === 'stopping' ? `${reason ?? 'asked to stop'}; its files are saved first` : (reason ?? '');
+  state === 'stopping' ? `${reason ?? 'requested'}; saving files` : (reason ?? '');

@@ -1,16 +1,16 @@
-/** Keeps an edit from being lost unasked: before another file, another page, and the end of the tab. */
+/** Confirmation before an unsaved edit is lost: by another file, another page, or closing the tab. */
 import { onBeforeUnmount, onMounted, type Ref } from 'vue';
 import { onBeforeRouteLeave, onBeforeRouteUpdate } from 'vue-router';
 import { confirm } from '../../components/confirmation.ts';
 
-/** Resolves to whether what is unsaved may go; with nothing unsaved nobody is asked. */
+/** Resolves to true when there is no unsaved edit or the user discards it. */
 export const useUnsaved = (isDirty: Ref<boolean>, path: () => string): (() => Promise<boolean>) => {
   const mayLeave = async (): Promise<boolean> => {
     if (!isDirty.value) return true;
     const isSure = await confirm({
-      title: 'Drop your changes?',
-      text: `${path()} is not saved.`,
-      action: 'Drop',
+      title: 'Discard changes?',
+      text: `${path()} has unsaved changes.`,
+      action: 'Discard',
       isDangerous: true,
     });
     if (isSure) isDirty.value = false;
@@ -18,7 +18,7 @@ export const useUnsaved = (isDirty: Ref<boolean>, path: () => string): (() => Pr
   };
   onBeforeRouteLeave(mayLeave);
   onBeforeRouteUpdate(mayLeave);
-  // What a browser says before it closes a tab is its own.
+  // The browser shows its own text before it closes the tab.
   const holdTab = (event: BeforeUnloadEvent): void => {
     if (isDirty.value) event.preventDefault();
   };

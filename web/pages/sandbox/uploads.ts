@@ -1,7 +1,7 @@
 /**
- * Files on their way into a workspace: one after the other, each with its progress; a failed one does not stop the rest.
+ * Uploads to a workspace: one file at a time, each with its progress; a failed upload does not stop the others.
  *
- * What is over the limit is refused before a byte is sent.
+ * A file above the limit is refused before it is sent.
  */
 import { type ShallowRef, shallowRef } from 'vue';
 import { byteSize } from '../../components/format.ts';
@@ -38,12 +38,12 @@ export const useUploads = (): Uploads => {
     }
   };
   const add: Uploads['add'] = async (sessionId, folder, files) => {
-    const wanted = files
+    const incoming = files
       .slice(0, incomingFilesMax)
       .map(({ path, file }) => ({ path: joined(folder, path), file }));
-    const fresh = wanted.map(({ path, file }) => newRow(path, file));
-    rows.value = [...rows.value.filter(({ path }) => !wanted.some((one) => one.path === path)), ...fresh];
-    for (const { path, file } of wanted)
+    const fresh = incoming.map(({ path, file }) => newRow(path, file));
+    rows.value = [...rows.value.filter(({ path }) => !incoming.some((one) => one.path === path)), ...fresh];
+    for (const { path, file } of incoming)
       if (file.size <= uploadBytesMax) await sendOne(sessionId, path, file);
   };
   return {
@@ -62,6 +62,6 @@ const newRow = (path: string, { size }: File): UploadRow => {
     size,
     sent: 0,
     state: isTooLarge ? 'failed' : 'waiting',
-    problem: isTooLarge ? `A workspace holds at most ${byteSize(uploadBytesMax)}.` : '',
+    problem: isTooLarge ? `The limit is ${byteSize(uploadBytesMax)}.` : '',
   };
 };

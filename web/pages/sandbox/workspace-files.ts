@@ -1,20 +1,19 @@
 /**
- * The files of a session's workspace over the REST API: listed, read, written whole or in parts, removed.
+ * Client of a session's workspace files over the REST API: list, read, write whole or in parts, delete.
  *
- * The API has no versions: before a write that must not lose another's, the file is looked at again, and one that is
- * not as it was read is not overwritten.
+ * The API has no versions: size and time of a file are compared before a write to detect concurrent changes.
  */
 import { SallyportError } from '#sdk/errors.ts';
 import type { FileEntry } from '#sdk/routes.ts';
 import { send } from '../../api/request.ts';
 
-/** A cold start comes before the first answer. */
+/** The first response may wait for a cold start. */
 const firstAnswerMs = 150_000;
-/** Of one request; also how often progress is told. */
+/** Size of one request, and the step of the progress. */
 const partBytesMax = 2 * 1024 * 1024;
 export const uploadBytesMax = 2 * 1024 ** 3;
 
-/** What was there when it was read. */
+/** Size and time of a file when it was read. */
 export type Version = Pick<FileEntry, 'size' | 'modifiedAt'>;
 
 const addressOf = (sessionId: string, path: string): string =>
@@ -22,7 +21,7 @@ const addressOf = (sessionId: string, path: string): string =>
 
 const signalOf = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
 
-/** `''` is the workspace itself. Starts the sandbox when none runs. */
+/** `''` is the workspace root. Starts the sandbox when none runs. */
 export const listFolder = async (
   sessionId: string,
   path: string,
@@ -48,7 +47,7 @@ export const removeFile = async (sessionId: string, path: string): Promise<void>
   await send(addressOf(sessionId, path), { method: 'DELETE', timeoutMs: firstAnswerMs });
 };
 
-/** Undefined when it is not there. */
+/** Undefined for a missing file. */
 export const versionOf = async (sessionId: string, path: string): Promise<Version | undefined> => {
   const cut = path.lastIndexOf('/');
   try {
@@ -60,7 +59,7 @@ export const versionOf = async (sessionId: string, path: string): Promise<Versio
   }
 };
 
-/** From the workspace down, so that nobody asks for a folder that is not there. */
+/** Walks down from the root, so that a missing folder is never requested. */
 export const isThere = async (sessionId: string, path: string): Promise<boolean> => {
   let folder = '';
   for (const name of path.split('/')) {
@@ -104,13 +103,13 @@ export const writeFile = async (
   }
 };
 
-/** Through the page, since a link could not carry the token. */
+/** Downloads through the page, because a link cannot carry the token. */
 export const downloadFile = async (sessionId: string, path: string): Promise<void> => {
   const url = URL.createObjectURL(new Blob([await readFile(sessionId, path)]));
   const link = document.createElement('a');
   link.href = url;
   link.download = path.slice(path.lastIndexOf('/') + 1);
   link.click();
-  // The browser takes what is behind the address when it gets to it.
+  // The browser reads the object URL some time after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 };

@@ -1,4 +1,4 @@
-/** The folders of a workspace as far as they were opened: read when they are, read again when something may have changed. */
+/** Opened folders of a workspace, read on opening and on refresh. */
 import { type Ref, type ShallowRef, shallowRef } from 'vue';
 import type { FileEntry } from '#sdk/routes.ts';
 import { type Folders, parentOf } from './folder-rows.ts';
@@ -10,9 +10,9 @@ export type WorkspaceTree = {
   readonly error: ShallowRef<unknown>;
   readonly isReading: Ref<boolean>;
   readonly toggle: (path: string, isOpen?: boolean) => Promise<void>;
-  /** Reads every open folder again; one that is gone closes. */
+  /** Reads every open folder again and closes deleted ones. */
   readonly refresh: () => Promise<void>;
-  /** Opens the folders above a file and reads them. */
+  /** Opens and reads the parent folders of a file. */
   readonly reveal: (path: string) => Promise<void>;
 };
 
@@ -58,7 +58,7 @@ export const useWorkspaceTree = (sessionId: () => string): WorkspaceTree => {
   return { folders, open, error, isReading, toggle, refresh: () => read(['', ...open.value]), reveal };
 };
 
-/** Of a folder below; that the workspace itself cannot be read is a failure. */
+/** Undefined for an unreadable folder; an unreadable root throws. */
 const listed = async (id: string, path: string): Promise<readonly FileEntry[] | undefined> => {
   try {
     return await listFolder(id, path);

@@ -66,10 +66,10 @@ const timeLabel = ({ minutes, hours }: Cron): string => {
   if (minutes.length > 1)
     return joined(`at minutes ${listed(minutes)}`, within === '' ? 'of every hour' : within);
   const hourStep = stepOf(hours, 24);
-  const place = minute === 0 ? 'on the hour' : `at minute ${minute}`;
-  if (hourStep === 1) return `every hour, ${place}`;
-  if (hourStep !== undefined) return `every ${hourStep} hours from midnight UTC, ${place}`;
-  return joined(`hourly, ${place}`, within);
+  const minuteLabel = minute === 0 ? 'on the hour' : `at minute ${minute}`;
+  if (hourStep === 1) return `every hour, ${minuteLabel}`;
+  if (hourStep !== undefined) return `every ${hourStep} hours from midnight UTC, ${minuteLabel}`;
+  return joined(`hourly, ${minuteLabel}`, within);
 };
 
 const hourLabel = (hours: readonly number[]): string => {

@@ -7,12 +7,12 @@ import { request } from '../../api/request.ts';
 const refreshMs = 4000;
 
 export const useSessionList = () => {
-  const pagesWanted = shallowRef(1);
+  const pageCount = shallowRef(1);
   const loaded = useLoad(
     async (signal) => {
       const sessions: Session[] = [];
       let after: string | undefined;
-      for (let page = 0; page < pagesWanted.value; page += 1) {
+      for (let page = 0; page < pageCount.value; page += 1) {
         const answer = await request(api.listSessions, { query: { after } }, { signal });
         sessions.push(...answer.sessions);
         after = answer.next;
@@ -23,7 +23,7 @@ export const useSessionList = () => {
     { everyMs: refreshMs },
   );
   const more = (): Promise<void> => {
-    pagesWanted.value += 1;
+    pageCount.value += 1;
     return loaded.reload();
   };
   return { ...loaded, sessions: computed(() => loaded.value.value?.sessions), more };

@@ -30,7 +30,7 @@ const call = {
   ...{ askedAt: at(1), queuePosition: 1, totalInQueue: 1 },
 };
 
-const family = [
+const sessions = [
   session('old', { lastActiveAt: at(1) }),
   session('new', { lastActiveAt: at(5) }),
   session('root', { lastActiveAt: at(2) }),
@@ -41,7 +41,7 @@ const family = [
 ];
 const everything: Shown = { matches: () => true, closed: new Set<string>() };
 const shown = (options: Partial<Shown>) =>
-  rowsOf(treeOf(family), { ...everything, ...options }).map(
+  rowsOf(treeOf(sessions), { ...everything, ...options }).map(
     ({ node, level, isContext }) => `${'>'.repeat(level)} ${node.session.id}${isContext ? ' (context)' : ''}`,
   );
 
@@ -70,7 +70,7 @@ test('a match keeps what is above it', () => {
 });
 
 test('a tree counts what waits, what it costs and what a stop takes along', () => {
-  const [root] = treeOf(family);
+  const [root] = treeOf(sessions);
   if (root === undefined) throw new Error('no tree');
   expect([root.waiting, root.activeAt, treeCost(root), activeBelow(root)]).toEqual([1, at(4), 4, 2]);
 });
