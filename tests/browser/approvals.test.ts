@@ -11,10 +11,10 @@ import {
   asking,
   decidedEvents,
   endAll,
-  promptOf,
   openSession,
   pendingOf,
   post,
+  promptOf,
   rejectButton,
   shownText,
   untilItAsks,
@@ -377,6 +377,6 @@ test("the operator's card of what waits leads to where it is decided", async () 
   await untilItAsks(cloud, '$ echo one');
   const page = await openApp(cloud);
   await goTo(page, cloud, '/operator');
-  await page.getByRole('link', { name: 'Decide on everything that waits' }).click();
+  await page.getByRole('link', { name: 'Review all' }).click();
   await place(page, '1 of 1');
 });

@@ -38,8 +38,8 @@ test('a provider is there or not, with what it offers and what that costs', asyn
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/models`);
   const demo = page.getByRole('region', { name: 'Demo' });
-  await demo.getByText('for new sessions').waitFor();
-  await demo.getByText('No language model').waitFor();
+  await demo.getByText('Default', { exact: true }).waitFor();
+  await demo.getByText('Not a language model').waitFor();
   const openai = page.getByRole('region', { name: 'OpenAI' });
   await openai.getByText('available', { exact: true }).waitFor();
   expect(await openai.getByRole('row', { name: /gpt-6-nano/ }).innerText()).toMatch(/\$0\.25\s+\$1\.5/);
@@ -47,7 +47,7 @@ test('a provider is there or not, with what it offers and what that costs', asyn
     .getByRole('row', { name: /gpt-6\.1-sol/ })
     .getByText('default')
     .waitFor();
-  await openai.getByText('price not known').first().waitFor();
+  await openai.getByText('No price').first().waitFor();
   await openai.getByRole('button', { name: 'Show all 7' }).press('Enter');
   await openai.getByRole('row', { name: /^d/ }).waitFor();
   const anthropic = page.getByRole('region', { name: 'Anthropic' });
@@ -62,7 +62,7 @@ test.each([
 ] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/models`);
-  await page.getByText('for new sessions').waitFor();
+  await page.getByText('Default', { exact: true }).waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `models-${colorScheme}${viewport ? '-phone' : ''}`);
 });

@@ -56,9 +56,9 @@ test('what happened is drawn, said, and told as a table', async () => {
     .getByRole('row', { name: /resource_limit_exceeded\s+1/ })
     .waitFor();
 
-  const waiting = page.getByRole('region', { name: 'Waiting for a person' });
+  const waiting = page.getByRole('region', { name: 'Pending approvals' });
   await waiting.getByText('execute_command').waitFor();
-  await waiting.getByText('1 waiting').waitFor();
+  await waiting.getByText('1 pending').waitFor();
   await waiting.getByRole('link', { name: /^Open/ }).waitFor();
   const limits = page.getByRole('region', { name: 'Limits in use' });
   expect((await limits.innerText()).replaceAll(/\s+/g, ' ')).toContain(
@@ -66,7 +66,7 @@ test('what happened is drawn, said, and told as a table', async () => {
   );
   expect(await limits.getByRole('meter', { name: 'Execution sessions' }).getAttribute('value')).toBe('2');
 
-  await starts.getByText('As a table').click();
+  await starts.getByText('Show as table').click();
   const row = starts.getByRole('row').nth(1);
   expect((await row.getByRole('cell').allInnerTexts()).map((text) => text.trim())).toEqual(['1', '0', '0']);
   await screenshot(page, 'operator');
@@ -76,11 +76,11 @@ test('the time is chosen by the keyboard alone, and what lies under the pointer 
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/operator`);
   await page.getByText('in steps of 5 minutes').waitFor();
-  await page.getByRole('radio', { name: 'The last hour' }).focus();
+  await page.getByRole('radio', { name: 'Last hour' }).focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
   await page.getByText('in steps of 3 hours').waitFor();
-  expect(await page.getByRole('radio', { name: 'The last week' }).isChecked()).toBe(true);
+  expect(await page.getByRole('radio', { name: 'Last week' }).isChecked()).toBe(true);
   const drawing = page.getByRole('figure', { name: 'Sandbox starts' }).locator('.u-over');
   const box = await drawing.boundingBox();
   if (box === null) throw new Error('nothing is drawn');
@@ -98,10 +98,10 @@ test('a token of a project sees its project, and it is said when there is nothin
   );
   const page = await openApp({ url: cloud.url, token });
   await page.goto(`${cloud.url}/#/operator`);
-  await page.getByText('What runs, waits and fails in your project.').waitFor();
+  await page.getByText('Activity, pending approvals and errors in your project.').waitFor();
   await page.getByText('0 cold, 0 warm, 0 failed.').waitFor();
-  expect(await page.getByText('Nothing in this time.').count()).toBe(5);
-  await page.getByText('Nothing waits').waitFor();
+  expect(await page.getByText('No data', { exact: true }).count()).toBe(5);
+  await page.getByText('No pending approvals.').waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'operator-empty');
 });
@@ -115,7 +115,7 @@ test.each([
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/operator`);
   await page.locator('canvas').first().waitFor();
-  await page.getByText('As a table').first().click();
+  await page.getByText('Show as table').first().click();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `operator-${colorScheme}${viewport ? '-phone' : ''}`);
 });

@@ -20,24 +20,24 @@ const idOf = (page: Page): string => page.url().split('/').at(-1) ?? '';
 test('a project is made with limits, changed, and deleted', async () => {
   const page = await openApp(cloud);
   await visit(page);
-  await page.getByText('For sessions that name no project.').waitFor();
+  await page.getByText('The default project of new sessions.').waitFor();
   await page.getByRole('button', { name: 'New project' }).click();
   const form = page.getByRole('dialog', { name: 'New project' });
   await form.getByLabel('Name', { exact: false }).first().fill('shop');
   await form.getByLabel('Approvals').selectOption('medium');
   await form.getByLabel('Sandbox size').selectOption('large');
   await form.getByRole('checkbox', { name: 'large' }).uncheck();
-  await form.getByText('This size is not among the allowed ones below.').waitFor();
+  await form.getByText('This size is not allowed below.').waitFor();
   await form.getByLabel('Sandbox size').selectOption('micro');
-  await form.getByLabel('Cost of one tree').fill('2.5');
-  await form.getByLabel('Depth of agents').fill('99');
+  await form.getByLabel('Max cost per session tree').fill('2.5');
+  await form.getByLabel('Max nesting depth').fill('99');
   await form.getByText('A whole number from 0 to 10.').waitFor();
-  await form.getByLabel('Depth of agents').fill('0');
+  await form.getByLabel('Max nesting depth').fill('0');
   await form.getByLabel('Disabled tools').fill('write_file');
-  await form.getByRole('button', { name: 'Make the project' }).click();
+  await form.getByRole('button', { name: 'Create project' }).click();
 
   await page.getByRole('heading', { level: 1, name: 'shop' }).waitFor();
-  await page.getByText('medium: all but reading and writing files and plain git').waitFor();
+  await page.getByText('medium: all except file access and plain git').waitFor();
   const id = idOf(page);
   expect(await cloud.ask(`/api/projects/${id}`)).toMatchObject({
     name: 'shop',
@@ -49,7 +49,7 @@ test('a project is made with limits, changed, and deleted', async () => {
   });
 
   await page.getByRole('button', { name: 'Edit' }).click();
-  await page.getByLabel('Cost of one tree').fill('');
+  await page.getByLabel('Max cost per session tree').fill('');
   await page.getByLabel('Disabled tools').fill('');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('tab', { name: 'Defaults and limits' }).waitFor();
@@ -58,7 +58,7 @@ test('a project is made with limits, changed, and deleted', async () => {
   expect(changed).not.toHaveProperty('disabledTools');
 
   await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('button', { name: 'Delete the project' }).click();
+  await page.getByRole('button', { name: 'Delete project' }).click();
   await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
   expect((await cloud.request(`/api/projects/${id}`)).status).toBe(404);
 });
@@ -69,7 +69,7 @@ test('a project with an active session is not deleted, and the page says why', a
   const page = await openApp(cloud, { expects: /status of 409/ });
   await visit(page, `/${id}`);
   await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('button', { name: 'Delete the project' }).click();
+  await page.getByRole('button', { name: 'Delete project' }).click();
   await page.getByText('the project has active sessions').waitFor();
   await page.getByText('End its sessions first.').waitFor();
 });
@@ -80,8 +80,8 @@ test('a workspace is made and deleted', async () => {
   await visit(page, `/${id}`);
   await page.getByRole('tab', { name: 'Workspaces' }).click();
   await page.getByRole('button', { name: 'New workspace' }).click();
-  await page.getByLabel('What you call it').fill('ticket-42');
-  await page.getByRole('button', { name: 'Make the workspace' }).click();
+  await page.getByLabel('Name').fill('ticket-42');
+  await page.getByRole('button', { name: 'Create workspace' }).click();
   await page.getByRole('row', { name: /ticket-42/ }).waitFor();
   await page.getByRole('button', { name: 'Delete ticket-42' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
@@ -100,13 +100,13 @@ test('a secret is set, replaced and removed, and its value never comes back', as
   await page.getByRole('button', { name: 'New secret' }).click();
   await page.getByLabel('Name').fill('GITHUB_TOKEN');
   await page.getByRole('textbox', { name: 'Value' }).fill('ghp_very_secret');
-  await page.getByRole('button', { name: 'Set the secret' }).click();
+  await page.getByRole('button', { name: 'Save secret' }).click();
   await page.getByText('$' + '{GITHUB_TOKEN}', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Replace the value of GITHUB_TOKEN' }).click();
   expect(await page.getByRole('textbox', { name: 'Value' }).inputValue()).toBe('');
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Remove GITHUB_TOKEN' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Delete GITHUB_TOKEN' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No secrets yet.').waitFor();
   expect(bodies.join()).toContain('GITHUB_TOKEN');
   expect(bodies.join()).not.toContain('ghp_very_secret');
@@ -145,7 +145,7 @@ test('every look of the pages is free of barriers', async () => {
   });
   await inEveryLook(cloud, 'project', async (page) => {
     await visit(page, `/${id}`);
-    await page.getByText('low: all but reading files').waitFor();
+    await page.getByText('low: all except reading files').waitFor();
   });
   await inEveryLook(cloud, 'project-workspaces', async (page) => {
     await visit(page, `/${id}`);

@@ -31,9 +31,9 @@ const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/sche
 test('a schedule is made, explains itself, is run by hand, and its history tells what it answered', async () => {
   const page = await openApp(cloud);
   await visit(page);
-  await page.getByRole('button', { name: 'Make the first one' }).click();
+  await page.getByRole('button', { name: 'Create schedule' }).click();
   await page.getByLabel('Name').fill('nightly');
-  const cron = page.getByLabel('When, as five fields');
+  const cron = page.getByLabel('Cron (UTC)');
   await cron.fill('15 3 * * 6');
   await page.getByText('At 03:15 UTC, on Saturday.').waitFor();
   expect(await page.getByRole('list', { name: 'Next runs' }).getByRole('listitem').count()).toBe(5);
@@ -43,18 +43,18 @@ test('a schedule is made, explains itself, is run by hand, and its history tells
   await page.getByText('At 09:00 UTC, Monday to Friday.').waitFor();
   await page.getByLabel('Prompt for the agent').fill('$ echo all is quiet');
   await page.getByLabel('Project').selectOption('night watch');
-  await page.getByRole('radio', { name: /A new session for each/ }).check();
-  await page.getByRole('button', { name: 'Make the schedule' }).click();
+  await page.getByRole('radio', { name: /New session for each run/ }).check();
+  await page.getByRole('button', { name: 'Create schedule' }).click();
 
   await page.getByRole('heading', { level: 1, name: 'nightly' }).waitFor();
-  await page.getByText('It has not run yet').waitFor();
+  await page.getByText('No runs yet').waitFor();
   await page.getByRole('button', { name: 'Run now' }).click();
   const history = page.getByRole('region', { name: 'History' });
-  await history.getByText('by hand').waitFor();
+  await history.getByText('manual').waitFor();
   await history.getByText('success').waitFor({ timeout: 60_000 });
-  await history.getByText('What it answered').click();
+  await history.getByText('Output', { exact: true }).click();
   await history.getByText('all is quiet').waitFor();
-  await history.getByRole('link', { name: 'Open the session' }).waitFor();
+  await history.getByRole('link', { name: 'Open session' }).waitFor();
 });
 
 test('one is disabled and enabled in the list, changed, and deleted', async () => {
@@ -73,7 +73,7 @@ test('one is disabled and enabled in the list, changed, and deleted', async () =
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'fortnightly' }).waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('button', { name: 'Delete the schedule' }).click();
+  await page.getByRole('button', { name: 'Delete schedule' }).click();
   await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor();
   expect((await cloud.request(`/api/schedules/${id}`)).status).toBe(404);
 });
@@ -89,7 +89,7 @@ test('the keyboard alone makes a schedule', async () => {
   await page.getByText('Every hour, on the hour.').waitFor();
   await tabTo(page, 'Prompt for the agent');
   await page.keyboard.type('hello');
-  await tabTo(page, 'Make the schedule');
+  await tabTo(page, 'Create schedule');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'by keyboard' }).waitFor();
 });

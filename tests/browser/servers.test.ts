@@ -79,7 +79,7 @@ test('a server is added by the keyboard alone, and its tools are seen', async ()
   await card.getByText('2 tools').focus();
   await page.keyboard.press('Enter');
   await card.getByText('Finds issues by words').waitFor();
-  await card.getByText('It says nothing about it.').waitFor();
+  await card.getByText('No description').waitFor();
   await screenshot(page, 'servers-one');
 });
 
@@ -88,14 +88,14 @@ test('an ill server is told with its error and what to do; it is changed, tested
   const page = await openApp(cloud, { expects: /status of 4/ });
   await page.goto(`${cloud.url}/#/servers`);
   const card = page.getByRole('article', { name: 'tickets' });
-  await card.getByText('The server refuses the credentials').waitFor();
+  await card.getByText('The server rejected the credentials').waitFor();
   const summary = page.locator('dl').first();
   expect((await summary.innerText()).replaceAll(/\s+/g, ' ')).toContain('With issues 1');
   await screenshot(page, 'servers-ill');
   await card.getByRole('button', { name: 'Test tickets' }).click();
   await card.locator('.tested').waitFor();
 
-  await card.getByRole('button', { name: 'More for tickets' }).click();
+  await card.getByRole('button', { name: 'More actions for tickets' }).click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
   expect(await dialog.getByLabel('Header 1, value').inputValue()).toBe('***');
@@ -103,7 +103,7 @@ test('an ill server is told with its error and what to do; it is changed, tested
   await dialog.getByLabel('Header 2, name').fill('X-Team');
   await dialog.getByLabel('Header 2, value').fill('a');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('What is shown as *** is not known here').waitFor();
+  await dialog.getByText('Values shown as *** are hidden').waitFor();
   await dialog.getByRole('button', { name: 'Remove header 1' }).click();
   await dialog.getByLabel('URL').fill(well.url);
   await screenshot(page, 'servers-edit');
@@ -111,11 +111,11 @@ test('an ill server is told with its error and what to do; it is changed, tested
   await dialog.getByRole('button', { name: 'Save' }).click();
   await card.getByText('healthy', { exact: true }).waitFor();
   await card.getByRole('button', { name: 'Test tickets' }).click();
-  await card.getByText('It answers, with 2 tools.').waitFor();
+  await card.getByText('Connected: 2 tools.').waitFor();
 
-  await card.getByRole('switch', { name: 'Offer the tools of tickets' }).click();
-  await card.getByText('Off: its tools are not offered.').waitFor();
-  await card.getByRole('button', { name: 'More for tickets' }).click();
+  await card.getByRole('switch', { name: 'Enable tickets' }).click();
+  await card.getByText('Disabled: agents do not get its tools.').waitFor();
+  await card.getByRole('button', { name: 'More actions for tickets' }).click();
   await page.getByRole('menuitem', { name: 'Remove' }).click();
   await page
     .getByRole('alertdialog', { name: 'Remove tickets?' })
@@ -132,7 +132,7 @@ test('a server that falls ill is seen to, without a reload', async () => {
   const card = page.getByRole('article', { name: 'passing' });
   await card.getByText('healthy', { exact: true }).waitFor();
   await passing.stop();
-  await card.getByText(/Last answered .* failures since/).waitFor();
+  await card.getByText(/Last response .* failures since/).waitFor();
   await cloud.ask('/api/mcp/passing', { method: 'DELETE' });
   await card.waitFor({ state: 'detached' });
 });
@@ -153,7 +153,7 @@ test.each([
   });
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/servers`);
-  await page.getByRole('article', { name, exact: true }).getByText('The server refuses').waitFor();
+  await page.getByRole('article', { name, exact: true }).getByText('The server rejected').waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `servers-${colorScheme}${viewport ? '-phone' : ''}`);
   for (const one of [name, `${name}-program`]) await cloud.ask(`/api/mcp/${one}`, { method: 'DELETE' });

@@ -58,18 +58,18 @@ test('children stand under their parent, and stopping the parent stops them', as
   const page = await openApp(cloud);
   await visit(page);
   await rowOf(page, child)
-    .getByText(`below ${parent.slice(0, 8)}`)
+    .getByText(`child of ${parent.slice(0, 8)}`)
     .waitFor();
   const ids = await page
     .locator('tbody tr a.title')
     .evaluateAll((links) => links.map((a) => a.getAttribute('href')));
   expect(ids.indexOf(`#/chat/${child}`)).toBe(ids.indexOf(`#/chat/${parent}`) + 1);
 
-  await page.getByRole('button', { name: `1 session below ${parent.slice(0, 8)}` }).click();
+  await page.getByRole('button', { name: `1 child session of ${parent.slice(0, 8)}` }).click();
   await rowOf(page, child).waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: `Actions of session ${parent.slice(0, 8)}` }).click();
+  await page.getByRole('button', { name: `Actions for session ${parent.slice(0, 8)}` }).click();
   await page.getByRole('menuitem', { name: 'Stop' }).click();
-  await page.getByText('1 active session below it will end too.').waitFor();
+  await page.getByText('This also stops 1 active child session.').waitFor();
   await page.getByRole('button', { name: 'Stop all 2' }).click();
   await rowOf(page, parent).getByText('completed').waitFor();
   await eventually(
@@ -88,8 +88,8 @@ test('what waits for a person comes first and leads there', async () => {
   });
   const page = await openApp(cloud);
   await visit(page);
-  await page.getByText('1 call waits').waitFor();
-  await page.locator('tbody tr').first().getByRole('link', { name: '1 waiting' }).click();
+  await page.getByText('1 pending approval').waitFor();
+  await page.locator('tbody tr').first().getByRole('link', { name: '1 pending' }).click();
   await page.waitForURL(new RegExp(`/chat/${waiting}`));
 });
 
@@ -121,8 +121,8 @@ test('sessions are searched and filtered', async () => {
   await rowOf(page, agent).waitFor({ state: 'detached' });
   await rowOf(page, execution).waitFor();
   await page.getByLabel('Kind').selectOption('Agents');
-  await page.getByText('No session matches').waitFor();
-  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByText('No matching sessions').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await rowOf(page, agent).waitFor();
 });
 
@@ -134,8 +134,8 @@ test('ended sessions are cleaned up, and active ones stay', async () => {
   const page = await openApp(cloud);
   await visit(page);
   await page.getByRole('button', { name: 'Clean up' }).click();
-  await page.getByLabel('Which').selectOption('All that have ended');
-  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByLabel('Age', { exact: true }).selectOption('All ended sessions');
+  await page.getByRole('button', { name: 'Delete' }).click();
   await rowOf(page, old).waitFor({ state: 'detached' });
   await rowOf(page, active).waitFor();
   expect((await cloud.request(`/api/sessions/${old}`)).status).toBe(404);
@@ -146,13 +146,13 @@ test('the keyboard alone stops a session', async () => {
   const page = await openApp(cloud);
   await visit(page);
   await rowOf(page, id).waitFor();
-  await tabTo(page, `Actions of session ${id.slice(0, 8)}`);
+  await tabTo(page, `Actions for session ${id.slice(0, 8)}`);
   await page.keyboard.press('Enter');
   await page.getByRole('menuitem', { name: 'Stop' }).waitFor();
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
   await page.getByRole('alertdialog').waitFor();
-  await tabTo(page, 'Stop the session');
+  await tabTo(page, 'Stop session');
   await page.keyboard.press('Enter');
   await rowOf(page, id).getByText('completed').waitFor();
 });

@@ -21,10 +21,10 @@ test('a token is made, shown once, opens what it says, and nothing once it is re
   await page.getByRole('button', { name: 'New token' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Create token' }).click();
-  await dialog.getByText('Give it a name.').waitFor();
+  await dialog.getByText('Enter a name.').waitFor();
   await dialog.getByLabel('Name').fill('ci');
   await dialog.getByLabel('Project', { exact: true }).selectOption({ label: 'Website' });
-  await dialog.getByText('Works in this one project').waitFor();
+  await dialog.getByText('Full access to this project').waitFor();
   await screenshot(page, 'tokens-new');
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Create token' }).click();
@@ -33,7 +33,7 @@ test('a token is made, shown once, opens what it says, and nothing once it is re
   expect(token).toMatch(/^sp_[0-9a-f]{64}$/);
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'tokens-made');
-  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  await dialog.getByRole('button', { name: 'Done' }).click();
   expect(await page.content()).not.toContain(token);
   expect([await statusWith(token, '/api/projects'), await statusWith(token, '/api/tokens')]).toEqual([
     200, 403,
@@ -45,7 +45,7 @@ test('a token is made, shown once, opens what it says, and nothing once it is re
   await row.getByText(/^\d{4}-\d\d-\d\d$/).waitFor();
   await row.getByRole('button', { name: 'Revoke ci' }).click();
   await page.getByRole('alertdialog', { name: 'Revoke ci?' }).getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('is revoked').first().waitFor();
+  await page.getByText('Token ci revoked').first().waitFor();
   expect(await statusWith(token, '/api/projects')).toBe(401);
   await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
 });

@@ -33,28 +33,28 @@ test('a webhook is made, its secret shown once, tested, told, switched and delet
   await form.getByLabel('URL').fill(receiver.url);
   expect(await axe(page)).toEqual([]);
   await form.getByRole('button', { name: 'Create webhook' }).click();
-  const told = page.getByRole('dialog', { name: 'Secret of the webhook' });
+  const told = page.getByRole('dialog', { name: 'Webhook secret' });
   expect(await told.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  await told.getByRole('button', { name: 'I have copied it' }).click();
+  await told.getByRole('button', { name: 'Done' }).click();
   const card = page.getByRole('listitem').filter({ hasText: receiver.url });
   await card.getByRole('button', { name: 'Test' }).click();
-  await card.getByText(/^Answered 204 after \d+ ms$/).waitFor();
+  await card.getByText(/^HTTP 204 after \d+ ms$/).waitFor();
   // A session is called by the first words that are said in it.
   const { id } = await makeSession(cloud, {});
   await cloud.ask(`/api/sessions/${id}/messages`, post({ text: 'hello' }));
   await untilItAsks(cloud, '$ echo secret-argument', id);
   await card.getByRole('button', { name: 'Recent deliveries' }).click();
-  const row = card.getByRole('row', { name: /A call needs approval/ });
+  const row = card.getByRole('row', { name: /Approval required/ });
   await eventually(
     async () => {
-      await card.getByRole('button', { name: 'Look again' }).click();
+      await card.getByRole('button', { name: 'Refresh' }).click();
       return row.getByText('delivered').count();
     },
     (count) => count > 0,
     30_000,
   );
   await row.getByText('delivered').waitFor();
-  await row.getByText('answered 204').waitFor();
+  await row.getByText('HTTP 204').waitFor();
   expect(received.join()).not.toContain('secret-argument');
   await screenshot(page, 'webhooks');
   await card.getByRole('button', { name: 'Disable' }).click();

@@ -1,5 +1,4 @@
-/** A row of the audit log in words. Pure; an unknown action is shown as it was written. */
-
+/** Labels of an audit row. Pure; an unknown action keeps its name. */
 import type { AuditRow } from '#sdk/routes.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 
@@ -7,7 +6,7 @@ const idCharacters = 8;
 const uuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const hash = /^[0-9a-f]{12,}$/;
 
-/** Long ids by their beginning: all of it is in the title. */
+/** Long ids are shortened; the title attribute has all of it. */
 export const shortId = (text: string): string =>
   uuid.test(text) || hash.test(text) ? text.slice(0, idCharacters) : visibleText(text);
 
@@ -52,9 +51,9 @@ const detailNames: Readonly<Record<string, string>> = {
   callId: 'call',
   editedDigest: 'changed to',
 };
-/** These stand first, in this order. */
+/** Details that come first, in this order. */
 const leading = ['sessionId', 'turnId', 'callId', 'digest', 'editedDigest'];
-/** Of a decision, what the other columns say already. */
+/** Details of a decision that other columns show. */
 const shownElsewhere = ['name', 'approved', 'by'];
 
 /** Each detail as a name and a text. */

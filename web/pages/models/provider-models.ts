@@ -1,7 +1,7 @@
 /**
- * What is known of one provider: whether there is a key for it, its default, and the models it lists.
+ * State of a provider: whether it has a key, its models and its defaults.
  *
- * A provider without a key, or one that does not answer, is a fact to show and no failure of the page.
+ * A provider without a key, or one that fails, is a state to show and no error of the page.
  */
 import { SallyportError } from '#sdk/errors.ts';
 import { api, type ModelList, type ProviderName } from '#sdk/routes.ts';
@@ -10,10 +10,10 @@ import { request } from '../../api/request.ts';
 export type ProviderFacts = {
   readonly provider: ProviderName;
   readonly state: 'available' | 'no-key' | 'failing';
-  /** Why it is not there. */
+  /** The error of a failing provider. */
   readonly problem?: string;
   readonly models: ModelList['models'];
-  /** By id: what the provider says of the models that new sessions get. */
+  /** State of the default models, by id. */
   readonly defaults: Readonly<Record<string, string>>;
 };
 
@@ -32,7 +32,7 @@ export const keyVariables: Readonly<Record<ProviderName, string | undefined>> = 
   demo: undefined,
 };
 
-/** Nothing is asked of a provider that there is no key for. */
+/** State of a provider without a key; it is not called. */
 export const withoutKey = (provider: ProviderName): ProviderFacts => ({
   provider,
   state: 'no-key',

@@ -1,8 +1,8 @@
 /**
- * Draws one chart on a canvas, in the colours of the theme that holds. Nothing moves but what the data moves.
+ * Drawing of a chart on a canvas with uPlot, in the colours of the theme, without animation.
  *
- * uPlot sets its sizes by script, which the policy of the page allows; a colour of the tokens is asked of an element
- * that has it, since `light-dark()` means nothing to a canvas.
+ * uPlot sets its sizes by script, which the content security policy allows. A canvas cannot resolve `light-dark()`, so
+ * each colour is read from an element.
  */
 import uPlot from 'uplot';
 import type { Chart, ChartTone } from './history-charts.ts';
@@ -18,7 +18,7 @@ export type Drawing = {
   /** Epoch seconds, one for each value. */
   readonly times: readonly number[];
   readonly width: number;
-  /** The point under the pointer; null beside them. */
+  /** Index of the point under the pointer, or null. */
   readonly onPoint: (index: number | null) => void;
 };
 
@@ -39,7 +39,7 @@ const colourIn = (host: HTMLElement, token: string): string => {
   return color;
 };
 
-/** Each on those before it; drawn from the top of the pile down, so that the lower hides the higher. */
+/** Stacked values, the topmost series first, so that lower series are drawn over it. */
 const stacked = ({ series }: Chart): (number | null)[][] => {
   const piles: number[][] = [];
   for (const { values } of series)
@@ -52,7 +52,7 @@ const pathsOf = (kind: Chart['kind']): uPlot.Series.PathBuilder | undefined => {
   return kind === 'steps' ? uPlot.paths.stepped?.({ align: 1 }) : uPlot.paths.linear?.();
 };
 
-/** So few that a line alone would not show them. */
+/** With so few points a line alone would be invisible. */
 const sparseMax = 40;
 const isSparse = ({ series }: Chart): boolean =>
   series.every(({ values }) => values.filter((value) => value !== null).length <= sparseMax);

@@ -28,19 +28,19 @@ const history = (
 });
 const by = (id: string, given: StatsHistory) => historyCharts(given).find((chart) => chart.id === id);
 
-test('nothing is said to be nothing', () => {
+test('empty history gives empty charts', () => {
   const charts = historyCharts(history([quiet]));
   expect(charts.map(({ isEmpty }) => isEmpty)).toEqual([true, true, true, true, true]);
   expect(charts.map(({ summary }) => summary)).toEqual([
-    'Not counted yet: it is, every few minutes.',
+    'No data yet. Counted every few minutes.',
     '0 cold, 0 warm, 0 failed.',
-    'No sandbox started.',
+    'No sandbox starts.',
     '0 decided.',
     'No errors.',
   ]);
 });
 
-test('a sentence says what the eye sees', () => {
+test('the summary has the numbers of the chart', () => {
   const cold = { count: 3, p50Ms: 900, p95Ms: 2400 };
   const given = history(
     [
@@ -52,7 +52,7 @@ test('a sentence says what the eye sees', () => {
   expect(by('starts', given)?.summary).toBe(
     '3 cold (median 900 ms, 95th percentile 2.4 s), 0 warm, 0 failed.',
   );
-  expect(by('active', given)?.summary).toBe('Agent sessions 2 now, 5 at the highest.');
+  expect(by('active', given)?.summary).toBe('Agent sessions 2 now, peak 5.');
   expect(by('active', given)?.series.map(({ label }) => label)).toEqual(['Agent sessions']);
   expect(by('errors', given)).toMatchObject({
     summary: '3 errors, most often b (2).',

@@ -1,6 +1,5 @@
 /**
- * The charts of the operator's view: what of the history each shows, in numbers for the eye and in a sentence for
- * whoever does not see them. Pure.
+ * Charts of the operator page: series for the drawing and a sentence for screen readers. Pure.
  */
 import type { StatsHistory } from '#sdk/routes.ts';
 import { count, duration } from '../../components/format.ts';
@@ -17,7 +16,7 @@ export type Chart = {
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** Bars stand on each other; lines do not, and break where nothing is known. */
+  /** Bars are stacked; lines are not, and break where data is missing. */
   readonly kind: 'bars' | 'lines' | 'steps';
   readonly format: (value: number) => string;
   readonly series: readonly ChartSeries[];
@@ -46,9 +45,7 @@ const chart = (made: Omit<Chart, 'isEmpty'>): Chart => ({
 const levelSummary = (name: string, values: readonly (number | null)[]): string | undefined => {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);
-  return last === undefined
-    ? undefined
-    : `${name} ${count(last)} now, ${count(Math.max(...known))} at the highest`;
+  return last === undefined ? undefined : `${name} ${count(last)} now, peak ${count(Math.max(...known))}`;
 };
 
 const levels = (points: readonly Point[]): Chart => {
@@ -63,7 +60,7 @@ const levels = (points: readonly Point[]): Chart => {
   ];
   const series = all.filter(({ values }) => values.some((value) => value !== null));
   const parts = series.flatMap(({ label, values }) => levelSummary(label, values) ?? []);
-  const summary = parts.length === 0 ? 'Not counted yet: it is, every few minutes.' : `${parts.join('; ')}.`;
+  const summary = parts.length === 0 ? 'No data yet. Counted every few minutes.' : `${parts.join('; ')}.`;
   return chart({
     id: 'active',
     title: 'Active',
@@ -97,7 +94,7 @@ export const historyCharts = ({ points, summary }: StatsHistory): readonly Chart
       title: 'Time to start',
       summary:
         cold.count + warm.count === 0
-          ? 'No sandbox started.'
+          ? 'No sandbox starts.'
           : `Cold starts${timing(cold) || ': none'}; warm starts${timing(warm) || ': none'}.`,
       kind: 'lines',
       format: duration,
@@ -131,7 +128,7 @@ export const historyCharts = ({ points, summary }: StatsHistory): readonly Chart
   ];
 };
 
-/** Rows for the table beside a chart: newest first, without those in which nothing was. */
+/** Rows of a chart's table: newest first, without empty ones. */
 export const rowsOf = (
   { series, kind }: Pick<Chart, 'series' | 'kind'>,
   times: readonly string[],

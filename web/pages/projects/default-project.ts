@@ -1,4 +1,4 @@
-/** The project of sessions that name none: always there, under an id that the server has fixed. */
+/** The default project, whose id is fixed. */
 import { defaultProject } from '#shared/domain/principal.ts';
 
 export const isDefaultProject = (id: string): boolean => id === defaultProject;

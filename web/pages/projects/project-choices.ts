@@ -1,5 +1,5 @@
-/** What may be chosen for a project, in the text of whoever chooses. */
-const byOperator = { value: '', label: "The operator's default" } as const;
+/** Options of the project form. */
+const byOperator = { value: '', label: 'Deployment default' } as const;
 
 export const providerChoices = [
   byOperator,
@@ -25,16 +25,16 @@ export const templateChoices = [
 
 export const namespacingChoices = [
   { value: '', label: 'Default: automatic' },
-  { value: 'auto', label: 'Automatic: a prefix when it is needed' },
-  { value: 'prefix', label: "Always with the server's name before" },
-  { value: 'none', label: 'Never, but where names clash' },
+  { value: 'auto', label: 'Automatic: prefix when needed' },
+  { value: 'prefix', label: 'Always: prefix with the server name' },
+  { value: 'none', label: 'Only on conflicts' },
 ] as const;
 
 export const approvalChoices = [
   byOperator,
   { value: 'ask', label: 'ask: every call' },
-  { value: 'low', label: 'low: all but reading files' },
-  { value: 'medium', label: 'medium: all but reading and writing files and plain git' },
-  { value: 'high', label: 'high: only calls that repeat themselves' },
+  { value: 'low', label: 'low: all except reading files' },
+  { value: 'medium', label: 'medium: all except file access and plain git' },
+  { value: 'high', label: 'high: only repeated calls' },
   { value: 'auto', label: 'auto: none' },
 ] as const;

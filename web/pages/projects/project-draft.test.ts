@@ -44,7 +44,7 @@ test('tools are told apart by spaces, commas and lines, and named once', () => {
   expect(bodyOf({ ...draftOf(), disabledTools: 'a, b\nb  c' }).disabledTools).toEqual(['a', 'b', 'c']);
 });
 
-test('what the server would refuse is said beside its field', () => {
+test('each invalid field has its problem', () => {
   expect(problemsOf(draftOf(project))).toEqual({});
   expect(
     problemsOf({
@@ -56,11 +56,11 @@ test('what the server would refuse is said beside its field', () => {
       maxCostUsd: 'x',
     }),
   ).toEqual({
-    name: 'A project needs a name.',
-    flavor: 'This size is not among the allowed ones below.',
-    maxRecursionDepth: 'A whole number from 0 to 10.',
-    maxAgentsPerSession: 'A whole number from 1 to 1000.',
-    maxCostUsd: 'A number from 0 to 100000.',
+    name: 'Enter a name.',
+    flavor: 'This size is not allowed below.',
+    maxRecursionDepth: 'Enter a whole number from 0 to 10.',
+    maxAgentsPerSession: 'Enter a whole number from 1 to 1000.',
+    maxCostUsd: 'Enter a number from 0 to 100000.',
   });
   expect(problemsOf({ ...draftOf(project), flavor: '', flavorsAllowed: [] })).toEqual({
     flavorsAllowed: 'Allow at least one size.',

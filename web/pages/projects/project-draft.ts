@@ -1,7 +1,7 @@
 /**
- * The form of a project and what it asks the server for. Pure.
+ * Draft of the project form: values, validation and request body. Pure.
  *
- * A form holds texts; an empty one means that the operator's word counts, and takes away what was there.
+ * The form holds texts; an empty text clears the setting, and the deployment default applies.
  */
 
 import type { Project } from '#sdk/routes.ts';
@@ -59,10 +59,10 @@ export const problemsOf = (draft: ProjectDraft): DraftProblems => {
     return problem === undefined ? [] : [[limit, problem] as const];
   });
   return {
-    ...(draft.name.trim() === '' ? { name: 'A project needs a name.' } : {}),
+    ...(draft.name.trim() === '' ? { name: 'Enter a name.' } : {}),
     ...(draft.flavorsAllowed.length === 0 ? { flavorsAllowed: 'Allow at least one size.' } : {}),
     ...(draft.flavor !== '' && !draft.flavorsAllowed.some((flavor) => flavor === draft.flavor)
-      ? { flavor: 'This size is not among the allowed ones below.' }
+      ? { flavor: 'This size is not allowed below.' }
       : {}),
     ...Object.fromEntries(limits),
   };
@@ -72,7 +72,7 @@ const limitProblem = (text: string, { min, max, isWhole }: Bound): string | unde
   if (text.trim() === '') return undefined;
   const value = Number(text);
   const isFine = value >= min && value <= max && (!isWhole || Number.isInteger(value));
-  return isFine ? undefined : `${isWhole ? 'A whole number' : 'A number'} from ${min} to ${max}.`;
+  return isFine ? undefined : `Enter ${isWhole ? 'a whole number' : 'a number'} from ${min} to ${max}.`;
 };
 
 export const bodyOf = (draft: ProjectDraft) => ({

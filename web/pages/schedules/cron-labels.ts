@@ -1,7 +1,7 @@
 /**
- * What a cron expression means, in a sentence; and when it comes true next. Pure.
+ * Description of a cron expression and its next runs. Pure.
  *
- * The expression is read by the server's own parser, so what is said here is what will happen there.
+ * It uses the server's own parser, so that the description is what the server does.
  */
 import { type Cron, decodeCron, nextRun } from '#shared/domain/schedule/cron.ts';
 
@@ -15,7 +15,7 @@ export const readCron = (expression: string): CronReading => {
   return { ok: true, cron: decoded.cron, description: describeCron(decoded.cron) };
 };
 
-/** Epoch milliseconds, in order; fewer when there are fewer. */
+/** The next runs in epoch milliseconds, up to a maximum. */
 export const nextRuns = (cron: Cron, afterMs: number, runsMax: number): readonly number[] => {
   const runs: number[] = [];
   for (let at: number | undefined = nextRun(cron, afterMs); at !== undefined && runs.length < runsMax; ) {
@@ -52,7 +52,7 @@ const describeCron = (cron: Cron): string => {
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 };
 
-/** It comes every hour, so that a word about days would say nothing. */
+/** Runs in every hour, so that the description needs no day. */
 const isWithinHour = ({ hours }: Cron): boolean => hours.length === 24;
 
 const timeLabel = ({ minutes, hours }: Cron): string => {
@@ -95,7 +95,7 @@ const weekdayLabel = (weekdays: readonly number[]): string => {
   return `on ${listed(weekdays.map((day) => `${weekdayNames[day]}`))}`;
 };
 
-/** The step of values that cover a whole round from 0 on; undefined for any others. */
+/** The step of values that cover a whole range from 0; undefined for others. */
 const stepOf = (values: readonly number[], round: number): number | undefined => {
   const step = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : undefined;
   if (step === undefined || round % step !== 0 || values.length !== round / step) return undefined;

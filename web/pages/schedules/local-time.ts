@@ -1,4 +1,4 @@
-/** A moment in UTC, which schedules speak, and in the time of whoever looks. */
+/** Times of schedules in UTC and in the local time zone. */
 const utcFormat = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',

@@ -21,16 +21,16 @@ test('a workspace is named only where one was chosen', () => {
   expect(bodyOf({ ...draft, targets }).targets).toEqual([{ projectId: project, workspaceId: 'w' }]);
 });
 
-test('what the server would refuse is said beside its field', () => {
+test('each invalid field has its problem', () => {
   expect(problemsOf(draft)).toEqual({});
   const twice = [...draft.targets, ...draft.targets];
   expect(problemsOf({ ...draft, name: '', cronExpr: '99 * * * *', prompt: ' ', targets: twice })).toEqual({
-    name: 'A schedule needs a name.',
+    name: 'Enter a name.',
     cronExpr: 'minute: from 0 to 59, not "99"',
-    prompt: 'Say what shall be done.',
-    targets: 'Two of the targets are the same.',
+    prompt: 'Enter a prompt.',
+    targets: 'Two targets are the same.',
   });
   expect(problemsOf({ ...draft, prompt: 'é'.repeat(60_000) })).toEqual({
-    prompt: 'A prompt has at most 100 KB.',
+    prompt: 'The limit is 100 KB.',
   });
 });

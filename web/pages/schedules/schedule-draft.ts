@@ -1,4 +1,4 @@
-/** The form of a schedule and what it asks the server for. Pure. */
+/** Draft of the schedule form: values, validation and request body. Pure. */
 import type { Schedule } from '#sdk/routes.ts';
 import { readCron } from './cron-labels.ts';
 
@@ -35,17 +35,17 @@ export const problemsOf = (draft: ScheduleDraft): DraftProblems => {
   const reading = readCron(draft.cronExpr);
   const keys = draft.targets.map(({ projectId, workspaceId }) => `${projectId}/${workspaceId}`);
   return {
-    ...(draft.name.trim() === '' ? { name: 'A schedule needs a name.' } : {}),
+    ...(draft.name.trim() === '' ? { name: 'Enter a name.' } : {}),
     ...(reading.ok ? {} : { cronExpr: reading.problem }),
     ...promptProblem(draft.prompt),
-    ...(new Set(keys).size < keys.length ? { targets: 'Two of the targets are the same.' } : {}),
+    ...(new Set(keys).size < keys.length ? { targets: 'Two targets are the same.' } : {}),
   };
 };
 
 const promptProblem = (prompt: string): DraftProblems => {
-  if (prompt.trim() === '') return { prompt: 'Say what shall be done.' };
+  if (prompt.trim() === '') return { prompt: 'Enter a prompt.' };
   const bytes = new TextEncoder().encode(prompt).length;
-  return bytes > promptBytesMax ? { prompt: 'A prompt has at most 100 KB.' } : {};
+  return bytes > promptBytesMax ? { prompt: 'The limit is 100 KB.' } : {};
 };
 
 export const bodyOf = ({ targets, cronExpr, ...draft }: ScheduleDraft) => ({
@@ -58,28 +58,28 @@ export const bodyOf = ({ targets, cronExpr, ...draft }: ScheduleDraft) => ({
   })),
 });
 
-/** What each choice does, for a person who has to choose. */
+/** Options with their explanations. */
 export const overlapChoices = [
-  { value: 'skip', label: 'Skip the new run', about: 'The history says that it was skipped, and why.' },
+  { value: 'skip', label: 'Skip the new run', about: 'The history lists the skipped run with its reason.' },
   {
     value: 'queue',
-    label: 'Let the new run wait',
-    about: 'It begins when the former one has ended, a day later at most.',
+    label: 'Queue the new run',
+    about: 'It starts when the previous run ends, up to a day later.',
   },
-  { value: 'parallel', label: 'Run both at once', about: 'The new run gets a session of its own.' },
+  { value: 'parallel', label: 'Run both', about: 'The new run gets its own session.' },
 ] as const;
 
 export const sessionChoices = [
   {
     value: 'resume',
-    label: 'Go on in one session',
+    label: 'Continue one session',
     about:
-      'Each run is the next message of one conversation: the agent knows what it did before, and its files are there.',
+      'Each run is the next message of one conversation: the agent remembers earlier runs and has its files.',
   },
   {
     value: 'new',
-    label: 'A new session for each',
-    about: 'Each run begins with an empty conversation, in the same workspace.',
+    label: 'New session for each run',
+    about: 'Each run starts with an empty conversation in the same workspace.',
   },
 ] as const;
 

@@ -1,8 +1,8 @@
 /**
- * A server as its form holds it, and what is sent of it: the whole when it is new, what differs when it is changed.
+ * Draft of the server form and its request body: everything for a new server, the changed fields for an existing one.
  *
- * Values of headers and variables that the API shows masked are never sent back; a field that holds one can only be
- * changed with the value given anew. What may be registered the API decides, and `fieldOf` finds the field of its message.
+ * Masked values of headers and variables are never sent back: a change needs the value again. The API validates, and
+ * `fieldOf` finds the field of its message.
  */
 import type { McpServer, ServerConfig } from '#sdk/routes.ts';
 
@@ -67,7 +67,7 @@ const textsOf = (entries: readonly Entry[]): Fields | undefined => {
 };
 const textOf = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim());
 
-/** What is not given is undefined. */
+/** Missing values are undefined. */
 const fieldsOf = (draft: ServerDraft): Fields => ({
   transport: draft.transport,
   ...(draft.transport === 'stdio'
@@ -88,7 +88,7 @@ export const configOf = (draft: ServerDraft): ServerConfig =>
     Object.entries(fieldsOf(draft)).filter(([, value]) => value !== undefined),
   ) as unknown as ServerConfig;
 
-/** Fields that differ; null takes one away. */
+/** Changed fields; null removes one. */
 export const changeOf = (before: ServerDraft, after: ServerDraft): Fields => {
   const [was, is] = [fieldsOf(before), fieldsOf(after)];
   const names = new Set([...Object.keys(was), ...Object.keys(is)]);
@@ -99,7 +99,7 @@ export const changeOf = (before: ServerDraft, after: ServerDraft): Fields => {
   );
 };
 
-/** Why a change cannot be sent: it would store the mask. */
+/** The problem of a change that would store a mask. */
 export const maskProblem = (
   change: Fields,
 ): { field: 'headers' | 'env' | 'url'; message: string } | undefined => {
@@ -107,14 +107,14 @@ export const maskProblem = (
     const value = change[field];
     const texts = typeof value === 'string' ? [value] : Object.values(value ?? {}).map(String);
     if (texts.some(isMasked))
-      return { field, message: 'What is shown as *** is not known here: give it anew, or name a secret.' };
+      return { field, message: 'Values shown as *** are hidden: enter them again, or use a secret.' };
   }
   return undefined;
 };
 
 export type DraftField = 'name' | 'url' | 'command' | 'headers' | 'env' | 'timeout' | 'args' | 'other';
 
-/** Which field the API's refusal is about, by its message. */
+/** The field of an API error, by its message. */
 export const fieldOf = (message: string): DraftField => {
   if (/^(Name|MCP server ')/.test(message)) return 'name';
   if (/header/i.test(message) && !message.startsWith('URL')) return 'headers';

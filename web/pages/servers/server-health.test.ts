@@ -22,12 +22,12 @@ const all = [
   unseen,
 ];
 
-test('what is disabled or not looked at yet is no issue', () => {
+test('a disabled or unchecked server is no issue', () => {
   expect(summaryOf(all)).toEqual({ total: 5, healthy: 2, issues: 1, disabled: 1 });
   expect(statusWord(unseen)).toBe('not checked yet');
 });
 
-test('what is wrong comes first, what is off last', () => {
+test('servers with issues come first, disabled ones last', () => {
   expect(byUrgency(all).map(({ name }) => name)).toEqual(['ill', 'new', 'a', 'b', 'off']);
 });
 
@@ -35,12 +35,12 @@ test.each([
   ['the secret TOKEN is not there', 'Add the secret'],
   ['the server answered 401', 'credentials'],
   ['10.0.0.1 is private, loopback or link-local', 'MCP_ALLOWED_PRIVATE_HOSTS'],
-  ['connect ECONNREFUSED', 'Nothing listens'],
-  ['it did not answer in time', 'too slow'],
-  ['a riddle', 'See that it runs'],
+  ['connect ECONNREFUSED', 'Cannot connect'],
+  ['it did not answer in time', 'did not respond in time'],
+  ['a riddle', 'Check that it runs'],
 ])('%j comes with advice', (error, message) => {
   expect(adviceFor({ status: 'unhealthy', error })).toContain(message);
-  expect(adviceFor({ status: 'disconnected', error })).toContain('test it');
+  expect(adviceFor({ status: 'disconnected', error })).toContain('Test it');
 });
 
 test('the text around an error is removed', () => {

@@ -1,4 +1,4 @@
-/** How the MCP servers of a project are, in numbers and messages. Pure. */
+/** Health of MCP servers: numbers, order and advice. Pure. */
 import type { McpServer } from '#sdk/routes.ts';
 
 export type HealthSummary = {
@@ -10,7 +10,7 @@ export type HealthSummary = {
 
 const isIll = ({ enabled, status }: McpServer): boolean => enabled && status !== 'healthy';
 
-/** Not looked at yet is no issue. */
+/** A server that was never checked has no issue yet. */
 export const isUnseen = ({ status, lastCheck }: McpServer): boolean =>
   status === 'reconnecting' && lastCheck === undefined;
 
@@ -21,38 +21,37 @@ export const summaryOf = (servers: readonly McpServer[]): HealthSummary => ({
   disabled: servers.filter(({ enabled }) => !enabled).length,
 });
 
-/** What is wrong first, what is off last. */
+/** Servers with issues first, disabled ones last. */
 export const byUrgency = (servers: readonly McpServer[]): readonly McpServer[] => {
   const rank = (server: McpServer): number => (isIll(server) ? 0 : server.enabled ? 1 : 2);
   return [...servers].sort((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name));
 };
 
 const advices: readonly (readonly [RegExp, string])[] = [
-  [/secret/i, 'Add the secret to the project, or name another in the headers or variables.'],
-  [/\b(401|403)\b|unauthor|forbidden/i, 'The server refuses the credentials: look at its headers.'],
-  [/\b404\b|not found/i, 'There is no MCP at this address: look at its path.'],
+  [/secret/i, 'Add the secret to the project, or use another in the headers or variables.'],
+  [/\b(401|403)\b|unauthor|forbidden/i, 'The server rejected the credentials. Check its headers.'],
+  [/\b404\b|not found/i, 'No MCP endpoint at this URL. Check the path.'],
   [
     /private|loopback|link-local/i,
-    'Addresses inside are closed: the operator can open one with MCP_ALLOWED_PRIVATE_HOSTS.',
+    'Private addresses are blocked. The operator can allow one with MCP_ALLOWED_PRIVATE_HOSTS.',
   ],
-  [/certificate|tls|ssl/i, 'Its certificate is not trusted: look at the address, or renew the certificate.'],
+  [/certificate|tls|ssl/i, 'The certificate is not trusted. Check the URL or renew the certificate.'],
   [
     /timed? ?out|in time|too long/i,
-    'It is too slow, or does not listen: see that it runs, or allow a call more time.',
+    'The server did not respond in time. Check that it runs, or raise the call timeout.',
   ],
   [
     /refused|unreachable|ENOTFOUND|resolve|connect/i,
-    'Nothing listens there: see that it runs, and that the address is right.',
+    'Cannot connect. Check that the server runs and that the URL is right.',
   ],
-  [/exit|spawn|command/i, 'Its program ended: try its command in a session of the project.'],
+  [/exit|spawn|command/i, 'The program exited. Try its command in a session of the project.'],
 ];
 
-/** What to do about the last error; of one that was given up, how it is tried again. */
+/** Advice about the last error, and whether the server is retried. */
 export const adviceFor = ({ status, error = '' }: Pick<McpServer, 'status' | 'error'>): string => {
-  const advice = advices.find(([pattern]) => pattern.test(error))?.[1] ?? 'See that it runs and answers.';
-  if (status === 'disconnected')
-    return `${advice} It is not tried again by itself: test it, once it is mended.`;
-  if (status === 'reconnecting') return `${advice} It is tried again by itself.`;
+  const advice = advices.find(([pattern]) => pattern.test(error))?.[1] ?? 'Check that it runs and responds.';
+  if (status === 'disconnected') return `${advice} Automatic retries have stopped. Test it once it is fixed.`;
+  if (status === 'reconnecting') return `${advice} Retrying automatically.`;
   return advice;
 };
 
@@ -60,6 +59,6 @@ export const adviceFor = ({ status, error = '' }: Pick<McpServer, 'status' | 'er
 export const plainError = (error: string): string =>
   error.replace(/^MCP server '[^']*'(?: is not available)?: /, '');
 
-/** What the badge says. */
+/** Label of the status badge. */
 export const statusWord = (server: McpServer): string =>
   isUnseen(server) ? 'not checked yet' : server.status;

@@ -1,4 +1,4 @@
-/** What of all sessions is shown: by search, by state, by kind, by project. Pure. */
+/** Filters of the session list: search, state, kind and project. Pure. */
 import type { Session } from '#sdk/routes.ts';
 import { hasEnded } from './session-tree.ts';
 
@@ -14,7 +14,7 @@ export const noFilters: Filters = { search: '', state: '', kind: '', project: ''
 export const stateOptions = [
   { value: '', label: 'All' },
   { value: 'active', label: 'Active' },
-  { value: 'waiting', label: 'Waiting for a person' },
+  { value: 'waiting', label: 'Needs approval' },
   { value: 'running', label: 'Running' },
   { value: 'ended', label: 'Ended' },
   { value: 'failed', label: 'Failed' },
@@ -34,7 +34,7 @@ const states: Readonly<Record<string, (session: Session) => boolean>> = {
   failed: ({ status }) => status === 'failed' || status === 'error',
 };
 
-/** `about`: further search by which a session is known, such as its title and the name of its project. */
+/** `about`: more text to search, such as the title and the project's name. */
 export const matcherOf =
   ({ search, state, kind, project }: Filters, about: (session: Session) => string) =>
   (session: Session): boolean => {

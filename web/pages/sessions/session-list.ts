@@ -1,4 +1,4 @@
-/** The sessions that may be seen, read again while somebody looks; older ones page by page, when they are asked for. */
+/** List of sessions, reloaded while visible; older ones load page by page. */
 import { computed, shallowRef } from 'vue';
 import { api, type Session } from '#sdk/routes.ts';
 import { useLoad } from '../../api/load.ts';

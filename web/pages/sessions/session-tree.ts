@@ -1,17 +1,16 @@
 /**
- * Sessions as the trees they are: who was started by whose agent stands under it. Pure.
+ * Session trees: a child session is under the session whose agent started it. Pure.
  *
- * Trees in which something waits for a person come first, then the ones that were active last. A search keeps what is
- * above a match, since a child without its parent says little.
+ * Trees with pending approvals come first, then the most recently active. A search keeps the parents of a match.
  */
 import type { Session } from '#sdk/routes.ts';
 
 export type SessionNode = {
   readonly session: Session;
   readonly children: readonly SessionNode[];
-  /** Calls that wait for a decision, in it and below. */
+  /** Pending approvals of the session and its descendants. */
   readonly waiting: number;
-  /** The last sign of life, of it and below. */
+  /** Last activity of the session and its descendants. */
   readonly activeAt: string;
 };
 
@@ -19,7 +18,7 @@ export type SessionRow = {
   readonly node: SessionNode;
   readonly level: number;
   readonly isOpen: boolean;
-  /** It is here for what is below it. */
+  /** Shown only for a matching descendant. */
   readonly isContext: boolean;
 };
 
@@ -47,7 +46,7 @@ const waitingFirst = (one: SessionNode, other: SessionNode): number =>
 
 export type Shown = {
   readonly matches: (session: Session) => boolean;
-  /** Sessions whose children are folded away. */
+  /** Sessions with collapsed children. */
   readonly closed: ReadonlySet<string>;
 };
 
@@ -67,10 +66,10 @@ const hasMatch = ({ children }: SessionNode, shown: Shown): boolean =>
 const endedStatuses: readonly Session['status'][] = ['completed', 'failed', 'error', 'stopped'];
 export const hasEnded = ({ status }: Pick<Session, 'status'>): boolean => endedStatuses.includes(status);
 
-/** Sessions below it that still live: what a stop takes with it. */
+/** Active descendants, which a stop ends too. */
 export const activeBelow = ({ children }: SessionNode): number =>
   sum(children.map((child) => Number(!hasEnded(child.session)) + activeBelow(child)));
 
-/** US dollars, of it and below. */
+/** Cost in US dollars of the session and its descendants. */
 export const treeCost = ({ session, children }: SessionNode): number =>
   session.costUsd + sum(children.map(treeCost));

@@ -11,11 +11,11 @@ test('a choice is a scope as the API takes it', () => {
   expect(scopeOf({ reach: 'project', isReadOnly: false }, '')).toBeUndefined();
 });
 
-test('a scope is told in words, its project by name when that is known', () => {
+test('a scope has a title, with the name of its project when that is known', () => {
   const title = (scope: string, name?: string) => scopeLabels(scope, () => name).title;
-  expect(title('admin')).toBe('Everything');
+  expect(title('admin')).toBe('Admin');
   expect(title('admin:ro')).toBe('Read-only admin');
   expect(title(`project:${id}`, 'Website')).toBe('Website');
-  expect(title(`project:${id}:ro`, 'Website')).toBe('Website, to read');
+  expect(title(`project:${id}:ro`, 'Website')).toBe('Website, read-only');
   expect(title(`project:${id}`)).toBe('project 11111111…');
 });

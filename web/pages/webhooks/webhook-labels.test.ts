@@ -10,17 +10,17 @@ const delivery = {
 };
 
 test.each([
-  [{ attempts: 0 }, 'not tried yet'],
-  [{ lastStatus: 200 }, 'answered 200 · 1 attempt'],
-  [{ attempts: 3, lastStatus: 500, lastError: 'not accepted' }, 'answered 500 · not accepted · 3 attempts'],
-  [{ lastError: 'refused' }, 'no answer · refused · 1 attempt'],
+  [{ attempts: 0 }, 'not sent yet'],
+  [{ lastStatus: 200 }, 'HTTP 200 · 1 attempt'],
+  [{ attempts: 3, lastStatus: 500, lastError: 'not accepted' }, 'HTTP 500 · not accepted · 3 attempts'],
+  [{ lastError: 'refused' }, 'no response · refused · 1 attempt'],
 ])('the answer to a delivery of %j', (fields, message) => {
   expect(answerLabel({ ...delivery, ...fields })).toBe(message);
 });
 
 test.each([
   ['', 'Enter a URL.'],
-  ['ws://x', 'Begin with https:// or http://, without spaces.'],
+  ['ws://x', 'Enter a URL that starts with https:// or http://, without spaces.'],
   ['https://hooks.example.com/a', undefined],
 ])('the URL %j', (url, problem) => {
   expect(urlProblem(url)).toBe(problem);

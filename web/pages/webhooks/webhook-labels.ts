@@ -5,11 +5,11 @@ import type { Tone } from '../../components/status-tones.ts';
 type WebhookEvent = Webhook['events'][number];
 
 export const eventLabels: Readonly<Record<WebhookEvent, string>> = {
-  approval_required: 'A call needs approval',
-  turn_completed: 'A turn has completed',
-  turn_failed: 'A turn has failed',
-  sandbox_failed: 'A sandbox has failed',
-  schedule_failed: 'A scheduled run has failed',
+  approval_required: 'Approval required',
+  turn_completed: 'Turn completed',
+  turn_failed: 'Turn failed',
+  sandbox_failed: 'Sandbox failed',
+  schedule_failed: 'Scheduled run failed',
 };
 
 export const events = Object.keys(eventLabels) as readonly WebhookEvent[];
@@ -23,16 +23,16 @@ export const deliveryTone = ({ state }: WebhookDelivery): Tone => tones[state];
 
 /** The outcome of the last attempt. */
 export const answerLabel = ({ lastStatus, lastError, attempts }: WebhookDelivery): string => {
-  if (attempts === 0) return 'not tried yet';
-  const answer = lastStatus === undefined ? 'no answer' : `answered ${lastStatus}`;
+  if (attempts === 0) return 'not sent yet';
+  const answer = lastStatus === undefined ? 'no response' : `HTTP ${lastStatus}`;
   const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   return [answer, ...(lastError === undefined ? [] : [lastError]), tries].join(' · ');
 };
 
-/** As the server would refuse it, said before it is sent. */
+/** Problem of a URL that the server would reject. */
 export const urlProblem = (url: string): string | undefined => {
   if (url.trim() === '') return 'Enter a URL.';
   return /^https?:\/\/[^\s]+$/i.test(url.trim())
     ? undefined
-    : 'Begin with https:// or http://, without spaces.';
+    : 'Enter a URL that starts with https:// or http://, without spaces.';
 };
