@@ -82,7 +82,7 @@ test('three sessions and a child wait: all are on one page, the oldest first, an
   ];
   const page = await openApp(cloud);
   await goTo(page, cloud, '/approvals');
-  const list = page.getByRole('navigation', { name: 'Waiting calls' }).getByRole('listitem');
+  const list = page.getByRole('navigation', { name: 'Pending calls' }).getByRole('listitem');
   await list.nth(3).waitFor();
   expect(await list.count()).toBe(4);
   expect(await list.nth(0).innerText()).toContain('$ echo one');

@@ -1,10 +1,38 @@
 /**
- * Notes and the state of the sandbox from the log's `system` events. Pure; an unknown kind gives no note.
+ * Session facts, notes and the state of the sandbox, from `system:ready` and the log's `system` events. Pure; an unknown
+ * kind gives no note.
  */
 import type { Json } from '#shared/domain/json.ts';
 import { duration } from '../components/format.ts';
+import type { Greeting } from '#sdk/frames.ts';
 
 type SystemData = { readonly kind: string; readonly [key: string]: Json };
+
+export type SessionFacts = Pick<Greeting, 'provider' | 'model' | 'sessionId' | 'status'> & {
+  readonly tools: readonly string[];
+  readonly mcpServers: readonly { readonly name: string; readonly status: string }[];
+};
+
+export const factsOf = ({
+  provider,
+  model,
+  sessionId,
+  status,
+  tools = [],
+  mcpServers = [],
+}: Greeting): SessionFacts => ({
+  provider,
+  model,
+  sessionId,
+  status,
+  tools,
+  mcpServers,
+});
+
+export const factsAfter = (facts: SessionFacts, data: SystemData): SessionFacts => ({
+  ...facts,
+  status: data.kind === 'session_status' ? String(data['status']) : facts.status,
+});
 
 export type SandboxState =
   | { readonly kind: 'none' }

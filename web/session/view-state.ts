@@ -5,6 +5,7 @@
  * and are replaced by the log. A frame of an unknown type changes nothing.
  */
 
+import type { Link } from './link.ts';
 import type { Frame } from '#sdk/frames.ts';
 import type { Decision } from '#sdk/routes.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
@@ -19,13 +20,28 @@ import {
   reopenDecisions,
   undecideCall,
 } from './call-state.ts';
-import { addFailure, addRefusal } from './failure-state.ts';
 import type { Item, Items } from './items.ts';
-import type { Link } from './link.ts';
-import { acceptQuestion, addAnswer, addDelta, withoutHalves } from './message-state.ts';
-import { factsAfter, factsOf, type SessionFacts } from './session-facts.ts';
-import { noteOf, type SandboxState, sandboxAfter } from './system-events.ts';
-import { addUsage, type CompletionData, endOf, noUsage, type Usage } from './turn-end.ts';
+import {
+  acceptQuestion,
+  addAnswer,
+  addDelta,
+  addFailure,
+  addRefusal,
+  addUsage,
+  type CompletionData,
+  endOf,
+  noUsage,
+  type Usage,
+  withoutHalves,
+} from './message-state.ts';
+import {
+  factsAfter,
+  factsOf,
+  noteOf,
+  type SandboxState,
+  type SessionFacts,
+  sandboxAfter,
+} from './system-events.ts';
 
 export type ViewState = {
   readonly link: Link;

@@ -1,27 +1,11 @@
 /** Options of the project form. */
-const byOperator = { value: '', label: 'Deployment default' } as const;
+import { flavorOptions, providerOptions, templateOptions } from '../../components/session-options.ts';
 
-export const providerChoices = [
-  byOperator,
-  { value: 'anthropic', label: 'Anthropic' },
-  { value: 'openai', label: 'OpenAI' },
-  { value: 'gemini', label: 'Gemini' },
-  { value: 'demo', label: 'Demo: no language model' },
-] as const;
+const byDefault = { value: '', label: 'Deployment default' } as const;
 
-export const flavorChoices = [
-  byOperator,
-  { value: 'micro', label: 'micro: ½ CPU, 512 MB' },
-  { value: 'small', label: 'small: 1 CPU, 1 GB' },
-  { value: 'medium', label: 'medium: 2 CPU, 2 GB' },
-  { value: 'large', label: 'large: 4 CPU, 4 GB' },
-] as const;
-
-export const templateChoices = [
-  byOperator,
-  { value: 'python', label: 'Python' },
-  { value: 'node', label: 'Node.js' },
-] as const;
+export const providerChoices = [byDefault, ...providerOptions];
+export const flavorChoices = [byDefault, ...flavorOptions];
+export const templateChoices = [byDefault, ...templateOptions];
 
 export const namespacingChoices = [
   { value: '', label: 'Default: automatic' },
@@ -31,7 +15,7 @@ export const namespacingChoices = [
 ] as const;
 
 export const approvalChoices = [
-  byOperator,
+  byDefault,
   { value: 'ask', label: 'ask: every call' },
   { value: 'low', label: 'low: all except reading files' },
   { value: 'medium', label: 'medium: all except file access and plain git' },

@@ -1,5 +1,5 @@
 /**
- * Description of a cron expression and its next runs. Pure.
+ * Description of a cron expression, its next runs, and their times in UTC and the local zone. Pure.
  *
  * It uses the server's own parser, so that the description is what the server does.
  */
@@ -108,3 +108,26 @@ const listed = (values: readonly (string | number)[]): string =>
 const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
 
 const twoDigits = (value: number): string => String(value).padStart(2, '0');
+
+const utcFormat = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+const localFormat = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
+
+export const zoneName = localFormat.resolvedOptions().timeZone;
+export const isUtcHere = ['UTC', 'Etc/UTC', 'GMT'].includes(zoneName);
+
+/** `Mon, 5 Jan 2026, 09:00 UTC`. */
+export const utcTime = (atMs: number): string => `${utcFormat.format(atMs)} UTC`;
+export const localTime = (atMs: number): string => localFormat.format(atMs);

@@ -7,7 +7,7 @@
 import type { McpServer, ServerConfig } from '#sdk/routes.ts';
 
 export type Entry = { readonly name: string; readonly value: string };
-export type Transport = ServerConfig['transport'];
+type Transport = ServerConfig['transport'];
 
 export type ServerDraft = {
   readonly name: string;

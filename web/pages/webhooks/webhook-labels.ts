@@ -1,6 +1,6 @@
 /** Labels of the events of a webhook and of the states of its deliveries. Pure. */
 import type { Webhook, WebhookDelivery } from '#sdk/routes.ts';
-import type { Tone } from '../../components/status-tones.ts';
+import type { Tone } from '../../components/status-badge.vue';
 
 type WebhookEvent = Webhook['events'][number];
 
