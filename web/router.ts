@@ -5,33 +5,18 @@
  * token is a sign-in link, not a page.
  */
 import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
-import { type Need, takeLink } from './access/access.ts';
+import { type Permission, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
-import type { IconName } from './components/icon-paths.ts';
+import { documentTitle } from './shell/page-title.ts';
 
 declare module 'vue-router' {
   interface RouteMeta {
     /** Title of the window. */
     readonly title: string;
     /** Permission of the page; without it the shell shows why the page is closed. */
-    readonly needs?: Need;
+    readonly permission?: Permission;
   }
 }
-
-/** The entries of the sidebar, in its order. */
-export const navigation = [
-  { name: 'chat', label: 'Chat', icon: 'chat', needs: 'own:read' },
-  { name: 'approvals', label: 'Approvals', icon: 'arch', needs: 'own:write' },
-  { name: 'sessions', label: 'Sessions', icon: 'sessions', needs: 'own:read' },
-  { name: 'projects', label: 'Projects', icon: 'projects', needs: 'own:read' },
-  { name: 'schedules', label: 'Schedules', icon: 'schedules', needs: 'own:read' },
-  { name: 'servers', label: 'MCP servers', icon: 'servers', needs: 'own:read' },
-  { name: 'webhooks', label: 'Webhooks', icon: 'webhook', needs: 'own:read' },
-  { name: 'models', label: 'Models', icon: 'models', needs: 'global:read' },
-  { name: 'tokens', label: 'Tokens', icon: 'tokens', needs: 'admin' },
-  { name: 'operator', label: 'Operator', icon: 'operator', needs: 'own:read' },
-  { name: 'audit', label: 'Audit log', icon: 'audit', needs: 'admin:read' },
-] as const satisfies readonly { name: string; label: string; icon: IconName; needs: Need }[];
 
 const pages: RouteRecordRaw[] = [
   // A new sign-in in the same tab returns to the open session.
@@ -40,73 +25,73 @@ const pages: RouteRecordRaw[] = [
     path: '/chat/:sessionId?',
     name: 'chat',
     component: () => import('./pages/chat/chat-page.vue'),
-    meta: { title: 'Chat', needs: 'own:read' },
+    meta: { title: 'Chat', permission: 'own:read' },
   },
   {
     path: '/approvals',
     name: 'approvals',
     component: () => import('./pages/approvals/approvals-page.vue'),
-    meta: { title: 'Approvals', needs: 'own:write' },
+    meta: { title: 'Approvals', permission: 'own:write' },
   },
   {
     path: '/sessions',
     name: 'sessions',
     component: () => import('./pages/sessions/sessions-page.vue'),
-    meta: { title: 'Sessions', needs: 'own:read' },
+    meta: { title: 'Sessions', permission: 'own:read' },
   },
   {
     path: '/sessions/:sessionId/sandbox',
     name: 'sandbox',
     component: () => import('./pages/sandbox/sandbox-page.vue'),
-    meta: { title: 'Sandbox', needs: 'own:read' },
+    meta: { title: 'Sandbox', permission: 'own:read' },
   },
   {
     path: '/projects/:projectId?',
     name: 'projects',
     component: () => import('./pages/projects/projects-page.vue'),
-    meta: { title: 'Projects', needs: 'own:read' },
+    meta: { title: 'Projects', permission: 'own:read' },
   },
   {
     path: '/schedules/:scheduleId?',
     name: 'schedules',
     component: () => import('./pages/schedules/schedules-page.vue'),
-    meta: { title: 'Schedules', needs: 'own:read' },
+    meta: { title: 'Schedules', permission: 'own:read' },
   },
   {
     path: '/servers/:server?',
     name: 'servers',
     component: () => import('./pages/servers/servers-page.vue'),
-    meta: { title: 'MCP servers', needs: 'own:read' },
+    meta: { title: 'MCP servers', permission: 'own:read' },
   },
   {
     path: '/webhooks',
     name: 'webhooks',
     component: () => import('./pages/webhooks/webhooks-page.vue'),
-    meta: { title: 'Webhooks', needs: 'own:read' },
+    meta: { title: 'Webhooks', permission: 'own:read' },
   },
   {
     path: '/models',
     name: 'models',
     component: () => import('./pages/models/models-page.vue'),
-    meta: { title: 'Models', needs: 'global:read' },
+    meta: { title: 'Models', permission: 'global:read' },
   },
   {
     path: '/tokens',
     name: 'tokens',
     component: () => import('./pages/tokens/tokens-page.vue'),
-    meta: { title: 'Tokens', needs: 'admin' },
+    meta: { title: 'Tokens', permission: 'admin' },
   },
   {
     path: '/operator',
     name: 'operator',
     component: () => import('./pages/operator/operator-page.vue'),
-    meta: { title: 'Operator', needs: 'own:read' },
+    meta: { title: 'Operator', permission: 'own:read' },
   },
   {
     path: '/audit',
     name: 'audit',
     component: () => import('./pages/audit/audit-page.vue'),
-    meta: { title: 'Audit log', needs: 'admin:read' },
+    meta: { title: 'Audit log', permission: 'admin:read' },
   },
   {
     path: '/:unknown(.*)*',
@@ -137,7 +122,6 @@ router.beforeEach((to, from) => {
   return { path, query, replace: true, force: true };
 });
 
-export const documentTitle = (title: string): string => `${title} · Sallyport`;
 router.afterEach(({ meta }) => {
   document.title = documentTitle(meta.title);
 });

@@ -19,7 +19,7 @@ import {
 } from './remembered.ts';
 
 type Access = z.output<typeof accessAnswer>;
-export type Need = Access['may'][number];
+export type Permission = Access['may'][number];
 
 export type SignIn =
   | { readonly kind: 'signed-out'; readonly reason: string | null }
@@ -41,8 +41,8 @@ export const tokenOffer: Readonly<ShallowRef<TokenOffer | undefined>> = offer;
 export const currentToken = (): string | null => token;
 
 /** True when the token has this permission. */
-export const may = (need: Need): boolean =>
-  state.value.kind === 'signed-in' && state.value.access.may.includes(need);
+export const may = (permission: Permission): boolean =>
+  state.value.kind === 'signed-in' && state.value.access.may.includes(permission);
 
 /** The project of a project token. */
 export const ownProject = computed(() =>
@@ -50,8 +50,8 @@ export const ownProject = computed(() =>
 );
 
 /** The reason why an action is not offered, for a tooltip or a note. */
-export const reasonAgainst = (need: Need): string | undefined => {
-  if (may(need) || state.value.kind !== 'signed-in') return undefined;
+export const reasonAgainst = (permission: Permission): string | undefined => {
+  if (may(permission) || state.value.kind !== 'signed-in') return undefined;
   return `Your token's scope (${state.value.access.scope}) does not allow this.`;
 };
 

@@ -10,7 +10,7 @@ export type TerminalPiece = { readonly text: string; readonly classes: string };
 
 const lineCharactersMax = 2000;
 const linesMax = 2000;
-/** Of a longer output only the end is processed. */
+/** Only the end of a longer output is processed. */
 const charactersMax = 256 * 1024;
 
 const esc = String.fromCharCode(27);

@@ -4,7 +4,7 @@ import { addOutput, addPiece, emptyOutput, emptyStream, type Piece } from './tex
 const streamed = (...pieces: readonly Piece[]) => pieces.reduce(addPiece, emptyStream);
 
 describe('a text in pieces', () => {
-  test('is whole in whatever order they come', () => {
+  test('is complete in any order of arrival', () => {
     const pieces = [
       { offset: 0, text: 'ab' },
       { offset: 2, text: 'cd' },

@@ -29,7 +29,7 @@ export type LiveOutput = {
 
 export const emptyOutput: LiveOutput = { chunks: [], bytes: { stdout: 0, stderr: 0 } };
 
-/** Of a running program's output only the end is kept. */
+/** Only the end of a running program's output is stored. */
 export const liveCharactersMax = 128 * 1024;
 const chunkCharactersMax = 16 * 1024;
 const encoder = new TextEncoder();

@@ -87,7 +87,7 @@ describe('a question', () => {
     expect(state.items.map(({ id }) => id)).toEqual(['event-0', 'm1']);
   });
 
-  test('that is refused says so', () => {
+  test('that is refused is marked as refused', () => {
     const refused = logged(null, 'error', { error: { code: 'too_many_requests', message: 'wait' } });
     expect(after(sent, refused).items).toEqual([
       { kind: 'question', id: 'm1', text: 'hello', delivery: 'refused' },
@@ -141,7 +141,7 @@ describe('a call', () => {
     ]);
   });
 
-  test.each(['argsTruncated', 'truncated'])('whose frame says %s is not taken for a whole one', (mark) => {
+  test.each(['argsTruncated', 'truncated'])('whose frame has %s is marked as truncated', (mark) => {
     const cut = logged(1, 'tool:approval_required', {
       turnId: 't',
       digest: 'd1',
@@ -158,7 +158,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('tells who decided it, how and when', () => {
+  test('has its decider, decision and time', () => {
     const by = { kind: 'token', id: '0123456789ab', name: 'ci' };
     const decided = (fields: object) =>
       logged(2, 'tool:decided', {
@@ -243,7 +243,7 @@ describe('a call', () => {
   });
 
   test('that failed carries the reason; a failure without a call stands alone', () => {
-    const failure = { code: 'tool_outcome_unknown', message: 'Tool x failed: gone' };
+    const failure = { code: 'tool_outcome_unknown', message: 'Tool x failed: not found' };
     expect(after(called(0, 'c1'), logged(1, 'agent:error', { ...failure, callId: 'c1' })).items).toEqual([
       call(0, 'c1', { status: 'failed', problem: failure }),
     ]);
@@ -279,7 +279,7 @@ test('a status of the session is kept', () => {
   expect(after(ready, ended).session?.status).toBe('completed');
 });
 
-test('a completion tells how it ended and what it used', () => {
+test('a completion has its stop reason and usage', () => {
   expect(after(completed(7, 'cancelled')).items).toEqual([
     { kind: 'end', id: 'event-7', stopReason: 'cancelled', inputTokens: 3, outputTokens: 4, costUsd: 0 },
   ]);
@@ -291,7 +291,7 @@ test('a frame of an unknown kind changes nothing', () => {
   );
 });
 
-test('what a session cost is the sum that the log tells, and each turn has its part', () => {
+test('the log has the cost of a session, and each turn its part', () => {
   const ended = (seq: number, sessionCostUsd: number) =>
     logged(seq, 'completion', {
       turnId: 't',
@@ -342,7 +342,7 @@ describe('a session under this one', () => {
     expect(decided.items).toMatchObject([{ id: 'event-0', status: 'waiting' }]);
   });
 
-  test('has them taken away when somebody else has decided, or its turn is over', () => {
+  test('has them removed after another decision or the end of its turn', () => {
     const later = fromChild('tool:approval_required', { ...requested, callId: 'c2' });
     const settled = (callId?: string) => fromChild('system', { kind: 'child_settled', callId });
     const ids = (...events: readonly ViewEvent[]) => after(ready, ...events).items.map(({ id }) => id);
@@ -352,8 +352,8 @@ describe('a session under this one', () => {
     expect(ids(waits, later)).toEqual(['child-child-c2']);
   });
 
-  test('says nothing else here', () => {
-    const said = fromChild('delta', { messageId: 'm', offset: 0, text: 'x' });
-    expect(after(ready, said)).toEqual(after(ready));
+  test('shows nothing else here', () => {
+    const childDelta = fromChild('delta', { messageId: 'm', offset: 0, text: 'x' });
+    expect(after(ready, childDelta)).toEqual(after(ready));
   });
 });

@@ -1,12 +1,13 @@
 /** Title and icon of the window: both show the number of pending approvals. */
 import { computed, watch } from 'vue';
 import { useRoute } from 'vue-router';
-import { documentTitle } from '../router.ts';
 import { waitingCalls } from '../session/live-session.ts';
 import { waitingCount } from '../waiting/waiting-count.ts';
 
 /** Pending approvals of all sessions, or of the open one while the total is unknown. */
 export const waitingShown = computed(() => waitingCount.value ?? waitingCalls.value);
+
+export const documentTitle = (title: string): string => `${title} · Sallyport`;
 
 const markedIcon = new URL('../favicon-waiting.svg', import.meta.url).href;
 

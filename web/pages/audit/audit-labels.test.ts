@@ -16,7 +16,7 @@ test.each([
   [{ actorName: 'ci' }, 'ci (token 01234567)'],
   [{ actorKind: 'person', actorName: 'Ada' }, 'Ada'],
   [{ actor: 'janitor' }, 'the platform'],
-])('an actor %j is told in words', (fields, words) => {
+])('the label of actor %j', (fields, words) => {
   expect(actorLabel({ ...row, ...fields })).toBe(words);
 });
 
@@ -25,7 +25,7 @@ test.each([
   ['approval.decide', { approved: false, name: 'x' }, 'Rejected x'],
   ['token.create', {}, 'Token created'],
   ['mcp_server.reload', {}, 'Mcp server reload'],
-])('%s with %j is told in words', (action, detail, words) => {
+])('the label of %s with %j', (action, detail, words) => {
   expect(actionLabel({ ...row, action, detail })).toBe(words);
 });
 

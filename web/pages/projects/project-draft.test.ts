@@ -16,7 +16,7 @@ const project: Project = {
   createdAt: '2026-01-01T00:00:00.000Z',
 };
 
-test('a form that nobody touched asks for what is there, and empty fields mean the operator', () => {
+test('an untouched form sends the present settings, and null for empty fields', () => {
   expect(bodyOf(draftOf(project))).toEqual({
     name: 'payments',
     description: 'of the shop',
@@ -32,7 +32,7 @@ test('a form that nobody touched asks for what is there, and empty fields mean t
   });
 });
 
-test('a new project allows every size and says nothing of the rest', () => {
+test('a new project allows every size and sends null for the rest', () => {
   expect(bodyOf({ ...draftOf(), name: ' a ' })).toMatchObject({
     name: 'a',
     flavorsAllowed: null,
@@ -40,7 +40,7 @@ test('a new project allows every size and says nothing of the rest', () => {
   });
 });
 
-test('tools are told apart by spaces, commas and lines, and named once', () => {
+test('tools are separated by spaces, commas and lines, without duplicates', () => {
   expect(bodyOf({ ...draftOf(), disabledTools: 'a, b\nb  c' }).disabledTools).toEqual(['a', 'b', 'c']);
 });
 

@@ -10,7 +10,7 @@ const stoppedAt = '2026-01-01T01:00:00.000Z';
 const stages = (sandbox: Sandbox | null) => stepsOf(sandbox).map(({ name, state }) => `${name} ${state}`);
 const notes = (sandbox: Sandbox) => stepsOf(sandbox).map(({ note }) => note);
 
-test('nothing has begun where no sandbox was asked for', () => {
+test('without a sandbox every step is ahead', () => {
   expect(stages(null)).toEqual([
     'Requested ahead',
     'Starting ahead',
@@ -24,7 +24,7 @@ test.each([
   ['requested', 'requesting a machine'],
   ['placed', 'booting the machine'],
   ['booting', 'starting its server'],
-] as const)('a start in phase %s says what it waits for', (phase, note) => {
+] as const)('a start in phase %s has the note %s', (phase, note) => {
   const sandbox: Sandbox = { state: 'starting', source: 'cold', requestedAt, phase };
   expect(stages(sandbox)[1]).toBe('Starting current');
   expect(notes(sandbox)).toEqual(['cold start', note, '', '', '']);
@@ -36,7 +36,7 @@ test('files are restored before it is ready', () => {
   expect(notes(sandbox)).toEqual(['warm start', '', 'restoring files', '', '']);
 });
 
-test('a ready one tells how long it took, and when', () => {
+test('a ready sandbox has its start time and duration', () => {
   const steps = stepsOf({ state: 'ready', source: 'cold', requestedAt, readyAt, startMs: 2500 });
   expect(steps[3]).toEqual({ name: 'Ready', state: 'current', at: readyAt, note: 'after 2.5 s' });
   expect(steps[4]).toEqual({ name: 'Stopped', state: 'ahead', at: null, note: '' });
