@@ -1,4 +1,4 @@
-/** Approvers: told of everything that waits, on one page with the same rules; what they decide is said, and taken back. */
+/** Approvals page: counts, decisions, edits, grants, notifications and the audit log. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
@@ -54,7 +54,7 @@ const untilAChildAsks = async (prompt: string): Promise<Waiting> => {
   return { ...call, sessionId: child.id };
 };
 
-test('the count of everything that waits is in the title and the sidebar of every page, children included', async () => {
+test('title and sidebar of every page show the number of pending approvals, children included', async () => {
   const page = await openApp(cloud);
   await goTo(page, cloud, '/models');
   await titleIs(page, 'Models · Sallyport');
@@ -73,7 +73,7 @@ test('the count of everything that waits is in the title and the sidebar of ever
   await titleIs(page, '(2) Approvals · Sallyport');
 });
 
-test('three sessions and a child wait: all are on one page, the oldest first, and each is decided there', async () => {
+test('pending calls of three sessions and a child are on one page, oldest first, and decided there', async () => {
   const calls = [
     await untilItAsks(cloud, '$ echo one'),
     await untilItAsks(cloud, '$ echo two'),
@@ -127,7 +127,7 @@ test('three sessions and a child wait: all are on one page, the oldest first, an
   }
 }, 60_000);
 
-test('a call that somebody else decides leaves the page', async () => {
+test('a call that another client decides leaves the page', async () => {
   const { sessionId, callId } = await untilItAsks(cloud, '$ echo gone');
   await untilItAsks(cloud, '$ echo stays');
   const page = await openApp(cloud);
@@ -138,7 +138,7 @@ test('a call that somebody else decides leaves the page', async () => {
   expect(await shownText(page)).toBe('echo stays');
 });
 
-test('a decision about a call that has changed meanwhile is refused, and said', async () => {
+test('a decision about a changed call is refused with a message', async () => {
   const { sessionId, callId, digest } = await untilItAsks(cloud, '$ echo conflict');
   const page = await openApp(cloud, { expects: /status of 409/ });
   await openSession(page, cloud, sessionId);
@@ -157,7 +157,7 @@ test('a decision about a call that has changed meanwhile is refused, and said', 
   expect(await pendingOf(cloud, sessionId)).toMatchObject([{ callId, digest }]);
 });
 
-test('nobody is asked where nothing waits, and nothing is offered to a token that only reads', async () => {
+test('the page is empty without pending approvals, and closed to a read-only token', async () => {
   const page = await openApp(cloud);
   await goTo(page, cloud, '/approvals');
   await page.getByText('No pending approvals').waitFor();
@@ -171,7 +171,7 @@ test('nobody is asked where nothing waits, and nothing is offered to a token tha
   await reader.getByText("You don't have access").waitFor();
 });
 
-test('the page has no barrier that axe finds', async () => {
+test('axe finds no violation', async () => {
   await untilItAsks(cloud, '$ echo one && ls -la');
   await untilItAsks(cloud, asking('write_file', { path: 'a.txt', content: 'a\tb\u200Bc\n'.repeat(100) }));
   await inEveryLook(cloud, 'approvals', async (page) => {
@@ -181,7 +181,7 @@ test('the page has no barrier that axe finds', async () => {
   });
 }, 60_000);
 
-test('a rejection tells its reason, and the card says who, how and why', async () => {
+test('a rejection has a reason, and the card shows decider, decision and reason', async () => {
   const page = await openApp(cloud);
   await say(page, '$ rm -rf build');
   await promptOf(page).getByRole('button', { name: 'Give a reason' }).click();
@@ -199,7 +199,7 @@ test('a rejection tells its reason, and the card says who, how and why', async (
   await call.locator('.decision time').waitFor();
 });
 
-test('a call is changed before it is approved: what changes is seen, and that one runs', async () => {
+test('a call is edited before approval: the page shows the diff, and the edited call runs', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo before');
   await promptOf(page).getByRole('button', { name: 'Edit' }).click();
@@ -220,7 +220,7 @@ test('a call is changed before it is approved: what changes is seen, and that on
   expect(await call.locator('.diff').innerText()).toMatch(/echo before[\s\S]*echo after/);
 });
 
-test('arguments are edited as JSON where there is no better form', async () => {
+test('arguments without a form are edited as JSON', async () => {
   const page = await openApp(cloud);
   await say(page, asking('execute_command', { command: 'echo', args: ['one', 'two'] }));
   await promptOf(page).getByRole('button', { name: 'Edit' }).click();
@@ -236,7 +236,7 @@ test('arguments are edited as JSON where there is no better form', async () => {
   await page.locator('.terminal').getByText('three').waitFor();
 });
 
-test('commands of a beginning are allowed, listed with who and when, and asked about again once withdrawn', async () => {
+test('commands with a prefix are allowed, listed with grantor and time, and need approval again after the withdrawal', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo one two');
   await promptOf(page).getByRole('button', { name: 'Allow by prefix' }).click();
@@ -272,7 +272,7 @@ test('commands of a beginning are allowed, listed with who and when, and asked a
   await place(page, '1 of 1');
 });
 
-test('always says what it allows, and every later call of the tool runs', async () => {
+test('a grant of a tool names its scope, and later calls run', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo one');
   await promptOf(page)
@@ -286,7 +286,7 @@ test('always says what it allows, and every later call of the tool runs', async 
   await page.getByRole('dialog').getByText('Every later execute_command call').waitFor();
 });
 
-test('a browser that was asked by a click tells of each call that begins to wait, without its arguments', async () => {
+test('the browser notifies of each new pending call, without its arguments', async () => {
   const page = await openApp(cloud);
   await page.context().grantPermissions(['notifications']);
   await page.addInitScript(() => {
@@ -337,7 +337,7 @@ test('a browser that was asked by a click tells of each call that begins to wait
   expect(await shownText(page)).toBe('echo another-secret');
 });
 
-test('the audit log says who decided what, and is for who may read it', async () => {
+test('the audit log shows decisions, to tokens with permission', async () => {
   const { sessionId, callId } = await untilItAsks(cloud, '$ echo audited');
   const { token } = await cloud.ask<{ token: string }>(
     '/api/tokens',
@@ -372,7 +372,7 @@ test('the audit log says who decided what, and is for who may read it', async ()
   expect(await other.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
 }, 60_000);
 
-test("the operator's card of what waits leads to where it is decided", async () => {
+test("the operator's card of pending approvals leads to the approvals page", async () => {
   await makeSession(cloud, {});
   await untilItAsks(cloud, '$ echo one');
   const page = await openApp(cloud);

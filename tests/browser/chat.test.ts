@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(sessions.map(({ id }) => cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' })));
 });
 
-test('an answer comes, and the demo provider says that it is none', async () => {
+test('an answer arrives, and the demo provider is named as no language model', async () => {
   const page = await openApp(cloud);
   await page.getByText('The demo provider is not a language model').waitFor();
   await screenshot(page, 'new-session');
@@ -45,7 +45,7 @@ test('two calls are approved one after the other', async () => {
   await screenshot(page, 'chat');
 });
 
-test("a child's call is shown in its parent's chat as the child's, and approved there", async () => {
+test("a child's call is shown and approved in its parent's chat", async () => {
   const page = await openApp(cloud, { expects: /ERR_FAILED/ });
   const prompt = page.getByLabel('Waiting for your approval');
   const child = page.getByRole('link', { name: /^child session [0-9a-f]{8}$/ });
@@ -92,7 +92,7 @@ test('the second half of a double click does not decide the next call', async ()
   await page.getByLabel('Tool call').nth(1).getByText('rejected').waitFor();
 });
 
-test('an address of a session that is not there makes none', async () => {
+test('the URL of an unknown session creates none', async () => {
   const page = await openApp(cloud, { expects: /status of 404/ });
   const id = crypto.randomUUID();
   await page.goto(`${cloud.url}/#/chat/${id}`);
@@ -100,7 +100,7 @@ test('an address of a session that is not there makes none', async () => {
   expect((await cloud.request(`/api/sessions/${id}`)).status).toBe(404);
 });
 
-test('a rejected call is not run, and the answer says so', async () => {
+test('a rejected call does not run, and the answer says so', async () => {
   const page = await openApp(cloud);
   await say(page, '$ touch never');
   await page.getByRole('button', { name: 'Reject' }).click();
@@ -111,7 +111,7 @@ test('a rejected call is not run, and the answer says so', async () => {
     .waitFor();
 });
 
-test('a program that fails is not drawn as one that is done', async () => {
+test('a failed program is not shown as done', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo tried; exit 3');
   await approve(page);
@@ -121,7 +121,7 @@ test('a program that fails is not drawn as one that is done', async () => {
   expect(await call.innerText()).toContain('tried');
 });
 
-test('a tool that is always approved in a session is not asked for again', async () => {
+test('a tool that is always allowed in a session needs no further approval', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo one');
   await page.getByRole('button', { name: 'Always for this session' }).click();
@@ -130,7 +130,7 @@ test('a tool that is always approved in a session is not asked for again', async
   await ended(page, 2);
 });
 
-test('output is seen while the program runs, and a running turn is cancelled', async () => {
+test('live output is shown, and a running turn is cancelled', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo begun; sleep 60; echo finished');
   await approve(page);
@@ -158,7 +158,7 @@ test('a reload in the middle loses nothing', async () => {
   expect(await page.locator('[data-kind="question"]').count()).toBe(1);
 });
 
-test('messages that wait for their turn say so', async () => {
+test('messages that wait for their turn are marked as queued', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo first');
   await place(page, '1 of 1');
@@ -169,7 +169,7 @@ test('messages that wait for their turn say so', async () => {
   expect(await page.locator('[data-kind="question"]').getByText('Queued').count()).toBe(0);
 });
 
-test('a message that waits for its turn is still there after a reload, and is taken up once', async () => {
+test('a queued message survives a reload and runs once', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo first');
   await place(page, '1 of 1');
@@ -188,7 +188,7 @@ test('a message that waits for its turn is still there after a reload, and is ta
   expect(await page.locator('[data-kind="question"]').count()).toBe(2);
 });
 
-test('a file that would be written is shown as what changes in it', async () => {
+test('a file to write is shown as a diff', async () => {
   const page = await openApp(cloud);
   await say(page, '$ printf "one\\ntwo\\nthree\\n" > list.txt');
   await approve(page);
@@ -205,7 +205,7 @@ test('a file that would be written is shown as what changes in it', async () => 
 }, 30_000);
 
 describe('by keyboard alone', () => {
-  test('a call is approved, and keys do nothing while somebody types', async () => {
+  test('a call is approved, and shortcuts do nothing while the user types', async () => {
     const page = await openApp(cloud);
     await page.getByLabel('Message').focus();
     await page.keyboard.type('$ echo by keys');
@@ -230,7 +230,7 @@ describe('by keyboard alone', () => {
     await ended(page);
   });
 
-  test('the focus goes from the approval prompt to the conversation, and the keys act there', async () => {
+  test('the focus goes from the approval prompt to the conversation, and shortcuts act there', async () => {
     const page = await openApp(cloud);
     await say(page, '$ echo one\n$ echo two');
     await place(page, '1 of 2');
@@ -248,7 +248,7 @@ describe('by keyboard alone', () => {
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   });
 
-  test('the way leads from the link that skips, over the pages, to the message and its buttons', async () => {
+  test('Tab leads from the skip link over the navigation to the message box and its buttons', async () => {
     const page = await openApp(cloud);
     await page.getByRole('heading', { name: 'What should the agent do?' }).waitFor();
     await page.keyboard.press('Tab');

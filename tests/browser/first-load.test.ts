@@ -1,4 +1,4 @@
-/** What a first visit of the chat fetches: every script that runs before a word is written, compressed. */
+/** First load of the chat: the compressed size of every script. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ test('the first load is small', async () => {
   expect(bytes).toBeLessThan(scriptBytesMax);
 });
 
-test('the page names nothing but its own hashed files and runs nothing inline', async () => {
+test('the page loads only its own hashed files and runs nothing inline', async () => {
   const [folder = ''] = folders;
   const html = await readFile(join(folder, 'index.html'), 'utf8');
   const named = Array.from(html.matchAll(/(?:src|href)="([^"]*)"/g), ([, path]) => path);
@@ -72,7 +72,7 @@ test('the page names nothing but its own hashed files and runs nothing inline', 
   expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
 });
 
-test('the same sources build the same files', async () => {
+test('the build is reproducible', async () => {
   const [first = ''] = folders;
   expect(await filesOf(await build())).toEqual(await filesOf(first));
 });

@@ -1,4 +1,4 @@
-/** Output that wants to be more than text: it stays text, nothing of it runs, and the page goes on answering. */
+/** Hostile output: it stays text, nothing of it runs, and the page stays responsive. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -36,7 +36,7 @@ const elements = (page: Page) =>
     links: Array.from(document.querySelectorAll<HTMLAnchorElement>('.column a'), ({ href }) => href),
   }));
 
-test('markup in a message, in arguments, in output and in an answer is shown as it is written', async () => {
+test('markup in a message, in arguments, in output and in an answer is shown as text', async () => {
   const page = await openApp(cloud);
   await say(page, `$ cat <<'END'\n${attacks.join('\n')}\nEND\n`);
   // The demo provider takes one line as one command: the rest of it is text of the message.

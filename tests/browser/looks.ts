@@ -1,4 +1,4 @@
-/** One page in every look it has: large and small, light and dark. In each axe must find nothing; each leaves a picture. */
+/** Checks a page in every look: large and small, light and dark. Each passes axe and leaves a screenshot. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { axe, desktop, openApp, phone, screenshot } from './browser.ts';

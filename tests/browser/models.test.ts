@@ -1,4 +1,4 @@
-/** Models: the demo named as what it is, providers without a key said to have none. */
+/** Models page: providers with and without a key, models and prices. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listen } from '../../shared/adapters/mcp/fixtures/loopback-servers.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-test('a provider is there or not, with what it offers and what that costs', async () => {
+test('each provider has its state, models and prices', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/models`);
   const demo = page.getByRole('region', { name: 'Demo' });
@@ -59,7 +59,7 @@ test.each([
   ['light', undefined],
   ['dark', undefined],
   ['light', phone],
-] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
+] as const)('axe finds no violation (%s, %j)', async (colorScheme, viewport) => {
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/models`);
   await page.getByText('Default', { exact: true }).waitFor();

@@ -1,4 +1,4 @@
-/** The operator's view: real numbers after some turns, as charts, as words and as tables. */
+/** Operator page: numbers after some turns, as charts, sentences and tables. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSession, type Shown } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -9,7 +9,7 @@ type Waiting = Shown & { readonly pendingApprovals: readonly { readonly callId: 
 
 const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
 
-/** An agent that has come to a call and waits. */
+/** An agent with a pending approval. */
 const untilItAsks = async (): Promise<Waiting> => {
   const { id } = await makeSession(cloud, {});
   await cloud.ask(`/api/sessions/${id}/messages`, post({ text: '$ echo hello' }));
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-test('what happened is drawn, said, and told as a table', async () => {
+test('activity is shown as charts, sentences and tables', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/operator`);
   const starts = page.getByRole('figure', { name: 'Sandbox starts' });
@@ -72,7 +72,7 @@ test('what happened is drawn, said, and told as a table', async () => {
   await screenshot(page, 'operator');
 });
 
-test('the time is chosen by the keyboard alone, and what lies under the pointer is told', async () => {
+test('the time range is chosen by keyboard, and the point under the pointer is shown', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/operator`);
   await page.getByText('in steps of 5 minutes').waitFor();
@@ -90,7 +90,7 @@ test('the time is chosen by the keyboard alone, and what lies under the pointer 
   await page.getByText(/Cold 1 · Warm 0 · Failed 0/).waitFor();
 });
 
-test('a token of a project sees its project, and it is said when there is nothing', async () => {
+test('a project token sees its project, with empty charts when there is no data', async () => {
   const { id } = await cloud.ask<{ id: string }>('/api/projects', post({ name: 'quiet' }));
   const { token } = await cloud.ask<{ token: string }>(
     '/api/tokens',

@@ -1,4 +1,4 @@
-/** Projects: made, changed, deleted; their workspaces and their secrets. */
+/** Projects page: create, edit and delete projects, workspaces and secrets. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -17,7 +17,7 @@ const makeProject = (options: object): Promise<{ readonly id: string }> =>
 const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/projects${path}`);
 const idOf = (page: Page): string => page.url().split('/').at(-1) ?? '';
 
-test('a project is made with limits, changed, and deleted', async () => {
+test('a project is created with limits, edited and deleted', async () => {
   const page = await openApp(cloud);
   await visit(page);
   await page.getByText('The default project of new sessions.').waitFor();
@@ -63,7 +63,7 @@ test('a project is made with limits, changed, and deleted', async () => {
   expect((await cloud.request(`/api/projects/${id}`)).status).toBe(404);
 });
 
-test('a project with an active session is not deleted, and the page says why', async () => {
+test('deleting a project with an active session fails with the reason', async () => {
   const { id } = await makeProject({ name: 'busy' });
   await cloud.ask('/api/sessions', { method: 'POST', body: JSON.stringify({ project: id }) });
   const page = await openApp(cloud, { expects: /status of 409/ });
@@ -74,7 +74,7 @@ test('a project with an active session is not deleted, and the page says why', a
   await page.getByText('End its sessions first.').waitFor();
 });
 
-test('a workspace is made and deleted', async () => {
+test('a workspace is created and deleted', async () => {
   const { id } = await makeProject({ name: 'places' });
   const page = await openApp(cloud);
   await visit(page, `/${id}`);
@@ -88,7 +88,7 @@ test('a workspace is made and deleted', async () => {
   await page.getByRole('row', { name: /ticket-42/ }).waitFor({ state: 'detached' });
 });
 
-test('a secret is set, replaced and removed, and its value never comes back', async () => {
+test('a secret is set, replaced and deleted, and its value is never shown', async () => {
   const { id } = await makeProject({ name: 'keeper' });
   const page = await openApp(cloud);
   const bodies: string[] = [];
@@ -112,7 +112,7 @@ test('a secret is set, replaced and removed, and its value never comes back', as
   expect(bodies.join()).not.toContain('ghp_very_secret');
 });
 
-test('the keyboard alone makes a project', async () => {
+test('a project is created by keyboard alone', async () => {
   const page = await openApp(cloud);
   await visit(page);
   await page.getByRole('button', { name: 'New project' }).waitFor();
@@ -125,7 +125,7 @@ test('the keyboard alone makes a project', async () => {
   await page.getByRole('heading', { level: 1, name: 'typed' }).waitFor();
 });
 
-test('every look of the pages is free of barriers', async () => {
+test('axe finds no violation in any look', async () => {
   const limits = { maxRecursionDepth: 2, maxCostUsd: 25 };
   const { id } = await makeProject({
     name: 'payments',

@@ -1,4 +1,4 @@
-/** The sandbox of a session: started, its files edited and read back, its log, its ports, its end. */
+/** Sandbox page: start, files, log, preview ports and stop. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSession, openAgent } from '../e2e/agent.ts';
@@ -28,7 +28,7 @@ const read = async (id: string, path: string): Promise<string> =>
 const visit = (page: Page, id: string): Promise<void> => goTo(page, cloud, `/sessions/${id}/sandbox`);
 const item = (page: Page, name: string) => page.getByRole('treeitem', { name });
 
-test('nothing runs until somebody starts it; then a file is made, edited, saved and read back', async () => {
+test('a sandbox starts on demand; then a file is created, edited, saved and read back', async () => {
   const id = await open();
   const page = await openApp(cloud);
   await visit(page, id);
@@ -48,7 +48,7 @@ test('nothing runs until somebody starts it; then a file is made, edited, saved 
   await page.locator('.code-block').getByText('print').waitFor();
 });
 
-test('a change that somebody made meanwhile is not overwritten unasked', async () => {
+test('a concurrent change is overwritten only after confirmation', async () => {
   const id = await open();
   await put(id, 'notes.txt', 'one\r\ntwo\r\n');
   const page = await openApp(cloud);
@@ -67,7 +67,7 @@ test('a change that somebody made meanwhile is not overwritten unasked', async (
   expect(await read(id, 'notes.txt')).toBe('mine\r\nstays\r\n');
 });
 
-test('a change that is not saved stays under another tab, and is not left unasked', async () => {
+test('an unsaved edit survives another tab and is discarded only after confirmation', async () => {
   const id = await open();
   await put(id, 'src/notes.txt', 'one\n');
   const page = await openApp(cloud);
@@ -90,7 +90,7 @@ test('a change that is not saved stays under another tab, and is not left unaske
   await page.getByLabel('Message').waitFor();
 });
 
-test('files are uploaded, by the button and in parts, downloaded, and deleted', async () => {
+test('files are uploaded whole and in parts, downloaded and deleted', async () => {
   const id = await open();
   await put(id, 'keep.txt', 'kept');
   const page = await openApp(cloud);
@@ -115,7 +115,7 @@ test('files are uploaded, by the button and in parts, downloaded, and deleted', 
   expect((await cloud.request(`/api/sessions/${id}/files/large.bin`)).status).toBe(404);
 });
 
-test('a picture is shown, bytes that are no text are said to be none', async () => {
+test('a picture is shown, and binary files are named so', async () => {
   const id = await open();
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -134,7 +134,7 @@ test('a picture is shown, bytes that are no text are said to be none', async () 
   await page.getByText('Not a text file').waitFor();
 });
 
-test('a leased port opens what listens on it, in a page of its own', async () => {
+test('a leased port opens its server in a new page', async () => {
   const agent = await openAgent(cloud);
   onTestFinished(agent.close);
   await agent.run('$ mkdir site; echo "<h1>shown</h1>" > site/index.html');
@@ -161,7 +161,7 @@ test('a leased port opens what listens on it, in a page of its own', async () =>
   expect(preview.url()).not.toContain('ticket');
 });
 
-test('the log tells what the sandbox did, and the session is stopped', async () => {
+test('the log shows the lifecycle, and the session is stopped', async () => {
   const id = await open();
   await put(id, 'a.txt', 'a');
   const page = await openApp(cloud);
@@ -178,7 +178,7 @@ test('the log tells what the sandbox did, and the session is stopped', async () 
   await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
 });
 
-test('the keyboard alone finds a file in a folder, edits and saves it', async () => {
+test('a file is found, edited and saved by keyboard alone', async () => {
   const id = await open();
   await put(id, 'docs/guide.md', '# Guide\n');
   await put(id, 'zebra.txt', 'z');
@@ -201,7 +201,7 @@ test('the keyboard alone finds a file in a folder, edits and saves it', async ()
   expect(await read(id, 'docs/guide.md')).toBe('# Guide\nMore.');
 });
 
-test('every look of the page is free of barriers', async () => {
+test('axe finds no violation in any look', async () => {
   const id = await open();
   const idle = await open();
   const code =

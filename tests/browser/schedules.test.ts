@@ -1,4 +1,4 @@
-/** Schedules: made with a cron expression that explains itself, run by hand, read about, changed, deleted. */
+/** Schedules page: create, run, edit, disable and delete schedules; run history. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -28,7 +28,7 @@ const makeSchedule = (options: object): Promise<{ readonly id: string }> =>
 
 const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/schedules${path}`);
 
-test('a schedule is made, explains itself, is run by hand, and its history tells what it answered', async () => {
+test('a schedule is created, described, run manually, and its history has the output', async () => {
   const page = await openApp(cloud);
   await visit(page);
   await page.getByRole('button', { name: 'Create schedule' }).click();
@@ -57,7 +57,7 @@ test('a schedule is made, explains itself, is run by hand, and its history tells
   await history.getByRole('link', { name: 'Open session' }).waitFor();
 });
 
-test('one is disabled and enabled in the list, changed, and deleted', async () => {
+test('a schedule is disabled in the list, edited and deleted', async () => {
   const { id } = await makeSchedule({ name: 'weekly' });
   const page = await openApp(cloud);
   await visit(page);
@@ -78,7 +78,7 @@ test('one is disabled and enabled in the list, changed, and deleted', async () =
   expect((await cloud.request(`/api/schedules/${id}`)).status).toBe(404);
 });
 
-test('the keyboard alone makes a schedule', async () => {
+test('a schedule is created by keyboard alone', async () => {
   const page = await openApp(cloud);
   await visit(page, '/new');
   await page.getByLabel('Name').waitFor();
@@ -94,7 +94,7 @@ test('the keyboard alone makes a schedule', async () => {
   await page.getByRole('heading', { level: 1, name: 'by keyboard' }).waitFor();
 });
 
-test('every look of the pages is free of barriers', async () => {
+test('axe finds no violation in any look', async () => {
   const { id } = await makeSchedule({});
   await makeSchedule({ name: 'look at the logs', cronExpr: '*/20 8-18 * * *', enabled: false });
   const { runs } = await cloud.ask<{ runs: readonly object[] }>(`/api/schedules/${id}/trigger`, {

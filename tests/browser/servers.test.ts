@@ -1,4 +1,4 @@
-/** MCP servers: added, seen to be well and ill while looked at, switched, tested, changed, removed. */
+/** MCP servers page: add, edit, test, disable and remove servers; live health. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Loopback, listen, modernServer } from '../../shared/adapters/mcp/fixtures/loopback-servers.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
 const add = (name: string, config: object): Promise<unknown> =>
   cloud.ask('/api/mcp/add', { method: 'POST', body: JSON.stringify({ name, config }) });
 
-test('what is wrong with a server is said at its field', async () => {
+test('an API error appears at its field', async () => {
   const page = await openApp(cloud, { expects: /status of 4/ });
   await page.goto(`${cloud.url}/#/servers`);
   await page.getByRole('heading', { name: 'No MCP servers in this project' }).waitFor();
@@ -62,7 +62,7 @@ test('what is wrong with a server is said at its field', async () => {
   await screenshot(page, 'servers-refused');
 });
 
-test('a server is added by the keyboard alone, and its tools are seen', async () => {
+test('a server is added by keyboard alone, and its tools are listed', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/servers`);
   await page.getByRole('button', { name: 'Add server' }).first().focus();
@@ -83,7 +83,7 @@ test('a server is added by the keyboard alone, and its tools are seen', async ()
   await screenshot(page, 'servers-one');
 });
 
-test('an ill server is told with its error and what to do; it is changed, tested, switched off and removed', async () => {
+test('a failing server has its error and advice; it is edited, tested, disabled and removed', async () => {
   await add('tickets', { transport: 'http', url: ill.url, headers: { Authorization: 'Bearer of-old' } });
   const page = await openApp(cloud, { expects: /status of 4/ });
   await page.goto(`${cloud.url}/#/servers`);
@@ -124,7 +124,7 @@ test('an ill server is told with its error and what to do; it is changed, tested
   await card.waitFor({ state: 'detached' });
 });
 
-test('a server that falls ill is seen to, without a reload', async () => {
+test('a failing server is shown without a reload', async () => {
   const passing = await modernServer({ list: tools });
   await add('passing', { transport: 'http', url: passing.url });
   const page = await openApp(cloud);

@@ -1,4 +1,4 @@
-/** Sessions: children under their parent, a tree that is stopped, what waits for a person first, old ones cleaned up. */
+/** Sessions page: session trees, stop, search, filters and clean-up. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSession, type Shown, showSession } from '../e2e/agent.ts';
@@ -22,7 +22,7 @@ const list = async (): Promise<readonly Listed[]> =>
 
 const spawn = (prompt: string): string => `call session ${JSON.stringify({ action: 'spawn', prompt })}`;
 
-/** A parent whose agent has started another. */
+/** A parent session with a child. */
 const makeFamily = async (
   prompt: string,
   options: object = {},
@@ -37,7 +37,7 @@ const makeFamily = async (
   return { parent, child: found?.id ?? '' };
 };
 
-/** One whose first call waits for a person. */
+/** A session with a pending approval. */
 const makeWaiting = async (): Promise<string> => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
   await say(id, '$ rm -rf build');
@@ -53,7 +53,7 @@ const visit = (page: Page): Promise<void> => goTo(page, cloud, '/sessions');
 const rowOf = (page: Page, id: string) =>
   page.getByRole('row').filter({ has: page.locator(`a[href*="${id}"]`) });
 
-test('children stand under their parent, and stopping the parent stops them', async () => {
+test('children are under their parent, and stopping the parent stops them', async () => {
   const { parent, child } = await makeFamily('$ sleep 60');
   const page = await openApp(cloud);
   await visit(page);
@@ -79,7 +79,7 @@ test('children stand under their parent, and stopping the parent stops them', as
   );
 });
 
-test('what waits for a person comes first and leads there', async () => {
+test('sessions with pending approvals come first and link to the chat', async () => {
   const waiting = await makeWaiting();
   const { id: newer } = await makeSession(cloud, {});
   onTestFinished(async () => {
@@ -93,7 +93,7 @@ test('what waits for a person comes first and leads there', async () => {
   await page.waitForURL(new RegExp(`/chat/${waiting}`));
 });
 
-test('a session is found by the first words said in it', async () => {
+test('a session is found by its first message', async () => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
   onTestFinished(async () => void (await end(id)));
   await say(id, 'What is in the attic?');
@@ -141,7 +141,7 @@ test('ended sessions are cleaned up, and active ones stay', async () => {
   expect((await cloud.request(`/api/sessions/${old}`)).status).toBe(404);
 });
 
-test('the keyboard alone stops a session', async () => {
+test('a session is stopped by keyboard alone', async () => {
   const { id } = await makeSession(cloud, {});
   const page = await openApp(cloud);
   await visit(page);
@@ -157,7 +157,7 @@ test('the keyboard alone stops a session', async () => {
   await rowOf(page, id).getByText('completed').waitFor();
 });
 
-test('every look of the page is free of barriers', async () => {
+test('axe finds no violation in any look', async () => {
   const project = await cloud.ask<{ id: string }>('/api/projects', {
     method: 'POST',
     body: JSON.stringify({ name: 'payments' }),

@@ -1,4 +1,4 @@
-/** What the browser tests need besides: the built web app, and a Chromium, by apt as root when there is none. */
+/** Setup of the browser tests: builds the web app, and installs Chromium by apt when it is missing. */
 import { resolve } from 'node:path';
 import { inspectMachine, provision } from '../../local/system-programs.ts';
 import { buildWebWhenStale } from '../../local/web-build.ts';

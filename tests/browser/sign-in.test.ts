@@ -1,4 +1,4 @@
-/** Signing in: by the link of `npm start`, by hand, and being sent back. */
+/** Sign-in by link and by form, and rejected tokens. */
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ test('the link of npm start signs in at once, and the token leaves the address b
   await page.getByRole('link', { name: 'Chat' }).waitFor();
 });
 
-test('an address that is opened while the first page is on its way is not lost', async () => {
+test('a link that opens while the first page loads is not lost', async () => {
   const page = await newPage(cloud.url);
   // The first page may come before the browser gets to telling of a new address: as if it never did.
   await page.addInitScript(() => addEventListener('hashchange', (event) => event.stopImmediatePropagation()));
@@ -41,7 +41,7 @@ test('an address that is opened while the first page is on its way is not lost',
   await page.getByRole('textbox', { name: 'Message' }).waitFor();
 });
 
-test('a token is asked for, and a wrong one is refused with the reason', async () => {
+test('the form asks for a token, and a wrong one is rejected with the reason', async () => {
   const page = await newPage(cloud.url, { expects: /status of 401/ });
   await page.goto(cloud.url);
   await page.getByLabel('Access token').fill('sp_wrong');
@@ -108,7 +108,7 @@ test.each(['in the page', 'as a new load'])(
   },
 );
 
-test('who says so goes on with the other token', async () => {
+test('a confirmed switch continues with the other token', async () => {
   const given = await otherToken();
   const page = await openApp(cloud);
   await page.evaluate((token) => {
@@ -120,7 +120,7 @@ test('who says so goes on with the other token', async () => {
   expect(await page.evaluate(() => sessionStorage.getItem('sallyport.token'))).toBe(given);
 });
 
-test('a link with the same token asks nothing', async () => {
+test('a link with the same token needs no confirmation', async () => {
   const page = await openApp(cloud);
   await page.evaluate((token) => {
     location.hash = `token=${token}`;

@@ -1,4 +1,4 @@
-/** The server dies and comes back: the page says so, waits, and goes on where it was. */
+/** Server restart: the page shows that it is offline, waits, and resumes. */
 import { afterEach, expect, test } from 'vitest';
 import { makeHomePath, type Server, startServer } from '../e2e/server.ts';
 import { openApp } from './browser.ts';

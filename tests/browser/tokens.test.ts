@@ -1,4 +1,4 @@
-/** Tokens: made, shown once, used, revoked; by keyboard alone; and by whom they are not seen. */
+/** Tokens page: create, show once, revoke; by keyboard; closed without permission. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
@@ -13,7 +13,7 @@ afterAll(() => cloud.stop());
 const statusWith = async (token: string, path: string): Promise<number> =>
   (await fetch(`${cloud.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-test('a token is made, shown once, opens what it says, and nothing once it is revoked', async () => {
+test('a token is created, shown once, works within its scope, and fails once revoked', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/tokens`);
   await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
@@ -50,7 +50,7 @@ test('a token is made, shown once, opens what it says, and nothing once it is re
   await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
 });
 
-test('a token is made by the keyboard alone', async () => {
+test('a token is created by keyboard alone', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/tokens`);
   await page.getByRole('button', { name: 'New token' }).first().focus();
@@ -74,7 +74,7 @@ test('a token is made by the keyboard alone', async () => {
   ).toBe(true);
 });
 
-test('who may not make tokens is told so', async () => {
+test('the page is closed without permission', async () => {
   const { token } = await cloud.ask<{ token: string }>('/api/tokens', {
     method: 'POST',
     body: JSON.stringify({ name: 'reader', scope: 'admin:ro', expiresInSeconds: 86_400 }),

@@ -42,7 +42,7 @@ test.each(['also keep it', 'actually wait, stop'])(
   },
 );
 
-test('what is typed while the page becomes the session lands in the box whole', async () => {
+test('text typed during the navigation to a session lands in the message box', async () => {
   const page = await openApp(cloud);
   const { promise: isMade, resolve: make } = Promise.withResolvers<void>();
   await page.route('**/api/sessions', async (route) => {
@@ -60,7 +60,7 @@ test('what is typed while the page becomes the session lands in the box whole', 
   expect(await page.getByLabel('Message').inputValue()).toBe('and then something else, with a caret');
 });
 
-test('a first message that could not be sent comes back to the box', async () => {
+test('an unsent first message returns to the message box', async () => {
   const page = await openApp(cloud, { expects: /ERR_FAILED/ });
   await page.route('**/api/sessions', (route) =>
     route.request().method() === 'POST' ? route.abort() : route.continue(),
@@ -78,7 +78,7 @@ const typed = [
 /** So many are on their way to the browser at once, in their order. */
 const keysAtOnce = 100;
 
-/** A key as a keyboard sends it: what it is, where it is, what it types. */
+/** A key as a keyboard sends it: key, code and text. */
 const keyEvent = (key: string) => {
   const upper = key.toUpperCase();
   const code =

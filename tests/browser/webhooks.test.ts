@@ -1,4 +1,4 @@
-/** Webhooks: made with a secret that is shown once, tested, switched, deleted; and what was sent is listed. */
+/** Webhooks page: create with a secret shown once, test, disable, delete; deliveries. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Loopback, listen, text } from '../../shared/adapters/mcp/fixtures/loopback-servers.ts';
 import { makeSession } from '../e2e/agent.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-test('a webhook is made, its secret shown once, tested, told, switched and deleted', async () => {
+test('a webhook is created, tested, used, disabled and deleted', async () => {
   const page = await openApp(cloud);
   await goTo(page, cloud, '/webhooks');
   await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
@@ -66,7 +66,7 @@ test('a webhook is made, its secret shown once, tested, told, switched and delet
   await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
 });
 
-test('there is no barrier that axe finds', async () => {
+test('axe finds no violation', async () => {
   await cloud.ask('/api/webhooks', post({ url: receiver.url, events: ['approval_required', 'turn_failed'] }));
   await inEveryLook(cloud, 'webhooks', async (page) => {
     await goTo(page, cloud, '/webhooks');

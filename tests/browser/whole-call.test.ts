@@ -101,7 +101,7 @@ test.each([
   ]);
 });
 
-test('every blank that is no space is drawn as a mark of its own', async () => {
+test('every blank other than a space is shown as a mark', async () => {
   const { sessionId } = await untilItAsks(
     cloud,
     asking('execute_command', { command: `echo ${blanks.join(' ')}` }),
@@ -157,7 +157,7 @@ const seenButtons = (page: Page): Promise<Seen> =>
 /** The second begins with the drawing, and the look at it comes a little later. */
 const secondMs = 900;
 
-test('nothing can be pressed in the first second, and a long call not before its end was in view', async () => {
+test('a call cannot be decided in the first second, and a long one not before its end was in view', async () => {
   const { sessionId } = await untilItAsks(
     cloud,
     asking('write_file', { path: 'long.txt', content: lines(20_000) }),
@@ -191,7 +191,7 @@ test('nothing can be pressed in the first second, and a long call not before its
   await mayApprove(page);
 });
 
-test('of a short call, too, nothing can be pressed in the first second, nor of the one that follows', async () => {
+test('a short call and the next one cannot be decided in the first second', async () => {
   const { sessionId } = await untilItAsks(cloud, '$ echo one\nread two.txt');
   const page = await openApp(cloud);
   await watchButtons(page);
@@ -227,7 +227,7 @@ test('a long call that was opened in full can be approved', async () => {
   await mayApprove(page);
 });
 
-test('a call that could not be loaded whole is not approved before it was', async () => {
+test('a call that failed to load cannot be approved before it has loaded', async () => {
   const { sessionId, callId } = await untilItAsks(
     cloud,
     asking('write_file', { path: 'l.txt', content: lines(60_000) }),
@@ -250,7 +250,7 @@ test('a call that could not be loaded whole is not approved before it was', asyn
   await mayApprove(page);
 });
 
-test('a call that is not the one that the server asks about is told, and cannot be approved', async () => {
+test('a call that differs from the one on the server cannot be approved', async () => {
   const { sessionId, callId } = await untilItAsks(
     cloud,
     asking('write_file', { path: 'l.txt', content: lines(60_000) }),
