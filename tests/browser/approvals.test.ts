@@ -31,7 +31,7 @@ afterAll(() => cloud.stop());
 const titleIs = (page: Page, title: string): Promise<unknown> =>
   page.waitForFunction((wanted) => document.title === wanted, title);
 
-/** A call of a child that its parent started, with the session of the child. */
+/** A pending call of a child session. */
 const untilAChildAsks = async (prompt: string): Promise<Waiting> => {
   const spawn = await untilItAsks(cloud, asking('session', { action: 'spawn', prompt }));
   await cloud.ask(`/api/sessions/${spawn.sessionId}/approvals/${spawn.callId}`, post({ approved: true }));

@@ -80,7 +80,7 @@ export const openApp = async (
 
 type Finding = { readonly rule: string; readonly nodes: readonly string[] };
 
-/** What axe finds against WCAG 2.2 AA on the page as it is now. */
+/** Violations of WCAG 2.2 AA that axe finds on the page. */
 export const axe = async (page: Page): Promise<readonly Finding[]> => {
   // The policy forbids added scripts, and the browser itself may still add one.
   await page.evaluate(await import('node:fs/promises').then(({ readFile }) => readFile(axePath, 'utf8')));

@@ -1,4 +1,4 @@
-/** What tests do in the chat, in the words of a person. */
+/** Actions of the chat for tests. */
 import type { Page } from 'playwright-core';
 
 export const say = async (page: Page, text: string): Promise<void> => {
@@ -9,7 +9,7 @@ export const say = async (page: Page, text: string): Promise<void> => {
 export const approve = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Approve', exact: true }).click();
 
-/** The first second is over, and all of the call was in view. */
+/** Waits until Approve is enabled: after the first second, with all of the call in view. */
 export const mayApprove = async (page: Page): Promise<void> => {
   const enabled = page.locator('button:enabled', { hasText: /^\s*Approve\s*$/ });
   await enabled.waitFor();
@@ -18,7 +18,7 @@ export const mayApprove = async (page: Page): Promise<void> => {
 export const place = (page: Page, words: string): Promise<void> =>
   page.getByLabel('Waiting for your approval').getByText(words, { exact: true }).waitFor();
 
-/** The turn has ended, however many have. */
+/** Waits for the end of a number of turns. */
 export const ended = (page: Page, turns = 1): Promise<void> =>
   page
     .locator('[data-kind="end"]')

@@ -1,9 +1,9 @@
-/** Where a program and all of its descendants listen on TCP, in the network that a browser on this machine shares. */
+/** TCP addresses on which a program and its descendants listen, in the network of a local browser. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const listening = '0A';
 
-/** `127.0.0.1:4350` for each socket; an IPv6 address is said by its loopback name. */
+/** `127.0.0.1:4350` for each socket; an IPv6 address by its loopback name. */
 export const listeningAddresses = (root: number): readonly string[] => {
   const inodes = new Set(family(root).flatMap(socketsOf));
   return ['tcp', 'tcp6'].flatMap((table) =>
@@ -40,7 +40,7 @@ const numbers = (folder: string): readonly number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** A process may end while it is looked at; then it listens nowhere. */
+/** A process that ends during the inspection listens nowhere. */
 const unlessGone = <T>(look: () => T, gone: T): T => {
   try {
     return look();

@@ -10,7 +10,7 @@ const looks = [
   { name: 'phone-dark', viewport: phone, colorScheme: 'dark' },
 ] as const;
 
-/** Colours that pass into each other are no look of the page. */
+/** Waits for transitions of colours to end. */
 const atRest = `new Promise(requestAnimationFrame).then(() =>
   Promise.allSettled(
     document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
@@ -44,7 +44,7 @@ export const inEveryLook = async (
   expect(found).toEqual([]);
 };
 
-/** Presses Tab until what has the focus is called so: what cannot be reached by it never is. */
+/** Presses Tab until an element of this name has the focus. */
 export const tabTo = async (page: Page, name: string | RegExp): Promise<void> => {
   const pressesMax = 80;
   for (let press = 0; press < pressesMax; press += 1) {
@@ -56,7 +56,7 @@ export const tabTo = async (page: Page, name: string | RegExp): Promise<void> =>
   throw new Error(`Tab does not reach ${name}`);
 };
 
-/** What a person hears of the element that has the focus: its label, else its text. */
+/** Accessible name of the focused element: its label, otherwise its text. */
 const nameOf = (page: Page): Promise<string> =>
   page.evaluate(`(() => {
     const at = document.activeElement;

@@ -19,7 +19,7 @@ test('killed and started again in the middle of a decision, nothing is lost', as
   const home = await makeHomePath();
   const first = await start(home, '0');
   const { port } = new URL(first.url);
-  // What the browser itself says of a connection that is refused is what this test is about.
+  // The browser logs refused connections, which this test expects.
   const page = await openApp(first, { expects: /WebSocket connection|ERR_|status of 50/ });
   await say(page, '$ echo before\n$ echo after');
   await place(page, '1 of 2');

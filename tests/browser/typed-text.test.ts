@@ -75,7 +75,7 @@ const typed = [
   ...' !"#$%&\'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~',
 ];
 
-/** So many are on their way to the browser at once, in their order. */
+/** Keys that are sent at once, in order. */
 const keysAtOnce = 100;
 
 /** A key as a keyboard sends it: key, code and text. */

@@ -1,4 +1,4 @@
-/** Sessions whose call waits for a person, made over REST; and what a page shows of such a call, told back to the call. */
+/** Sessions with pending calls, created over REST, and the text that a page shows of such a call. */
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { CallId, TurnId } from '#shared/domain/ids.ts';
@@ -25,7 +25,7 @@ const askMsMax = 30_000;
 export const pendingOf = async (cloud: EmbeddedCloud, id: string): Promise<Shown['pendingApprovals']> =>
   (await cloud.ask<Shown>(`/api/sessions/${id}`)).pendingApprovals;
 
-/** The call that a session waits for; it is made for one unless it is named. */
+/** The pending call of a session, a new one unless named. */
 export const untilItAsks = async (cloud: EmbeddedCloud, text: string, session?: string): Promise<Waiting> => {
   const id = session ?? (await makeSession(cloud, {})).id;
   await cloud.ask(`/api/sessions/${id}/messages`, post({ text }));

@@ -133,7 +133,7 @@ test('9,000 short strings: read, covered and run are the same', async () => {
   ]);
 });
 
-/** When each button of each prompt was there, and when it could first be pressed, in milliseconds of the page. */
+/** Times in page milliseconds: a button's appearance, and its first enabled moment. */
 type Seen = Readonly<Record<string, { readonly at: number; readonly enabledAt: number | null }>>;
 
 /** The page's own record of its state over time, since a look from the test comes late. */

@@ -1,4 +1,4 @@
-/** What the pictures show: a project at work, made by what users do, and a day of history for the operator's charts. */
+/** Data of the screenshots: a project with sessions, created like users do, and a day of metrics for the charts. */
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { type UsageMeasurement, usagePointMs } from '#shared/domain/usage-measurement.ts';
 import { makeSession } from '../../e2e/agent.ts';
