@@ -53,7 +53,6 @@ export type AuditRow = Out<typeof audit.auditAnswer>['rows'][number];
 export type Webhook = Out<typeof hooks.webhookAnswer>;
 export type WebhookDelivery = Out<typeof hooks.deliveryAnswer>;
 export type FileEntry = Out<typeof sandbox.filesAnswer>['files'][number];
-export type LogLine = Out<typeof sandbox.logsAnswer>['lines'][number];
 
 const route =
   <S>() =>

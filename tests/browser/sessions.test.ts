@@ -23,7 +23,7 @@ const list = async (): Promise<readonly Listed[]> =>
 const spawn = (prompt: string): string => `call session ${JSON.stringify({ action: 'spawn', prompt })}`;
 
 /** A parent session with a child. */
-const makeFamily = async (
+const makeSessionTree = async (
   prompt: string,
   options: object = {},
 ): Promise<{ parent: string; child: string }> => {
@@ -54,7 +54,7 @@ const rowOf = (page: Page, id: string) =>
   page.getByRole('row').filter({ has: page.locator(`a[href*="${id}"]`) });
 
 test('children are under their parent, and stopping the parent stops them', async () => {
-  const { parent, child } = await makeFamily('$ sleep 60');
+  const { parent, child } = await makeSessionTree('$ sleep 60');
   const page = await openApp(cloud);
   await visit(page);
   await rowOf(page, child)
@@ -162,7 +162,7 @@ test('axe finds no violation in any look', async () => {
     method: 'POST',
     body: JSON.stringify({ name: 'payments' }),
   });
-  const { parent } = await makeFamily('$ echo hi', { project: project.id });
+  const { parent } = await makeSessionTree('$ echo hi', { project: project.id });
   const waiting = await makeWaiting();
   const { id: execution } = await makeSession(cloud, { kind: 'execution' });
   onTestFinished(async () => {

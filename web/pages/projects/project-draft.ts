@@ -1,11 +1,12 @@
 /**
- * Draft of the project form: values, validation and request body. Pure.
+ * Draft of the project form: options, values, validation and request body. Pure.
  *
  * The form holds texts; an empty text clears the setting, and the deployment default applies.
  */
 
-import type { Project } from '#sdk/routes.ts';
 import type { flavors } from '#shared/domain/flavor.ts';
+import type { Project } from '#sdk/routes.ts';
+import { flavorOptions, providerOptions, templateOptions } from '../../components/session-options.ts';
 
 type Flavor = keyof typeof flavors;
 export const flavorNames = ['micro', 'small', 'medium', 'large'] as const satisfies readonly Flavor[];
@@ -99,3 +100,25 @@ const listOrNull = (text: string): string[] | null => {
   const names = text.split(/[\s,]+/).filter((name) => name !== '');
   return names.length === 0 ? null : [...new Set(names)];
 };
+
+const byDefault = { value: '', label: 'Deployment default' } as const;
+
+export const providerChoices = [byDefault, ...providerOptions];
+export const flavorChoices = [byDefault, ...flavorOptions];
+export const templateChoices = [byDefault, ...templateOptions];
+
+export const namespacingChoices = [
+  { value: '', label: 'Default: automatic' },
+  { value: 'auto', label: 'Automatic: prefix when needed' },
+  { value: 'prefix', label: 'Always: prefix with the server name' },
+  { value: 'none', label: 'Only on conflicts' },
+] as const;
+
+export const approvalChoices = [
+  byDefault,
+  { value: 'ask', label: 'ask: every call' },
+  { value: 'low', label: 'low: all except reading files' },
+  { value: 'medium', label: 'medium: all except file access and plain git' },
+  { value: 'high', label: 'high: only repeated calls' },
+  { value: 'auto', label: 'auto: none' },
+] as const;
