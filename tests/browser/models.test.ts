@@ -62,7 +62,7 @@ test.each([
 ] as const)('axe finds no violation (%s, %j)', async (colorScheme, viewport) => {
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/models`);
-  await page.getByText('Default', { exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Demo' }).getByText('Default', { exact: true }).waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `models-${colorScheme}${viewport ? '-phone' : ''}`);
 });
