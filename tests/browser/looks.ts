@@ -11,7 +11,7 @@ const looks = [
 ] as const;
 
 /** Waits for transitions of colours to end. */
-const atRest = `new Promise(requestAnimationFrame).then(() =>
+export const atRest = `new Promise(requestAnimationFrame).then(() =>
   Promise.allSettled(
     document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
   ).then(() => undefined))`;
