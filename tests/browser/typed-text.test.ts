@@ -7,10 +7,10 @@ import { mayApprove, place, say } from './chat.ts';
 import {
   decidedEvents,
   endAll,
-  promptOf,
   openSession,
   pendingOf,
   post,
+  promptOf,
   seeded,
   untilItAsks,
   type Waiting,

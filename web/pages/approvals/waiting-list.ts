@@ -63,8 +63,7 @@ export const useWaitingList = (isFirst: (row: WaitingRow) => boolean): WaitingLi
       await sendDecision(callOf(row), decision);
       notify(`${decision.approved ? 'Approved' : 'Rejected'}: ${row.name}`);
     } catch (error) {
-      if (isSettled(error))
-        return notify('Already decided.', 'info');
+      if (isSettled(error)) return notify('Already decided.', 'info');
       decided.value = new Set([...decided.value].filter((key) => key !== keyOf(row)));
       notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
     } finally {

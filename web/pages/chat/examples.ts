@@ -20,7 +20,10 @@ const tasks: readonly Example[] = [
     text: 'Write a Python program that prints the first 20 prime numbers, run it, and save it as primes.py.',
   },
   { title: 'Look around', text: 'What is in your workspace, and which interpreters do you have?' },
-  { title: 'Test network isolation', text: 'Try to open a connection to the internet and tell me what happens.' },
+  {
+    title: 'Test network isolation',
+    text: 'Try to open a connection to the internet and tell me what happens.',
+  },
 ];
 
 export const examplesFor = (provider: string): readonly Example[] => (provider === 'demo' ? commands : tasks);
