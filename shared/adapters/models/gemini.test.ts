@@ -212,7 +212,7 @@ test('a signature that comes with an empty text goes back with it', async () => 
   );
   const end = (await answer(url)).at(-1);
   const echo = end?.type === 'end' ? end.providerState : undefined;
-  const said = { ...assistant('yes'), ...(echo ? { echo } : {}) };
+  const said = { ...assistant('yes'), ...(echo ? { providerState: echo } : {}) };
   await answer(url, [user('hi'), said]);
   expect(seen[1]?.body).toMatchObject({
     contents: [{}, { role: 'model', parts: [{ text: 'yes' }, { text: '', thoughtSignature: 'c2ln' }] }],

@@ -27,7 +27,7 @@ test('plain texts are one, marked ones stay apart', () => {
 
 test('an echo that is too long to be stored is left out', () => {
   const own = (bytes: number) => [{ own: { data: 'x'.repeat(bytes) } }];
-  expect(providerStateOf(modelRef, own(65_000))).toHaveProperty('echo');
+  expect(providerStateOf(modelRef, own(65_000))).toHaveProperty('providerState');
   expect(providerStateOf(modelRef, own(65_536))).toEqual({});
 });
 
