@@ -65,10 +65,14 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project('unit', ['shared/**/*.test.ts', 'functions/**/*.test.ts', 'cli/**/*.test.ts', 'sdk/**/*.test.ts'], {
-        seconds: 30,
-        exclude: parts,
-      }),
+      project(
+        'unit',
+        ['shared/**/*.test.ts', 'functions/**/*.test.ts', 'cli/**/*.test.ts', 'sdk/**/*.test.ts'],
+        {
+          seconds: 30,
+          exclude: parts,
+        },
+      ),
       { plugins: [vue()], ...project('web', ['web/**/*.test.ts'], { seconds: 30 }) },
       project('parts', parts, { seconds: 30, globalSetup: ['tests/setup.ts'] }),
       project('synth', ['{infra,operations}/**/*.test.ts'], { seconds: 120 }),

@@ -55,8 +55,7 @@ export const sourceRules: readonly SourceRule[] = [
   },
   {
     name: 'a module registers no hook when it is imported, since the test files of a worker share it',
-    isBrokenBy: (file) =>
-      isSource(file) && !ranForEachFile.test(file.path) && atImport.test(file.text),
+    isBrokenBy: (file) => isSource(file) && !ranForEachFile.test(file.path) && atImport.test(file.text),
   },
   {
     name: 'nothing names a place on one machine',

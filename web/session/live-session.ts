@@ -3,18 +3,19 @@
  *
  * Frames are reduced at once and rendered at a limited pace (pace.ts), so that a flood costs few renderings.
  */
-import { clientOf } from '../api/request.ts';
+
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { isSettled } from '#sdk/approvals.ts';
 import type { Connection } from '#sdk/connection.ts';
+import type { ClientAction, Frame } from '#sdk/frames.ts';
+import type { Decision } from '#sdk/routes.ts';
 import { connectToSession } from '#sdk/session-connection.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { signIn } from '../access/access.ts';
 import { rememberSession } from '../access/remembered.ts';
-import type { Decision } from '#sdk/routes.ts';
+import { clientOf } from '../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { notify } from '../components/notices.ts';
-import type { ClientAction, Frame } from '#sdk/frames.ts';
 import type { CallItem, Item } from './items.ts';
 import { linkOf } from './link.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';

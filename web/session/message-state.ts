@@ -4,8 +4,8 @@
  * Pure; used by view-state.ts. A delta of a complete answer changes nothing.
  */
 import type { ErrorFacts } from '#sdk/errors.ts';
-import type { StopReason } from '#shared/domain/event-log.ts';
 import type { Frame } from '#sdk/frames.ts';
+import type { StopReason } from '#shared/domain/event-log.ts';
 import { failCall } from './call-state.ts';
 import type { AnswerItem, EndItem, Item, Items } from './items.ts';
 import { addPiece, emptyStream, type Piece } from './text-stream.ts';

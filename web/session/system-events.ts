@@ -2,9 +2,10 @@
  * Session facts, notes and the state of the sandbox, from `system:ready` and the log's `system` events. Pure; an unknown
  * kind gives no note.
  */
+
+import type { Greeting } from '#sdk/frames.ts';
 import type { Json } from '#shared/domain/json.ts';
 import { duration } from '../components/format.ts';
-import type { Greeting } from '#sdk/frames.ts';
 
 type SystemData = { readonly kind: string; readonly [key: string]: Json };
 

@@ -5,7 +5,6 @@
  * and are replaced by the log. A frame of an unknown type changes nothing.
  */
 
-import type { Link } from './link.ts';
 import type { Frame } from '#sdk/frames.ts';
 import type { Decision } from '#sdk/routes.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
@@ -21,6 +20,7 @@ import {
   undecideCall,
 } from './call-state.ts';
 import type { Item, Items } from './items.ts';
+import type { Link } from './link.ts';
 import {
   acceptQuestion,
   addAnswer,

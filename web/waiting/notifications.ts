@@ -3,8 +3,8 @@
  * the session, never the arguments, because a lock screen shows them.
  */
 import { type ShallowRef, shallowRef, watch } from 'vue';
-import { request } from '../api/request.ts';
 import { api, type WaitingRow } from '#sdk/routes.ts';
+import { request } from '../api/request.ts';
 import { waitingVersion } from './waiting-count.ts';
 
 export type NotificationState = NotificationPermission | 'unsupported';

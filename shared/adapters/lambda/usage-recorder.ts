@@ -49,7 +49,9 @@ export const openUsageRecorder = (now: () => number = Date.now): UsageRecorder =
       const gathered = notes;
       notes = [];
       if (store === undefined || gathered.length === 0) return;
-      await store.add(gathered, now()).catch((error: unknown) => warn('usage metrics were not stored', { error }));
+      await store
+        .add(gathered, now())
+        .catch((error: unknown) => warn('usage metrics were not stored', { error }));
     },
   };
 };

@@ -4,9 +4,9 @@
  */
 import { type ComputedRef, computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { isSettled } from '#sdk/approvals.ts';
+import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
 import { type Pages, usePages } from '../../api/load.ts';
 import { request } from '../../api/request.ts';
-import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../../approval/waiting-call.ts';
 import { notify } from '../../components/notices.ts';
 import { waitingVersion } from '../../waiting/waiting-count.ts';

@@ -4,8 +4,8 @@
  * The form holds texts; an empty text clears the setting, and the deployment default applies.
  */
 
-import type { flavors } from '#shared/domain/flavor.ts';
 import type { Project } from '#sdk/routes.ts';
+import type { flavors } from '#shared/domain/flavor.ts';
 import { flavorOptions, providerOptions, templateOptions } from '../../components/session-options.ts';
 
 type Flavor = keyof typeof flavors;
