@@ -126,7 +126,7 @@ describe('the bill is refused', () => {
     expect(() => idleBill(rule('rate(1 minute)', '{"mine":"bitcoin"}'))).toThrow(
       'the work of its input has no cost',
     );
-    expect(() => idleBill(rule('cron(0 0 * * ? *)', '{"sweep":"due"}'))).toThrow('is no rate');
+    expect(() => idleBill(rule('cron(0 0 * * ? *)', '{"sweep":"due"}'))).toThrow('is not a rate');
   });
 
   test('which costs more when it is done more often', () => {
