@@ -6,7 +6,7 @@
  */
 import { forbid, options, test } from './.dependency-cruiser.mjs';
 
-const towers = '(infra|operations)';
+const towers = '(infra|operations|shared/application)';
 
 export default {
   forbidden: [
