@@ -31,7 +31,7 @@ const lambdaTimeoutMsMax = 15 * minuteMs;
 const timeouts: Readonly<Record<FunctionName, number>> = {
   authorizer: 10 * secondMs,
   socket: 29 * secondMs,
-  greeter: minuteMs,
+  'on-connected': minuteMs,
   turn: lambdaTimeoutMsMax,
   'sandbox-link': lambdaTimeoutMsMax,
   'task-events': minuteMs,
@@ -91,7 +91,7 @@ export const functionVariables = ({
   ADMIN_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
   CONNECTIONS_URL: connectionsUrl,
   TURN_FUNCTION: functionNamed('turn'),
-  GREETER_FUNCTION: functionNamed('greeter'),
+  ON_CONNECTED_FUNCTION: functionNamed('on-connected'),
   JANITOR_FUNCTION: functionNamed('janitor'),
   SCHEDULES_FUNCTION: functionNamed('schedules'),
   WEBHOOKS_FUNCTION: functionNamed('webhooks'),

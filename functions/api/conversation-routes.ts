@@ -1,6 +1,6 @@
 /** The conversation of a session: messages in, events out. */
 
-import { readEvents } from '#shared/application/events/read-events.ts';
+import { readEvents } from '#shared/application/events/poll-events.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';

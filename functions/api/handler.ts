@@ -34,7 +34,7 @@ import { allowedHostsSetting } from '#shared/adapters/webhook/webhook-post.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { decodePrices, type PriceTable } from '#shared/domain/price.ts';
-import { agentSessionsMax } from '#shared/domain/quota.ts';
+import { agentSessionsMax } from '#shared/domain/slots.ts';
 import type { ApiEvent } from './api-request.ts';
 import { answerWith } from './route-request.ts';
 import { routes } from './routes.ts';

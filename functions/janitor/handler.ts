@@ -25,7 +25,7 @@ import { systemWorld } from '#shared/adapters/system-world.ts';
 import { lifetimesOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { janitorTask } from '#shared/contracts/janitor-task.ts';
-import { agentSessionsMax } from '#shared/domain/quota.ts';
+import { agentSessionsMax } from '#shared/domain/slots.ts';
 import { type JanitorPorts, perform } from './perform.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment

@@ -4,7 +4,7 @@
  */
 
 import { type TryPorts, tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
-import { type AuditPorts, auditSlots } from '#shared/application/janitor/audit-slots.ts';
+import { type AuditPorts, reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
 import { type SweepPorts, sweep } from '#shared/application/janitor/sweep.ts';
 import { type OrphanPorts, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
@@ -15,12 +15,12 @@ import { forgetWorkspace } from '#shared/application/sandbox/forget-workspace.ts
 import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
+import type { Lifetimes } from '#shared/domain/due-session.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import { projectPrincipal } from '#shared/domain/principal.ts';
-import type { Lifetimes } from '#shared/domain/session-lifetime.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
 export type JanitorPorts = SweepPorts &
@@ -52,7 +52,7 @@ export const perform = async (
     case 'due':
       return { ...(await sweep(ports, { lifetimes, correlationId })), pool: await fillPool(ports, pool) };
     case 'slots':
-      return auditSlots(ports);
+      return reconcileSlots(ports);
     case 'orphans':
       return {
         ...(await sweepOrphans(ports, { correlationId, poolSize })),

@@ -26,7 +26,7 @@ import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import { agentSessionsMax } from '#shared/domain/quota.ts';
+import { agentSessionsMax } from '#shared/domain/slots.ts';
 import { answer } from './authenticate-request.ts';
 import { toolServer } from './tool-server.ts';
 import { toolbox } from './toolbox.ts';

@@ -1,5 +1,5 @@
 /**
- * `$connect`: finds or creates the session, stores the connection, and invokes the greeter. Refusals are HTTP
+ * `$connect`: finds or creates the session, stores the connection, and invokes on-connected. Refusals are HTTP
  * answers.
  */
 import type { APIGatewayProxyResult } from 'aws-lambda';
@@ -56,5 +56,5 @@ const open = async (
     const isNew = named === undefined;
     await openConnection(ports, { connectionId, sessionId, isNew, principal, options, since }, defaults);
   }
-  await ports.invoker.greet(connectionId, correlationId);
+  await ports.invoker.connected(connectionId, correlationId);
 };

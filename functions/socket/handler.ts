@@ -21,7 +21,7 @@ import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
 import { closeConnection } from '#shared/application/connection/close-connection.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax, frameRefusalMs } from '#shared/domain/limits.ts';
-import { agentSessionsMax } from '#shared/domain/quota.ts';
+import { agentSessionsMax } from '#shared/domain/slots.ts';
 import { answerFrame } from './answer-frame.ts';
 import { connect } from './connect.ts';
 import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
@@ -53,7 +53,7 @@ const ports = {
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
   invoker: makeInvoker(lambda, {
     turn: environment.TURN_FUNCTION,
-    greeter: environment.GREETER_FUNCTION,
+    onConnected: environment.ON_CONNECTED_FUNCTION,
     janitor: environment.JANITOR_FUNCTION,
   }),
   webhooks: makeWebhookStore(table),

@@ -93,8 +93,8 @@ export const functionPermissions = (scope: Construct, props: FunctionPermissions
     get invokeJanitor() {
       return invoke('JANITOR_FUNCTION', targetOf('janitor'));
     },
-    get invokeGreeter() {
-      return invoke('GREETER_FUNCTION', targetOf('greeter'));
+    get invokeOnConnected() {
+      return invoke('ON_CONNECTED_FUNCTION', targetOf('on-connected'));
     },
     get invokeSchedules() {
       return invoke('SCHEDULES_FUNCTION', targetOf('schedules'));

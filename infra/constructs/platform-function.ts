@@ -144,7 +144,7 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
   authorizer: { timeout: short },
   socket: { timeout: socketTimeout },
   // A greeting is of no use to a connection that has waited longer.
-  greeter: { ...retried, timeout: short, maxEventAge: aMinute },
+  'on-connected': { ...retried, timeout: short, maxEventAge: aMinute },
   // A turn hands over to itself before its timeout; it counts its own hops.
   turn: {
     timeout: longest,

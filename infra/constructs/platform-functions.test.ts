@@ -158,7 +158,7 @@ describe('rights', () => {
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', ['dynamodb:DeleteItem', 'dynamodb:GetItem']],
     ['socket', items],
-    ['greeter', read],
+    ['on-connected', read],
     ['turn', items],
     ['sandbox-link', []],
     ['task-events', items],
@@ -173,7 +173,7 @@ describe('rights', () => {
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
     ['socket', []],
-    ['greeter', []],
+    ['on-connected', []],
     ['turn', ['ecs:DescribeTasks', 'ecs:RunTask']],
     ['sandbox-link', []],
     ['task-events', []],
@@ -229,8 +229,8 @@ describe('rights', () => {
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
-    ['socket', ['greeter', 'janitor', 'turn', 'webhooks']],
-    ['greeter', []],
+    ['socket', ['on-connected', 'janitor', 'turn', 'webhooks']],
+    ['on-connected', []],
     ['turn', ['janitor', 'sandbox-link', 'turn', 'webhooks']],
     ['sandbox-link', []],
     ['task-events', ['janitor', 'webhooks']],
@@ -252,7 +252,7 @@ describe('rights', () => {
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
     ['socket', ['DELETE', 'POST']],
-    ['greeter', ['DELETE', 'POST']],
+    ['on-connected', ['DELETE', 'POST']],
     ['turn', ['POST']],
     ['sandbox-link', []],
     ['task-events', ['POST']],
@@ -562,7 +562,7 @@ describe('the turn', () => {
 
 describe('a call that nobody waits for', () => {
   /** Whom a rule wakes, and whom a function or the scheduler calls without waiting. */
-  const unawaited: readonly FunctionName[] = ['greeter', 'turn', 'task-events', 'janitor', 'schedules'];
+  const unawaited: readonly FunctionName[] = ['on-connected', 'turn', 'task-events', 'janitor', 'schedules'];
 
   test.each(unawaited)('of %s ends in a queue when its tries are used up', (name) => {
     const config = named(compute, 'AWS::Lambda::EventInvokeConfig', idOf(name)).Properties;

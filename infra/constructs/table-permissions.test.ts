@@ -47,7 +47,7 @@ describe('the table is written', () => {
     ]
   >([
     ['authorizer', []],
-    ['greeter', []],
+    ['on-connected', []],
     ['sandbox-link', []],
     ['turn', work, { puts: [notice] }],
     ['task-events', work, { puts: [notice] }],
@@ -90,7 +90,7 @@ describe('the table is written', () => {
 describe('the table is read', () => {
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', ['TOKEN']],
-    ['greeter', work],
+    ['on-connected', work],
     ['turn', work],
     ['socket', [...work, 'RATE', 'TOKEN']],
   ])('by %s where it must look', (name, partitions) => {

@@ -125,7 +125,7 @@ export const itemPermissions = (platform: PlatformTable) => {
       statement(platform, { actions: ['DeleteItem'], on: ['tickets'] }),
       statement(platform, { actions: ['GetItem'], on: ['tokens'] }),
     ]),
-    greeter: onTable(platform, decrypt, [statement(platform, { actions: readActions, on: ['work'] })]),
+    'on-connected': onTable(platform, decrypt, [statement(platform, { actions: readActions, on: ['work'] })]),
     /** Each frame checks its token in the same request as its session. */
     socket: write({ on: ['work', 'rates'], read: ['tokens'], append: ['audit'] }),
     schedules: combine(

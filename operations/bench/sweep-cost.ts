@@ -151,7 +151,7 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepPorts => ({
     stopSandbox: nothing,
     fillPool: nothing,
     checkMcpServer: nothing,
-    greet: nothing,
+    connected: nothing,
   },
   telemetry: {
     info: () => undefined,

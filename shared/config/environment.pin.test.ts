@@ -44,7 +44,7 @@ const variables: Record<FunctionName, readonly string[]> = {
   socket: [
     'ADMIN_TOKEN_SHA256',
     'CONNECTIONS_URL',
-    'GREETER_FUNCTION',
+    'ON_CONNECTED_FUNCTION',
     'JANITOR_FUNCTION',
     'MSB_MAX_SESSIONS',
     'TABLE_NAME',
@@ -56,7 +56,7 @@ const variables: Record<FunctionName, readonly string[]> = {
     ...choices,
     ...lifetimes,
   ],
-  greeter: ['CONNECTIONS_URL', 'MAX_RECURSION_DEPTH', 'TABLE_NAME', ...model],
+  'on-connected': ['CONNECTIONS_URL', 'MAX_RECURSION_DEPTH', 'TABLE_NAME', ...model],
   turn: [
     'CONNECTIONS_URL',
     'JANITOR_FUNCTION',

@@ -98,12 +98,12 @@ export const environments = {
     ...sockets.shape,
     ...turns.shape,
     ...janitor.shape,
-    GREETER_FUNCTION: name,
+    ON_CONNECTED_FUNCTION: name,
     ...webhooks.shape,
     ...decisions.shape,
     ...sessions.shape,
   }),
-  greeter: z.object({
+  'on-connected': z.object({
     ...deployment.shape,
     ...table.shape,
     ...sockets.shape,

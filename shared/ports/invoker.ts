@@ -15,7 +15,7 @@ export interface Invoker {
   fillPool(correlationId: string): Promise<void>;
   /** Checks a registered MCP server now. */
   checkMcpServer(project: ProjectId, name: string, correlationId: string): Promise<void>;
-  greet(connection: ConnectionId, correlationId: string): Promise<void>;
+  connected(connection: ConnectionId, correlationId: string): Promise<void>;
 }
 
 /** Invokes the sender of webhooks; as above. */

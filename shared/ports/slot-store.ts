@@ -1,7 +1,7 @@
 /** Slots: acquired and released with their sessions (`SessionStore`); read and audited here. */
 
 import type { SessionId } from '../domain/ids.ts';
-import type { Slot, SlotHolder } from '../domain/quota.ts';
+import type { Slot, SlotHolder } from '../domain/slots.ts';
 
 export type TakenSlots = {
   readonly holder: SlotHolder;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { type GreetPorts, greetConnection } from '#shared/application/connection/greet-connection.ts';
+import { type OnConnectedPorts, onConnected } from '#shared/application/connection/on-connected.ts';
 import { seenMsMax } from '#shared/domain/features.ts';
 import type { ConnectionId, ProjectId, SessionId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
@@ -101,8 +101,8 @@ test('approvers who come while functions may still take them for absent hear the
           clock.now += milliseconds;
         },
       },
-    } as unknown as GreetPorts;
-    await greetConnection(ports, { connectionId, correlationId: 'c' });
+    } as unknown as OnConnectedPorts;
+    await onConnected(ports, { connectionId, correlationId: 'c' });
     return posts;
   };
   const [first, second] = await greet(await connect(start));

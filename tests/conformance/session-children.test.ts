@@ -1,8 +1,8 @@
 /** Children in the table against a real DynamoDB engine: made under a living parent's lease, bounded, found, and woken for. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { agentSlots } from '#shared/domain/quota.ts';
 import type { Session } from '#shared/domain/session.ts';
+import { agentSlots } from '#shared/domain/slots.ts';
 import {
   atOnce,
   farAway,

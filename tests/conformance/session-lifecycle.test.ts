@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { MessageId, OwnerId, ProjectId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
-import { agentSlots, executionSlots } from '#shared/domain/quota.ts';
+import { agentSlots, executionSlots } from '#shared/domain/slots.ts';
 import {
   atOnce,
   farAway,

@@ -3,7 +3,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { OwnerId, SessionId } from '#shared/domain/ids.ts';
-import { agentSlots, executionSlots, type SlotHolder } from '#shared/domain/quota.ts';
+import { agentSlots, executionSlots, type SlotHolder } from '#shared/domain/slots.ts';
 import {
   atOnce,
   farAway,

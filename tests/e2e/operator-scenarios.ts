@@ -7,8 +7,8 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { dueValues, keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
-import { executionSlots } from '#shared/domain/quota.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
+import { executionSlots } from '#shared/domain/slots.ts';
 import { endSession, makeSession, openAgent, restSandbox, sandboxRecord } from './agent.ts';
 import { type EmbeddedCloud, eventually } from './embedded-cloud.ts';
 import { isEmitted } from './observed.ts';

@@ -20,7 +20,7 @@ import {
   sweepOrphans,
 } from '#shared/application/janitor/sweep-orphans.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
-import { executionSlots } from '#shared/domain/quota.ts';
+import { executionSlots } from '#shared/domain/slots.ts';
 import type { LogFields } from '#shared/ports/telemetry.ts';
 import { endSession, makeSession, type Shown, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -61,7 +61,7 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
       runTurn: () => Promise.resolve(),
       fillPool: () => Promise.resolve(),
       checkMcpServer: () => Promise.resolve(),
-      greet: () => Promise.resolve(),
+      connected: () => Promise.resolve(),
       stopSandbox: async (workspaceId) => {
         await cloud.janitor({ sweep: 'stop', workspaceId });
       },

@@ -178,7 +178,7 @@ test('a pool that becomes smaller gives up its last pool entry', async () => {
       runTurn: () => Promise.resolve(),
       fillPool: () => Promise.resolve(),
       checkMcpServer: () => Promise.resolve(),
-      greet: () => Promise.resolve(),
+      connected: () => Promise.resolve(),
       stopSandbox: async (workspaceId: string) => {
         await cloud.janitor({ sweep: 'stop', workspaceId });
       },

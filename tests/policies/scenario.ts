@@ -234,7 +234,7 @@ const access = async (cloud: EmbeddedCloud): Promise<void> => {
   const client = await connect({ url: cloud.url, token });
   await client.untilType('system:ready');
   await client.close();
-  // A provider without a key: the greeter says so and closes.
+  // A provider without a key: on-connected says so and closes.
   const refused = await connect(cloud, { provider: 'openai' });
   await refused.closed;
   await cloud.ask('/api/tokens');

@@ -96,14 +96,14 @@ export const unseenRights: readonly UnseenRight[] = [
     mayBeUsed: true,
   },
   {
-    functions: ['socket', 'greeter'],
+    functions: ['socket', 'on-connected'],
     right: /^execute-api:ManageConnections on execute-api socket\/ws\/DELETE\//,
     because:
       'A socket is closed when its token is revoked while it is open (access.test.ts of the whole does that).',
     mayBeUsed: true,
   },
   {
-    functions: ['task-events', 'schedules', 'greeter'],
+    functions: ['task-events', 'schedules', 'on-connected'],
     right: /^dynamodb:(?:BatchGetItem|DeleteItem) on /,
     because:
       'Subscribers are read together, and one that has left is deleted; none was there or left just then.',

@@ -36,7 +36,7 @@ export type Functions = {
   readonly sim: Simulation;
   readonly turn: (session: SessionId, hops: number) => Promise<void>;
   readonly janitor: (task: JanitorTask) => Promise<void>;
-  readonly greet: (connection: ConnectionId) => Promise<void>;
+  readonly connected: (connection: ConnectionId) => Promise<void>;
 };
 
 /** Invoked at least once, late, twice, or not at all. */
@@ -62,7 +62,8 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
     fillPool: () => wake('wakes the janitor to fill the pool', () => platform.janitor({ sweep: 'pool' })),
     // The simulation registers no servers.
     checkMcpServer: () => Promise.resolve(),
-    greet: (connectionId) => wake(`wakes the greeter of ${connectionId}`, () => platform.greet(connectionId)),
+    connected: (connectionId) =>
+      wake(`wakes on-connected of ${connectionId}`, () => platform.connected(connectionId)),
   };
 };
 

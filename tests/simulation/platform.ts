@@ -2,7 +2,7 @@
  * The platform in the simulated world: its functions as they are deployed, each invocation with ports of its own,
  * invoked at least once, late, twice, or not at all where the janitor makes up for it.
  */
-import { greetConnection } from '#shared/application/connection/greet-connection.ts';
+import { onConnected } from '#shared/application/connection/on-connected.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
@@ -71,11 +71,11 @@ export class Platform {
     return this.#lambda.invoke({ name, timeoutMs: longestMs, run });
   }
 
-  greet(connectionId: ConnectionId): Promise<void> {
+  connected(connectionId: ConnectionId): Promise<void> {
     return this.#lambda.background({
-      name: 'greeter',
+      name: 'on-connected',
       timeoutMs: requestMs,
-      run: (ports) => greetConnection(ports, { connectionId, correlationId: 'greet' }),
+      run: (ports) => onConnected(ports, { connectionId, correlationId: 'greet' }),
     });
   }
 

@@ -72,7 +72,7 @@ export const openQuietPorts = () => {
     stopSandbox: noted('stop'),
     fillPool: noted('pool'),
     checkMcpServer: noted('check'),
-    greet: noted('greet'),
+    connected: noted('greet'),
   };
   const sockets: Sockets = { post: async () => 'sent', close: async () => undefined };
   const host: SandboxHost = {

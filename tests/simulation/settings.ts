@@ -1,6 +1,6 @@
 /** How a world is set up: drawn from its seed, as an operator might have it. */
 
-import type { Lifetimes } from '#shared/domain/session-lifetime.ts';
+import type { Lifetimes } from '#shared/domain/due-session.ts';
 import type { TreeLimits } from '#shared/domain/tree-limits.ts';
 import type { Random } from './random.ts';
 

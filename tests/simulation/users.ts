@@ -54,7 +54,7 @@ export const connect = async (
       const isNew = attempt === 0 && since === undefined;
       const request = { connectionId, sessionId, isNew, principal, options: { approvals }, since };
       await openConnection(ports, request, defaultsOf(platform));
-      await ports.invoker.greet(connectionId, correlationId);
+      await ports.invoker.connected(connectionId, correlationId);
     });
     if (status === 'done') break;
     await sim.pause(500);

@@ -5,7 +5,7 @@ import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
 /** The functions that a function may invoke. */
 export type InvokedFunctions = {
   readonly turn?: string;
-  readonly greeter?: string;
+  readonly onConnected?: string;
   readonly janitor?: string;
 };
 
@@ -29,6 +29,6 @@ export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): 
     fillPool: (correlationId) => invoke('janitor', { sweep: 'pool', correlationId }),
     checkMcpServer: (project, name, correlationId) =>
       invoke('janitor', { sweep: 'mcp-server', project, name, correlationId }),
-    greet: (connectionId, correlationId) => invoke('greeter', { connectionId, correlationId }),
+    connected: (connectionId, correlationId) => invoke('onConnected', { connectionId, correlationId }),
   };
 };

@@ -11,7 +11,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import { listedArgumentsBytesMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import { approvalRequest } from '../../domain/turn/calls.ts';
+import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { waitingCall } from '../../domain/turn/waiting.ts';
 import { AppError } from '../../errors.ts';

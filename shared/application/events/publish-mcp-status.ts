@@ -6,7 +6,7 @@
  */
 import type { ProjectId } from '../../domain/ids.ts';
 import type { shownStatus } from '../../domain/mcp/health.ts';
-import { agentSessionsMax, agentSlots } from '../../domain/quota.ts';
+import { agentSessionsMax, agentSlots } from '../../domain/slots.ts';
 import type { SlotStore } from '../../ports/slot-store.ts';
 import { type AppendPorts, appendAndPublish } from './append-and-publish.ts';
 

@@ -1,7 +1,7 @@
 /** The execution sessions of an owner: those that hold a slot, by one query and one batch of reads. */
 import type { Principal } from '../../domain/principal.ts';
-import { executionSlots } from '../../domain/quota.ts';
 import { holdsSlot, type Session } from '../../domain/session.ts';
+import { executionSlots } from '../../domain/slots.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { SlotStore } from '../../ports/slot-store.ts';
 

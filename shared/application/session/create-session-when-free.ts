@@ -2,8 +2,9 @@
  * Creates a session, waiting for a slot or stopping the least recently used idle execution session if the caller
  * allows that. A busy session never loses its slot.
  */
-import { executionSlots } from '../../domain/quota.ts';
+
 import type { Session } from '../../domain/session.ts';
+import { executionSlots } from '../../domain/slots.ts';
 import { isAppError } from '../../errors.ts';
 import type { SlotStore } from '../../ports/slot-store.ts';
 import { type EndPorts, endSession } from '../turn/requests/end-session.ts';

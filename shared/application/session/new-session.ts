@@ -5,6 +5,7 @@
 
 import type { ApprovalMode } from '../../domain/approval-mode.ts';
 import { InvariantError } from '../../domain/assert.ts';
+import { idleLimit, type Lifetimes } from '../../domain/due-session.ts';
 import {
   decodeFlavor,
   decodeTemplate,
@@ -19,10 +20,9 @@ import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { decodeProvider, defaultModels, type ProviderName } from '../../domain/model.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
-import type { SlotLimits } from '../../domain/quota.ts';
 import { type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-lifetime.ts';
-import { noUsage } from '../../domain/turn/calls.ts';
+import type { SlotLimits } from '../../domain/slots.ts';
+import { noUsage } from '../../domain/turn/call-queue.ts';
 import { AppError } from '../../errors.ts';
 import type { WorkspaceRef } from './resolve-workspace.ts';
 

@@ -10,7 +10,7 @@ import { eventsPerSessionMax } from '../../domain/limits.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
 import { subtreeOf } from '../../domain/session-tree.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { readEvents } from '../events/read-events.ts';
+import { readEvents } from '../events/poll-events.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
 

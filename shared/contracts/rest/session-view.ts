@@ -4,7 +4,7 @@ import { approvalModes } from '#shared/domain/approval-mode.ts';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
 import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.ts';
 import { type Session, sessionStatuses } from '#shared/domain/session.ts';
-import { approvalRequest } from '#shared/domain/turn/calls.ts';
+import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { iso } from '../time.ts';
 import { pendingApproval } from './approval-view.ts';

@@ -6,8 +6,8 @@ import { previewRecord, principalRecord, ticketRecord } from './access-records.t
 import { connectionRecord } from './connection-records.ts';
 import { historyRecord, inboxRecord } from './conversation-records.ts';
 import { projectRecord } from './project-record.ts';
-import { slotRecord, treeRecord } from './quota-records.ts';
 import { sessionRecord } from './session-record.ts';
+import { slotRecord, treeRecord } from './slot-records.ts';
 import { turnState } from './turn-state.ts';
 import { sandboxLogRecord, sandboxRecord, workspaceRecord } from './workspace-record.ts';
 

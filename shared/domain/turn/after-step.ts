@@ -6,7 +6,7 @@ import { type Completion, completionOf } from '../event-log.ts';
 import type { MessageId, SessionId } from '../ids.ts';
 import { type Session, treeOf } from '../session.ts';
 import { titleOf } from '../session-title.ts';
-import { addUsage } from './calls.ts';
+import { addUsage } from './call-queue.ts';
 import { pendingWork } from './pending-work.ts';
 import { grantsInForce } from './policy.ts';
 import { isBetweenTurns, type TurnEvent, type TurnState, type TurnStep } from './turn.ts';

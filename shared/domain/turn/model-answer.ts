@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { cutTextsMiddle } from '../text.ts';
-import { addUsage, allowedEntries, firstApproval, leftOut, queuedCalls } from './calls.ts';
+import { addUsage, allowedEntries, firstApproval, leftOut, queuedCalls } from './call-queue.ts';
 import { repetitionOf } from './policy.ts';
 import { end, followedBy, queue, type StepOutput } from './step.ts';
 import type { Deciding, EventOf, Thinking, TurnLimits, TurnStep } from './turn.ts';

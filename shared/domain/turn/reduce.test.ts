@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
-import { distinctCalls } from './calls.ts';
+import { distinctCalls } from './call-queue.ts';
 import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';

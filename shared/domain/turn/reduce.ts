@@ -7,7 +7,7 @@
  */
 import { assertNever } from '../assert.ts';
 import type { StopReason } from '../event-log.ts';
-import { decideCall, firstApproval, noUsage, resultOf } from './calls.ts';
+import { applyDecision, firstApproval, noUsage, resultOf } from './call-queue.ts';
 import { assertTurn } from './invariants.ts';
 import { thinkingEnded } from './model-answer.ts';
 import {
@@ -97,7 +97,7 @@ const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLi
   const waiting = waitingCall(state);
   if (waiting === undefined || waiting.callId !== event.callId)
     return ignore(state, 'this call does not wait');
-  const decision = decideCall(state, waiting, event);
+  const decision = applyDecision(state, waiting, event);
   const asking = { log: firstApproval(state.turnId, decision.calls), history: [] };
   return followedBy(
     decision,

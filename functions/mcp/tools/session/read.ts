@@ -1,7 +1,7 @@
 /** `session get`, `list` and `events`: the sessions, their events and their cost. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
-import { readEvents } from '#shared/application/events/read-events.ts';
+import { readEvents } from '#shared/application/events/poll-events.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
 import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';

@@ -5,11 +5,11 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { slotRecord } from '#shared/contracts/stored/quota-records.ts';
+import { slotRecord } from '#shared/contracts/stored/slot-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { slotAuditMs } from '#shared/domain/limits.ts';
-import { type SlotHolder, slotHolderOf } from '#shared/domain/quota.ts';
 import type { Session } from '#shared/domain/session.ts';
+import { type SlotHolder, slotHolderOf } from '#shared/domain/slots.ts';
 import type { SlotStore } from '#shared/ports/slot-store.ts';
 import { dueItems } from './due.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
@@ -41,9 +41,9 @@ export const acquireSlot = (
 
 /** Refused when the slot was released before. */
 export const releaseSlot = (TableName: string, session: Session, at: number): Actions =>
-  giveBack(TableName, { holder: slotHolderOf(session), session: session.id, at });
+  release(TableName, { holder: slotHolderOf(session), session: session.id, at });
 
-const giveBack = (
+const release = (
   TableName: string,
   { holder, session, at }: { readonly holder: SlotHolder; readonly session: SessionId; readonly at: number },
 ): Actions => [
@@ -77,7 +77,7 @@ export const makeSlotStore = (table: Table): SlotStore => ({
     };
   },
   release: async (holder, session, at) => {
-    const actions = giveBack(table.name, { holder, session, at });
+    const actions = release(table.name, { holder, session, at });
     return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
   },
   settle: settle(table),

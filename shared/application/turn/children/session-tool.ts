@@ -13,7 +13,7 @@ import { limitsInForceFor } from '../../../domain/tree-limits.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import { sessionNotFound } from '../../access/find-session.ts';
-import { readEvents } from '../../events/read-events.ts';
+import { readEvents } from '../../events/poll-events.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 import { offerMessage } from '../requests/accept-message.ts';
 import { type EndPorts, endSession } from '../requests/end-session.ts';

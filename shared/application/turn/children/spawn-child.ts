@@ -8,7 +8,7 @@
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { type Session, treeOf, unheldLease } from '../../../domain/session.ts';
 import type { TreeLimits } from '../../../domain/tree-limits.ts';
-import { noUsage } from '../../../domain/turn/calls.ts';
+import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import { type AcceptPorts, offerMessage } from '../requests/accept-message.ts';

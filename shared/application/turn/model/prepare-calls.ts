@@ -11,7 +11,7 @@ import type { TurnId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { isWellFormed } from '../../../domain/json-bounds.ts';
 import { digestText } from '../../../domain/turn/call-digest.ts';
-import { distinctCalls } from '../../../domain/turn/calls.ts';
+import { distinctCalls } from '../../../domain/turn/call-queue.ts';
 import type { TurnCall } from '../../../domain/turn/turn.ts';
 import type { World } from '../../../ports/world.ts';
 

@@ -9,8 +9,8 @@ import { callIdCharactersMax } from '../../../domain/limits.ts';
 import { deciderOf, type Principal } from '../../../domain/principal.ts';
 import type { Session } from '../../../domain/session.ts';
 import { digestText } from '../../../domain/turn/call-digest.ts';
-import { approvalRequest } from '../../../domain/turn/calls.ts';
-import { type Decision, decidedEvent, firstOffered, judge } from '../../../domain/turn/decision.ts';
+import { approvalRequest } from '../../../domain/turn/call-queue.ts';
+import { type Decision, decidedEvent, firstOffered, judge } from '../../../domain/turn/check-decision.ts';
 import type { Deciding, ToolCall, TurnEvent, TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { Telemetry } from '../../../ports/telemetry.ts';
@@ -48,7 +48,7 @@ export type Decided = {
 type Prepared = { readonly state: Deciding; readonly call: ToolCall; readonly event: DecidedEvent };
 type DecidedEvent = Extract<TurnEvent, { type: 'call-decided' }>;
 
-export const decideCall = async (ports: DecidePorts, request: DecideRequest): Promise<Decided> => {
+export const applyDecision = async (ports: DecidePorts, request: DecideRequest): Promise<Decided> => {
   let known: Known = {};
   try {
     const found = await request.find();

@@ -3,8 +3,9 @@
  * Costs one query and one batch of reads per holder with changes. A holder that changes concurrently stays due
  * and is audited next time.
  */
-import { projectOfSlots, type SlotHolder } from '../../domain/quota.ts';
+
 import { holdsSlot } from '../../domain/session.ts';
+import { projectOfSlots, type SlotHolder } from '../../domain/slots.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { SlotStore } from '../../ports/slot-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
@@ -21,7 +22,7 @@ export type AuditReport = { readonly audited: number; readonly corrected: number
 
 const holdersMax = 100;
 
-export const auditSlots = async (ports: AuditPorts): Promise<AuditReport> => {
+export const reconcileSlots = async (ports: AuditPorts): Promise<AuditReport> => {
   const holders = await ports.slots.due(ports.world.now(), holdersMax);
   const results = await Promise.allSettled(holders.map((holder) => auditHolder(ports, holder)));
   for (const result of results)

@@ -137,7 +137,7 @@ export const approvalRequest = (
 };
 
 /** One decision; a grant that it makes also approves every waiting call that the grant covers. */
-export const decideCall = (
+export const applyDecision = (
   { turnId, calls, policy }: Deciding,
   waiting: ToolCall,
   event: EventOf<'call-decided'>,

@@ -11,13 +11,13 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { checkProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { greetConnection } from '#shared/application/connection/greet-connection.ts';
+import { onConnected } from '#shared/application/connection/on-connected.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import type { ConnectionId } from '#shared/domain/ids.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
-const environment = readEnvironment('greeter', process.env);
-const runtime = openLambdaRuntime('greeter', environment.DEPLOYMENT);
+const environment = readEnvironment('on-connected', process.env);
+const runtime = openLambdaRuntime('on-connected', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 
 const ports = {
@@ -32,9 +32,9 @@ const ports = {
   checkProvider: checkProvider(environment),
 };
 
-type Greeting = { readonly connectionId: ConnectionId; readonly correlationId: string };
+type ConnectedEvent = { readonly connectionId: ConnectionId; readonly correlationId: string };
 
-export const handler = runtime.handler<Greeting, void>(async (greeting) => {
-  runtime.follow(greeting.correlationId);
-  await greetConnection(ports, greeting);
+export const handler = runtime.handler<ConnectedEvent, void>(async (event) => {
+  runtime.follow(event.correlationId);
+  await onConnected(ports, event);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { idleLimit, isResting, type SweepStep, sweepStep } from './due-session.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Session, SessionStatus } from './session.ts';
-import { idleLimit, isResting, type SweepStep, sweepStep } from './session-lifetime.ts';
 
 const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000 };
 const activeAt = 10_000;

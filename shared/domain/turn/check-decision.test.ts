@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
-import { type Decision, decidedEvent, judge } from './decision.ts';
+import { type Decision, decidedEvent, judge } from './check-decision.ts';
 import type { Deciding, ToolCall, TurnState } from './turn.ts';
 
 const call = (callId: string, fields: Partial<ToolCall> = {}): ToolCall => ({

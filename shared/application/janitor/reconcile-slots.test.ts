@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { newExecution, slotsMax, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import { executionSlots } from '../../domain/quota.ts';
 import type { Session } from '../../domain/session.ts';
-import { auditSlots } from './audit-slots.ts';
+import { executionSlots } from '../../domain/slots.ts';
+import { reconcileSlots } from './reconcile-slots.ts';
 
 const open = async () => {
   const quiet = openQuietPorts();
@@ -31,7 +31,7 @@ test('a read that falls between two slots is no correction: the holder moved, an
       return { ...found, taken: (await read(of)).taken };
     },
   };
-  expect(await auditSlots({ ...ports, slots })).toEqual({ audited: 1, corrected: 0 });
+  expect(await reconcileSlots({ ...ports, slots })).toEqual({ audited: 1, corrected: 0 });
   expect(counted).not.toHaveProperty('SlotsCorrected');
   expect(await ports.slots.due(clock.now, 10)).toEqual([holder]);
 });
@@ -44,13 +44,13 @@ test('a session that ends while its slot is looked at is no correction', async (
       return ports.sessions.getMany(ids);
     },
   };
-  expect(await auditSlots({ ...ports, sessions })).toEqual({ audited: 1, corrected: 0 });
+  expect(await reconcileSlots({ ...ports, sessions })).toEqual({ audited: 1, corrected: 0 });
 });
 
 test('a slot that nobody holds is given back, and counted', async () => {
   const { ports, session, clock, holder } = await open();
   await ports.sessions.forget(session.id);
-  expect(await auditSlots(ports)).toEqual({ audited: 1, corrected: 1 });
+  expect(await reconcileSlots(ports)).toEqual({ audited: 1, corrected: 1 });
   expect(await ports.slots.read(holder)).toMatchObject({ counted: 0, taken: [] });
   expect(await ports.slots.due(clock.now, 10)).toEqual([]);
 });

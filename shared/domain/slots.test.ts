@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OwnerId, ProjectId } from './ids.ts';
-import { agentSessionsMax, slotHolderOf, slotsMax } from './quota.ts';
+import { agentSessionsMax, slotHolderOf, slotsMax } from './slots.ts';
 
 const owner = 'o' as OwnerId;
 const project = 'p' as ProjectId;

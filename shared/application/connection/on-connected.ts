@@ -21,7 +21,7 @@ import { type WaitingPorts, waitingFrameFor } from '../events/publish-waiting.ts
 import { descendantsOf } from '../session/read-session-tree.ts';
 import { type OfferPorts, offerTools } from '../turn/model/offer-tools.ts';
 
-export type GreetPorts = OfferPorts &
+export type OnConnectedPorts = OfferPorts &
   WaitingPorts & {
     readonly sessions: SessionStore;
     readonly connections: ConnectionStore;
@@ -36,14 +36,14 @@ const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
 const replayPageEvents = 200;
 
-export const greetConnection = async (
-  ports: GreetPorts,
+export const onConnected = async (
+  ports: OnConnectedPorts,
   { connectionId, correlationId }: { connectionId: ConnectionId; correlationId: string },
 ): Promise<void> => {
   const connection = await ports.connections.get(connectionId);
   if (connection === undefined) return;
   if (connection.sessionId === undefined) {
-    await greetApprover(ports, connection);
+    await replayToApprover(ports, connection);
     return;
   }
   const found = await ports.sessions.getWithTurn(connection.sessionId);
@@ -72,8 +72,8 @@ const clocksMs = 1000;
  * Sends the number at once. A function that has just seen that there are no such sockets sends no change: so the
  * first sockets receive the number once more, when those functions have read again.
  */
-const greetApprover = async (
-  ports: GreetPorts,
+const replayToApprover = async (
+  ports: OnConnectedPorts,
   { id, principal, connectedAt }: Connection,
 ): Promise<void> => {
   if (!(await postFirst(ports, id, await waitingFrameFor(ports, principal)))) return;
@@ -84,7 +84,10 @@ const greetApprover = async (
 };
 
 /** The approvals that wait in the session's descendants: without a number, since it belongs to another log. */
-const waitingBelow = async (ports: GreetPorts, session: Session): Promise<readonly (Frame | undefined)[]> => {
+const waitingBelow = async (
+  ports: OnConnectedPorts,
+  session: Session,
+): Promise<readonly (Frame | undefined)[]> => {
   if (session.hasChildren === undefined) return [];
   const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');
   const found = await Promise.all(running.map(({ id }) => ports.sessions.getWithTurn(id)));
@@ -95,12 +98,12 @@ const waitingBelow = async (ports: GreetPorts, session: Session): Promise<readon
 };
 
 const frame = (
-  { world }: GreetPorts,
+  { world }: OnConnectedPorts,
   { id: sessionId }: Session,
   { type, data }: { type: 'system:ready' | 'error'; data: Frame['data'] },
 ): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
 
-const readyFrame = async (ports: GreetPorts, session: Session): Promise<Frame> => {
+const readyFrame = async (ports: OnConnectedPorts, session: Session): Promise<Frame> => {
   const { provider, model, id: sessionId, status, lastSeq } = session;
   const offer = await offerTools(ports, session, await ports.callers.list(session.id));
   const tools = offer.tools.map(({ name }) => name);
@@ -111,7 +114,7 @@ const readyFrame = async (ports: GreetPorts, session: Session): Promise<Frame> =
 
 /** False when the client never came. */
 const postFirst = async (
-  { sockets, world }: GreetPorts,
+  { sockets, world }: OnConnectedPorts,
   connectionId: ConnectionId,
   first: string,
 ): Promise<boolean> => {
@@ -122,7 +125,11 @@ const postFirst = async (
   return false;
 };
 
-const replay = async (ports: GreetPorts, { id, since }: Connection, session: Session): Promise<void> => {
+const replay = async (
+  ports: OnConnectedPorts,
+  { id, since }: Connection,
+  session: Session,
+): Promise<void> => {
   if (since === undefined) return;
   let last = Math.max(since, oldestKept(session.lastSeq) - 1);
   for (let hasMore = true; hasMore; ) {
@@ -137,7 +144,7 @@ const replay = async (ports: GreetPorts, { id, since }: Connection, session: Ses
 
 /** The request for the waiting call, as the log has it: with its own number. */
 const waitingApproval = async (
-  { sessions }: GreetPorts,
+  { sessions }: OnConnectedPorts,
   { id, lastSeq }: Session,
   { state }: TurnRecord,
 ): Promise<Frame | undefined> => {
