@@ -44,18 +44,18 @@ export const readCall = async (
 };
 
 /** `digest` and `turnId` name the call that was seen; they are absent only where a call is rejected unseen. */
-export const applyDecision = (
+export const decideCall = (
   sallyport: Sallyport,
   { sessionId, callId, digest, turnId }: CallAddress & { readonly digest?: string; readonly turnId?: string },
   decision: Decision,
 ) =>
-  sallyport.request(api.applyDecision, {
+  sallyport.request(api.decideCall, {
     params: { id: sessionId, callId },
     body: {
       ...decision,
       ...(turnId === undefined ? {} : { turnId }),
       ...(digest === undefined ? {} : { digest }),
-    } as BodyOf<typeof api.applyDecision>,
+    } as BodyOf<typeof api.decideCall>,
   });
 
 /** Another decision came first, or the turn of the call is over. */

@@ -94,7 +94,7 @@ export const api = {
     { query: In<typeof approvals.approvalsQuery> } & Of<typeof approvals.approvalsAnswer>
   >()('GET', '/api/approvals'),
   readApproval: route<Of<typeof approvals.approvalAnswer>>()('GET', '/api/sessions/{id}/approvals/{callId}'),
-  applyDecision: route<With<typeof approval> & Of<typeof approvals.decidedAnswer>>()(
+  decideCall: route<With<typeof approval> & Of<typeof approvals.decidedAnswer>>()(
     'POST',
     '/api/sessions/{id}/approvals/{callId}',
   ),

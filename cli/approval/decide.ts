@@ -1,5 +1,5 @@
 /** A decision that may come too late: the call was decided elsewhere, or another one waits in its place. */
-import { applyDecision, isSettled, type WaitingCall } from '#sdk/approvals.ts';
+import { decideCall, isSettled, type WaitingCall } from '#sdk/approvals.ts';
 import { SallyportError } from '#sdk/errors.ts';
 import type { Decision } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
@@ -11,7 +11,7 @@ export const tryDecision = async (
   decision: Decision,
 ): Promise<'decided' | 'settled' | { readonly conflict: string }> => {
   try {
-    return (await ifWaiting(applyDecision(client, call, decision))) === undefined ? 'settled' : 'decided';
+    return (await ifWaiting(decideCall(client, call, decision))) === undefined ? 'settled' : 'decided';
   } catch (error) {
     if (error instanceof SallyportError && error.code === 'conflict') return { conflict: error.message };
     throw error;

@@ -1,7 +1,7 @@
 /** `approvals`: lists the calls that wait for a decision, shows them in full and decides them. A decision covers the shown call only. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { applyDecision, digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
+import { decideCall, digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
 import type { api, Decision } from '#sdk/routes.ts';
 import type { AnswerOf } from '#sdk/sallyport.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -82,12 +82,12 @@ const decide = (approved: boolean) => async (call: Call) => {
   const answer =
     digest === undefined && !isBlind
       ? await decideSeen(call, await readCall(client, address), choice)
-      : await applyDecision(client, { ...address, ...(digest === undefined ? {} : { digest }) }, choice);
+      : await decideCall(client, { ...address, ...(digest === undefined ? {} : { digest }) }, choice);
   output.result(answer, () => [`${approved ? 'Approved' : 'Rejected'} ${visibleLine(address.callId)}.`]);
   return undefined;
 };
 
-type Decided = AnswerOf<typeof api.applyDecision>;
+type Decided = AnswerOf<typeof api.decideCall>;
 
 /** Shows the call in full, and accepts a line that was begun after that. */
 const decideSeen = async (call: Call, waiting: WaitingCall, choice: Decision): Promise<Decided> => {
@@ -108,7 +108,7 @@ const decideSeen = async (call: Call, waiting: WaitingCall, choice: Decision): P
     const question = `${shown.join('\n')}\nType ${word} and Enter: `;
     const line = await Promise.race([questions.askDecision(question), interrupted.promise]);
     if (line !== undefined && readAnswer(line) === word)
-      return await applyDecision(await call.client(), waiting, choice);
+      return await decideCall(await call.client(), waiting, choice);
     throw failure('interrupted', 'no decision was made', { exitCode: exitCodes.interrupted });
   } finally {
     questions.close();

@@ -3,7 +3,7 @@
 import { findSession } from '#shared/application/access/find-session.ts';
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
-import { applyDecision } from '#shared/application/turn/requests/decide-call.ts';
+import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import {
   approvalAnswer,
   approvalsAnswer,
@@ -78,7 +78,7 @@ const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
     const sessionId = pathId(event);
     const find = () => findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
     const callId = decodedPathValue(event, 'callId');
-    const decided = await applyDecision(ports, {
+    const decided = await decideCall(ports, {
       sessionId,
       callId,
       find,

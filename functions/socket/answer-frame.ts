@@ -13,7 +13,7 @@ import {
   declareTools,
 } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
-import { type DecidePorts, applyDecision } from '#shared/application/turn/requests/decide-call.ts';
+import { type DecidePorts, decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import { type EndPorts, endSession } from '#shared/application/turn/requests/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
@@ -135,7 +135,7 @@ const decide = async (
   const { callId } = decision;
   const { limits } = settings;
   const decisionOf = () => decision;
-  await applyDecision(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
+  await decideCall(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
 };
 
 /**

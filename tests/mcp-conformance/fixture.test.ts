@@ -1,6 +1,6 @@
 /** Our handler with the conformance suite's own tools, prompts and resources: all that the protocol asks of a handler. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openFixture } from './diagnostics/door.ts';
+import { openFixture } from './diagnostics/fixture-server.ts';
 import { requiredOf } from './requirements.ts';
 import { failuresOf, runSuite, type Verdicts } from './suite.ts';
 

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Server, startServer } from '../e2e/server.ts';
 import { inapplicable, untestable } from './inapplicable.ts';
-import { type Door, openDoor } from './signed-in.ts';
+import { type Endpoint, openEndpoint } from './signed-in.ts';
 import { failuresOf, runSuite, type Verdicts } from './suite.ts';
 
 let server: Server;
-let door: Door;
+let endpoint: Endpoint;
 beforeAll(async () => {
   server = await startServer();
-  door = await openDoor(server);
+  endpoint = await openEndpoint(server);
 });
 afterAll(async () => {
-  await door.close();
+  await endpoint.close();
   await server.stop();
 });
 
@@ -28,7 +28,7 @@ const judge = (verdicts: Verdicts) => {
 };
 
 test('2026-07-28', async () => {
-  expect(judge(await runSuite(door.url, ['--requirements', '2026-07-28']))).toEqual({
+  expect(judge(await runSuite(endpoint.url, ['--requirements', '2026-07-28']))).toEqual({
     scenarios: [
       'caching',
       'dns-rebinding-protection',
@@ -42,7 +42,7 @@ test('2026-07-28', async () => {
 });
 
 test('2025-11-25', async () => {
-  expect(judge(await runSuite(door.url, ['--requirements', '2025-11-25']))).toEqual({
+  expect(judge(await runSuite(endpoint.url, ['--requirements', '2025-11-25']))).toEqual({
     scenarios: [
       'dns-rebinding-protection',
       'ping',

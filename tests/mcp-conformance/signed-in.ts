@@ -3,15 +3,15 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-export type Door = { readonly url: string; readonly close: () => Promise<void> };
+export type Endpoint = { readonly url: string; readonly close: () => Promise<void> };
 
-export const openDoor = async ({
+export const openEndpoint = async ({
   url,
   token,
 }: {
   readonly url: string;
   readonly token: string;
-}): Promise<Door> => {
+}): Promise<Endpoint> => {
   const server = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
     const { method, url: path } = incoming;

@@ -1,5 +1,5 @@
 /** A person who looks at a session and all under it now and then, and decides; sometimes twice, sometimes two people do. */
-import { applyDecision } from '#shared/application/turn/requests/decide-call.ts';
+import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { childrenOf, sessionOf, turnOf } from './stored.ts';
 import { correlationId, found, principal, type Users } from './users.ts';
@@ -43,7 +43,7 @@ const decideFor = async ({ platform }: Users, id: SessionId, decided: Decided): 
   };
   const decide = async (): Promise<void> => {
     const ended = await platform.request('approval', async (ports) =>
-      applyDecision(ports, {
+      decideCall(ports, {
         sessionId: id,
         callId: waiting.callId,
         find: () => found(ports, id),

@@ -23,7 +23,7 @@ const retired: Readonly<Record<string, string>> = {
   toldAbove: 'forwardToRoot',
   Audience: 'Publisher',
   openAudience: 'openPublisher',
-  onConnected: 'onConnected',
+  greetConnection: 'onConnected',
   isPoolSlot: 'isPoolEntry',
   poolSlots: 'poolEntries',
   PlaceHolder: 'SlotHolder',
@@ -49,7 +49,7 @@ const retired: Readonly<Record<string, string>> = {
   echoOf: 'providerStateOf',
   HistoryStore: 'MetricsStore',
   HistoryNote: 'UsageMeasurement',
-  releaseReservation: 'release',
+  giveBack: 'release',
 };
 
 /** Base names of files, without their ending. */

@@ -5,7 +5,7 @@
  * The digest is made again from what is shown: the call that a person reads, approves and that runs is the same.
  */
 import { type ShallowRef, shallowRef } from 'vue';
-import { applyDecision, digestOf, readCall, type WaitingCall as WholeCall } from '#sdk/approvals.ts';
+import { decideCall, digestOf, readCall, type WaitingCall as WholeCall } from '#sdk/approvals.ts';
 import { SallyportError } from '#sdk/errors.ts';
 import type { Decision } from '#sdk/routes.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -51,7 +51,7 @@ const check = async (call: WaitingCall): Promise<CheckedCall> => {
 };
 
 export const sendDecision = (call: WaitingCall, decision: Decision): Promise<unknown> =>
-  applyDecision(clientOf(), call, decision).catch(inOurWords);
+  decideCall(clientOf(), call, decision).catch(inOurWords);
 
 /** In words, why a decision did not count. */
 export const whyUndecided = (error: { readonly code?: string; readonly message: string }): string =>

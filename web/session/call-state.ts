@@ -56,7 +56,7 @@ export const reduceCalls = (items: Items, id: string, frame: CallFrame): Items =
   }
 };
 
-export const applyDecision = (items: Items, itemId: string, decision: Decision): Items =>
+export const decideCall = (items: Items, itemId: string, decision: Decision): Items =>
   changeItem(items, itemId, (call) => (call.decision === null ? { ...call, decision } : call));
 
 /** The decision did not arrive or was not accepted: the user may decide again. */

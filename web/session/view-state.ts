@@ -13,7 +13,7 @@ import {
   closeCalls,
   completeArgs,
   completeOutput,
-  applyDecision,
+  decideCall,
   reduceCalls,
   reduceChildCalls,
   reopenDecisions,
@@ -86,7 +86,7 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
     case 'question-withdrawn':
       return { ...state, items: state.items.filter(({ id }) => id !== event.messageId) };
     case 'call-decided':
-      return { ...state, items: applyDecision(state.items, event.itemId, event.decision) };
+      return { ...state, items: decideCall(state.items, event.itemId, event.decision) };
     case 'call-undecided':
       return { ...state, items: undecideCall(state.items, event.itemId) };
     case 'child-call-decided':

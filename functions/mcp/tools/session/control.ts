@@ -3,7 +3,7 @@
 import { findSession } from '#shared/application/access/find-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
-import { applyDecision } from '#shared/application/turn/requests/decide-call.ts';
+import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import {
   approveArguments,
@@ -47,7 +47,7 @@ export const approve = defineAction({
       // The arguments of a tool come as JSON.
       args: args as JsonObject | undefined,
     });
-    await applyDecision(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
+    await decideCall(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
     const message = rest.approved ? 'the call is approved' : 'the call is rejected';
     return done(context, sessionId as SessionId, message);
   },

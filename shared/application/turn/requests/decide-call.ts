@@ -48,7 +48,7 @@ export type Decided = {
 type Prepared = { readonly state: Deciding; readonly call: ToolCall; readonly event: DecidedEvent };
 type DecidedEvent = Extract<TurnEvent, { type: 'call-decided' }>;
 
-export const applyDecision = async (ports: DecidePorts, request: DecideRequest): Promise<Decided> => {
+export const decideCall = async (ports: DecidePorts, request: DecideRequest): Promise<Decided> => {
   let known: Known = {};
   try {
     const found = await request.find();

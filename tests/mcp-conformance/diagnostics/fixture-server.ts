@@ -17,7 +17,7 @@ const telemetry = {
   count: () => undefined,
   duration: () => undefined,
 };
-const door: McpAuthPorts = {
+const endpoint: McpAuthPorts = {
   tokens: { get: async () => undefined },
   connections: { putTicket: async () => undefined, redeemTicket: async () => undefined },
   rateLimiter: { take: async () => true },
@@ -42,7 +42,7 @@ export const openFixture = async () => {
       isBase64Encoded: true,
       requestContext: { requestId: systemWorld.uuid() },
     } as unknown as APIGatewayProxyEvent;
-    const { statusCode, headers, body } = await answer(door, event, house);
+    const { statusCode, headers, body } = await answer(endpoint, event, house);
     response.writeHead(statusCode, headers);
     response.flushHeaders();
     if (typeof body === 'string') response.end(body);
