@@ -3,7 +3,7 @@
  * call filters.
  *
  * `node sandbox-task/bundle.ts` writes `sandbox-task/dist/`, which the Dockerfile copies; the local host
- * calls `bundleSandbox` at its start. What was built of the same sources is kept below `node_modules` and copied.
+ * calls `bundleSandbox` at its start. A build is stored below `node_modules` and reused while its sources are unchanged.
  */
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * What every test run needs of the machine: the system programs of a sandbox, as `npm start` provides them.
+ * Setup of every test run: the system programs of a sandbox, as `npm start` provides them.
  *
  * Nothing here fails: a machine that cannot have them is told so in one line, and the tests that need a
  * sandbox say the rest.

@@ -1,5 +1,5 @@
 /**
- * What is asked of a person in a chat: the next message, and whether a call may run.
+ * Questions to a person in a chat: the next message, and the decision on a call.
  *
  * One reader holds the terminal for as long as the chat lives; Ctrl-C reaches it and not the process. Text that is typed while
  * nothing is asked, or just as a decision is, decides nothing: it is kept as the beginning of the next message.

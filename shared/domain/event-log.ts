@@ -99,7 +99,7 @@ export type LogEntry =
       };
     };
 
-/** How a turn ended. */
+/** The end of a turn. */
 export type Completion = Extract<LogEntry, { type: 'completion' }>['data'];
 
 export const completionOf = (log: readonly LogEntry[]): Completion | undefined => {
@@ -107,7 +107,7 @@ export const completionOf = (log: readonly LogEntry[]): Completion | undefined =
   return entry?.type === 'completion' ? entry.data : undefined;
 };
 
-/** What the model reads of a result; what is no text is named by its type. */
+/** The text of a result for the model; content without text is named by its type. */
 export const textOf = (content: readonly ToolContent[]): string =>
   content.map((block) => (typeof block['text'] === 'string' ? block['text'] : `[${block.type}]`)).join('\n');
 

@@ -1,4 +1,4 @@
-/** What is listed with a project, and workspaces that have a name: made, entered, left and deleted. */
+/** Lists of a project's things, and named workspaces: created, entered, left and deleted. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';

@@ -121,7 +121,7 @@ test('a project that is marked as deleted is not there, and back when the mark i
   expect(await get(project.id)).toBeUndefined();
   expect(await change(project.id, { name: 'x' })).toBeUndefined();
   expect(await list(project.owner, { itemsMax: 5 })).toEqual({ projects: [] });
-  // Whoever marked it second may not say that it is there again, unless the first has died.
+  // Only the first caller may take its mark away; another may once the first has died.
   expect(await markDeleted(project.id, 6000)).toEqual(project);
   await unmarkDeleted(project.id, 6000);
   expect(await get(project.id)).toBeUndefined();

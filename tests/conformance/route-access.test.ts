@@ -1,6 +1,6 @@
 /**
- * Another's session or project is answered as none is, by every route there is: the same status, the same words, the
- * same calls of the table. What a sandbox would need is not there: nothing may ask for it.
+ * Answers of every route about another's session or project: the status, words and table calls of one that is not found.
+ * The ports of a sandbox are absent: no route may ask for them.
  */
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';

@@ -1,4 +1,4 @@
-/** What is kept of a sandbox's lines, against a real DynamoDB engine: in order, bounded, however much is said at once. */
+/** Stored lines of a sandbox, against a real DynamoDB engine: in order, and bounded however many come at once. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
@@ -17,7 +17,7 @@ const log = () => makeSandboxLog(fixture.table);
 const newId = () => crypto.randomUUID() as WorkspaceId;
 const line = (at: number, text: string): LogLine => ({ at, stream: 'stderr', text });
 
-/** What the table holds of it, over all pages. */
+/** The workspace's items in the table, over all pages. */
 const items = async (id: WorkspaceId) => {
   const found: Record<string, unknown>[] = [];
   let start: Record<string, unknown> | undefined;

@@ -75,7 +75,7 @@ export const note = (text: string): LogEntry => ({ type: 'system', data: { kind:
 export const atOnce = <T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => call(index)));
 
-/** How often each answer was given. */
+/** Counts by answer. */
 export const tally = (answers: readonly (string | boolean)[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const answer of answers) counts[String(answer)] = (counts[String(answer)] ?? 0) + 1;

@@ -101,7 +101,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
         return Promise.resolve();
       },
     },
-    // What runs tools is absent: no answer here asks for any.
+    // Ports that run tools are absent: no answer here asks for a tool.
   } as unknown as TurnPorts;
   return {
     id,

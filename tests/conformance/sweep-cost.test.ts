@@ -1,4 +1,4 @@
-/** What a sweep asks of the table, counted. */
+/** Table requests of a sweep, counted. */
 import { expect, test } from 'vitest';
 import { measureSweep } from '../../operations/bench/sweep-cost.ts';
 

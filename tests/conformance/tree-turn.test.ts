@@ -89,7 +89,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     ),
     world: systemWorld,
     invoker: { runTurn: () => Promise.resolve() },
-    // What runs tools is absent: no answer here asks for any.
+    // Ports that run tools are absent: no answer here asks for a tool.
   } as unknown as TurnPorts;
   return {
     root,

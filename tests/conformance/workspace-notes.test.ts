@@ -1,4 +1,4 @@
-/** What is noted of a living sandbox against a real DynamoDB engine: each checkpoint after the last, each port once. */
+/** Records of a living sandbox, against a real DynamoDB engine: each checkpoint after the last, each port once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';

@@ -1,4 +1,4 @@
-/** Who may do what: tokens and their scopes, revocation at once, rates. */
+/** Access: tokens and their scopes, revocation at once, rates. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { scopeKinds } from '#shared/domain/access.ts';
@@ -197,7 +197,7 @@ test('more than a burst of requests with one token is told to wait, on every doo
   await strict.stop();
 });
 
-/** How a socket is refused, or that it is open. */
+/** The refusal of a socket, or `open`. */
 const openStatus = async ({ url, token }: EmbeddedCloud): Promise<unknown> => {
   const headers = { authorization: `Bearer ${token}` };
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers });

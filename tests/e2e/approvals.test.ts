@@ -1,4 +1,4 @@
-/** Who decides what runs: one call at a time by a human, a tool for the session, or a mode. */
+/** Approvals: one call at a time by a human, a tool for the session, or a mode. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSession, toolOutput } from './agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';

@@ -123,7 +123,7 @@ const named = (name: unknown) => ({ ...openTool, name });
 const schema = (inputSchema: unknown) => ({ ...openTool, inputSchema });
 const badSchema = 'is a JSON schema of an object, nested at most 24 times';
 
-/** What is offered, and what is said of it after the name of the field. */
+/** Refused offers, each with the message after the name of the field. */
 const refused: readonly (readonly [string, string, readonly unknown[], string])[] = [
   ['a bad id', 'i d e', [openTool], 'has 1 to 64 letters, digits, underscores and hyphens'],
   ['a bad name', 'ide', [named('open it')], 'has 1 to 64 letters, digits, underscores and hyphens'],

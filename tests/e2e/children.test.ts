@@ -14,7 +14,7 @@ afterAll(() => cloud.stop());
 
 type Child = Shown & { readonly parent?: string; readonly root?: string; readonly depth: number };
 
-/** What the demo provider makes a call of the tool of. */
+/** A prompt that the demo provider turns into a call of the tool. */
 const ask = (args: object): string => `call session ${JSON.stringify(args)}`;
 const spawn = (prompt: string, more: object = {}): string => ask({ action: 'spawn', prompt, ...more });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-/** What a sandbox's server prints has no service: it is no function. */
+/** Name for lines without a service: a sandbox's server is no function. */
 const sandbox = 'the sandbox itself';
 
 const idOf = (line: Line): string => String(line['correlation_id'] ?? '');
@@ -22,7 +22,7 @@ const lineOf = (event: string, about: Line): Line | undefined =>
     (line) => line['event'] === event && Object.entries(about).every(([name, value]) => line[name] === value),
   );
 
-/** Who said something under the id. */
+/** Services that logged under the id. */
 const saidBy = (id: string): readonly string[] => [
   ...new Set(
     linesOf(cloud)

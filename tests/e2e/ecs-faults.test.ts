@@ -1,10 +1,10 @@
-/** What Fargate does on a bad day: a start that is refused, dies, or is not told of, and what the caller gets to know. */
+/** Faults of Fargate: a start that is refused, dies, or is not reported, and the caller's answer. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { endSession, makeSession, openAgent, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { killServer } from './sandbox-processes.ts';
 
-/** Who did not ask after a start would wait twice as long and longer (limits.ts: `sandboxWaitMsMax`). */
+/** A caller that did not check a start would wait at least twice as long (limits.ts: `sandboxWaitMsMax`). */
 const giveUpMs = 60_000;
 
 /** More than any test asks for. */
@@ -63,7 +63,7 @@ test('without any capacity everybody who waits is told within ten seconds, and w
     expect(error?.recoveryActions).toEqual(['wait_and_retry', 'retry_with_smaller_flavor']);
     expect(ms).toBeLessThan(10_000);
   }
-  // Who came while it was asked for waited for the same start.
+  // Requests that came during the start waited for the same one.
   expect((await sandboxRecord(cloud, workspace)).generation).toBe(1);
   const frames = await turn;
   expect(frames.find(({ type }) => type === 'agent:error')?.data).toMatchObject({

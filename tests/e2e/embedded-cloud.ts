@@ -25,7 +25,7 @@ export type EmbeddedCloud = {
   /** `AWS_ENDPOINT_URL_*`, and what their clients sign with. */
   readonly endpoints: Readonly<Record<string, string>>;
   readonly credentials: Credentials;
-  /** What the functions and the sandboxes printed. */
+  /** Output of the functions and the sandboxes. */
   readonly printed: () => string;
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
   /** The parsed answer of a request that must succeed. */

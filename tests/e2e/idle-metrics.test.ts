@@ -1,4 +1,4 @@
-/** What is emitted while nobody works is what the bill counts: no metric is paid for unseen. */
+/** Metrics of an idle deployment: those that the bill counts, and no others. */
 import { expect, test } from 'vitest';
 import { customMetricsMax, metricNames } from '#shared/domain/metrics.ts';
 import { checkMetrics, sweepMetrics } from '../../operations/cost/work.ts';

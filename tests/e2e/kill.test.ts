@@ -73,7 +73,7 @@ const repeated = (lines: readonly string[]): readonly string[] =>
 
 const isOf = (event: Logged, type: string): boolean => event.type === type;
 
-/** What became of a call by the log: its output, its failure, and whether a sandbox ended after that. */
+/** The fate of a call by the log: its output or failure, and whether a sandbox ended after that. */
 const fateOf = (events: readonly Logged[], mark: string) => {
   const call = events.find(
     (event) => isOf(event, 'tool:call') && event.data.args.command.includes(`${mark} `),

@@ -60,7 +60,7 @@ const makeDue = async (workspace: string): Promise<void> => {
 /** More than any test asks for. */
 const always = 1_000_000;
 
-/** How often functions said so, in their structured log. */
+/** Count of the event in the functions' structured log. */
 const logged = (event: string): number => cloud.printed().split(`"event":"${event}"`).length - 1;
 
 test('L1: 500 acquires on 50 sessions start 50 tasks', async () => {
@@ -106,7 +106,7 @@ test('an idle execution session is stopped in one sweep, once by five janitors, 
     () => shown(id),
     ({ sandbox }) => sandbox?.state === 'stopped',
   );
-  // What a function prints comes a moment after its answer.
+  // Output of a function comes a moment after its answer.
   expect(
     await eventually(
       async () => logged('session_reaped') - reaped,
@@ -188,7 +188,7 @@ test('L7: a StopTask that fails leaves the sandbox listed, and a sweep finishes 
   await cloud.setFaults({});
   await eventually(
     async () => {
-      // Who failed may still be writing that down; the sweep after that finds it.
+      // The failed janitor may still be recording that; the next sweep finds it.
       await makeDue(session.workspace);
       await cloud.janitor({ sweep: 'due' });
       return shown(session.id);

@@ -1,4 +1,4 @@
-/** Who may do what through `/mcp`, black-box: every scope, every tool, on what is their own, another's or nobody's. */
+/** Access through `/mcp`, black-box: every scope, every tool, on things that are the caller's own, another's or not found. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toolbox } from '../../functions/mcp/toolbox.ts';
 import { connect, type Fields, fieldsOf, type McpClient, type ToolError } from './mcp-clients.ts';
@@ -19,7 +19,7 @@ const refused: Readonly<Record<string, Outcome>> = {
   no_pending_tool_call: 'done',
 };
 
-/** What becomes of a call on something of their own, of another project, and of nobody. */
+/** Outcomes of a call on the caller's own thing, another project's, and one that does not exist. */
 type Row = Readonly<Record<Scope, readonly [own: Outcome, other: Outcome, unknown: Outcome]>>;
 const reads: Row = {
   admin: ['done', 'done', 'not found'],
@@ -40,7 +40,7 @@ const ofAdmins: Row = {
   project: ['forbidden', 'forbidden', 'forbidden'],
 };
 
-/** What becomes of a call that is about no one's in particular. */
+/** Outcomes of a call that concerns no project's thing. */
 type Global = Readonly<Record<Scope, Outcome>>;
 const forAll: Global = { admin: 'done', 'admin:ro': 'done', project: 'done', 'project:ro': 'done' };
 const forAdmins: Global = {

@@ -19,7 +19,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** How many of that program run in the sandbox. */
+/** Count of the program's processes in the sandbox. */
 const running = async (program: string): Promise<number> => {
   const command = `pgrep -fxc '${program}'`;
   return Number(fieldsOf(await other.call('execute_command', { command, session_id }))['stdout']);

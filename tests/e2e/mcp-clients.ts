@@ -11,7 +11,7 @@ export type CallResult = {
   readonly content: readonly { readonly type: string; readonly text?: string; readonly data?: string }[];
   readonly structuredContent?: Fields | undefined;
 };
-/** What a `notifications/message` says. */
+/** Content of a `notifications/message`. */
 export type Notified = {
   readonly level: string;
   readonly logger?: string | undefined;

@@ -1,4 +1,4 @@
-/** What an operator would have in CloudWatch of a run: the lines that functions and sandboxes printed, and the metrics in them. */
+/** Observations of a run, as CloudWatch has them: the lines that functions and sandboxes printed, and the metrics in them. */
 import type { EmbeddedCloud } from './embedded-cloud.ts';
 
 export type Line = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** What an operator may meet, made to happen in an embedded cloud: each scenario is said by the metrics that tell of it. */
+/** Scenarios that an operator may meet, made to happen in an embedded cloud, each with the metrics that tell of it. */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -52,7 +52,7 @@ const bytesOf = async ({ home }: EmbeddedCloud): Promise<string> => {
   return join(home, 's3', folder);
 };
 
-/** What came of the runs of a schedule is written down by the next sweep for which they are due. */
+/** Makes a schedule's runs due, so that the sweep records their outcomes. */
 const noteRuns = async (cloud: EmbeddedCloud, id: string): Promise<void> => {
   const state = await makeScheduleStore(cloud.table).find(id as ScheduleId);
   const values = dueValues('schedule', id, 1);

@@ -1,5 +1,5 @@
 /**
- * What the dashboard and the alarms show is what a run emits, and the reverse: each scenario happens in an embedded cloud,
+ * Dashboard and alarms show the metrics that a run emits, and no others: each scenario happens in an embedded cloud,
  * and the metrics of the lines it printed are compared with those of the synthesised template.
  */
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ type Shown = {
 /** By a computed name, since the types of CDK do not compile under the rules of these tests (infra/tsconfig.json). */
 const fromInfra = (file: string) => import(join(import.meta.dirname, '..', '..', 'infra', file));
 
-/** What the template of a deployment shows that calls itself as the embedded cloud does. */
+/** Metrics and queries in the template of a deployment with the name of the embedded cloud. */
 const shownInTemplate = async (): Promise<Shown> => {
   const { synthesise } = await fromInfra('synthesise.ts');
   const { metricsOfAlarms, metricsOfDashboard, queriesOfDashboard } = await fromInfra('shown-metrics.ts');
@@ -79,7 +79,7 @@ test('no alarm waits for what never comes', () => {
   expect(ours(shown.alarms).filter((metric) => !emitted.includes(metric))).toEqual([]);
 });
 
-/** What Logs Insights makes itself, and words of its language. */
+/** Fields that Logs Insights makes itself, and words of its language. */
 const notFields =
   /^(?:fields|filter|stats|sort|limit|desc|asc|by|as|in|and|count|count_distinct|sum|min|max|pct|latest|ispresent|@\w+|\d+)$/;
 

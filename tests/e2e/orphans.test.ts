@@ -1,5 +1,5 @@
 /**
- * What runs and what is recorded come apart: by lost records, lost events, other deployments; and the sweeps
+ * Sandboxes and records that come apart, by lost records, lost events or other deployments; and the sweeps
  * that bring them together. The use case runs here, over the cloud's own endpoints and a clock that is ahead.
  */
 import { RunTaskCommand } from '@aws-sdk/client-ecs';

@@ -1,7 +1,7 @@
 /**
- * A token of a project sees and touches only its project: every action of every tool, every route, the socket, asked
- * by each of two projects for what is the other's. What there is to ask is read from the code's own tables, so that
- * what is new there fails here until it has a row.
+ * Boundary of a project: its token sees and touches nothing else, by every action of every tool, every route, the socket.
+ * Each of two projects asks for the other's things. The requests come from the code's own tables, so that a new one
+ * fails here until it has a row.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
@@ -11,7 +11,7 @@ import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect, type Fields, type McpClient } from './mcp-clients.ts';
 import { connect as openSocket } from './socket-client.ts';
 
-/** What a project has, by what a request would name. */
+/** Ids of a project's things, as a request would name them. */
 type Held = {
   readonly project: string;
   readonly session: string;
@@ -88,7 +88,7 @@ const stateOf = async ({ project, session, ended, schedule, webhook }: Held): Pr
   return answers.join('\n').replaceAll(/"(uptimeSeconds|requestId)":("[^"]*"|\d+)/g, '');
 };
 
-/** What an answer names of the other's. */
+/** Ids of the other project in an answer. */
 const sees = (
   text: string,
   { project, session, ended, workspace, schedule, webhook }: Held,
@@ -99,7 +99,7 @@ const sees = (
 
 /** `fine`: it is answered, and nothing of the other's is in the answer. */
 type Outcome = 'fine' | string;
-/** What is asked of the other's things, beside one's own, and what comes of it. */
+/** A request for the other's things, beside one's own, and its outcome. */
 type Row<Ask> = readonly [ask: (theirs: Held, own: Held) => Ask, outcome: Outcome];
 
 const ofSession = (more: Fields = {}): Row<Fields> => [

@@ -36,7 +36,7 @@ const made = async (path: string, body: object): Promise<Fields> => {
 const newProject = async (options: object = {}): Promise<string> =>
   String((await made('/projects', { name: 'a test', ...options }))['id']);
 
-/** How many objects of a workspace there are. */
+/** Count of a workspace's objects. */
 const objectsOf = async (workspace: unknown): Promise<number> => {
   const records = join(cloud.home, 's3', 'sallyport-workspaces', 'records');
   const all = await Promise.all(

@@ -1,4 +1,4 @@
-/** What a power cut does to sandboxes and what ran in them: nothing is left running, and everything comes to an end that is said. */
+/** Sandboxes and their programs after a power cut: nothing is left running, and every end is reported. */
 import { rm } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
 import { eventually } from './embedded-cloud.ts';

@@ -37,7 +37,7 @@ export const serverOf = (home: string, taskArn: string): SandboxProcess | undefi
   );
 };
 
-/** What stands around a server: the process that started the sandbox, outside it. */
+/** The process that started a server's sandbox, outside it. */
 export const wallOf = ({ pid, taskId }: SandboxProcess): SandboxProcess => ({
   // Between the two is the first process of the sandbox's own process namespace.
   pid: parentOf(parentOf(pid)),

@@ -1,4 +1,4 @@
-/** What a person can do to a sandbox through the chat, and what it answers. */
+/** Actions on a sandbox through the chat, and its answers. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Server, startServer } from './server.ts';
 import { type Client, connect, type Received } from './socket-client.ts';

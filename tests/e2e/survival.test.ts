@@ -1,4 +1,4 @@
-/** What a power cut leaves: the waiting approval, the log, the token; and that nothing runs twice. */
+/** Survivors of a power cut: the waiting approval, the log, the token; nothing runs twice. */
 import { expect, test } from 'vitest';
 import { makeHomePath, startServer } from './server.ts';
 import { connect } from './socket-client.ts';

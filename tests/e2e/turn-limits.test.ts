@@ -1,4 +1,4 @@
-/** What bounds a turn: its steps, its money, and the time of the function that works on it. */
+/** Limits of a turn: its steps, its money, and the time of the function that works on it. */
 import { afterEach, expect, test } from 'vitest';
 import { openAgent } from './agent.ts';
 import { type EmbeddedCloud, type EmbeddedOptions, eventually, openEmbeddedCloud } from './embedded-cloud.ts';

@@ -42,7 +42,7 @@ const putFile = (
 
 type Stored = { readonly key: string; readonly file: string; readonly size: number };
 
-/** What the bucket holds of a workspace, by kind. */
+/** A workspace's objects in the bucket, by kind. */
 const stored = async (workspace: string, kind: 'packs' | 'manifests'): Promise<readonly Stored[]> => {
   const bucket = join(cloud.home, 's3', 'sallyport-workspaces');
   const names = await readdir(join(bucket, 'records'));

@@ -140,7 +140,7 @@ const runHealthy = async (): Promise<{ readonly arn: string; readonly address: s
   return { arn, address };
 };
 
-/** What a bash line prints in a sandbox. */
+/** Output of a bash line in a sandbox. */
 const bash = async (address: string, command: string): Promise<string> => {
   const tools = makeSandboxTools({
     fetch: (_, { method, path, headers = {}, body, signal }) =>

@@ -1,6 +1,6 @@
 /**
- * What the conformance suite cannot ask our own server, and why: it has tools and nothing else, and none of the
- * suite's diagnostic ones. What a handler answers to them `fixture.test.ts` shows.
+ * Scenarios of the conformance suite that do not apply to our own server, and why: it has only tools, and none of the
+ * suite's diagnostic ones. `fixture.test.ts` shows a handler's answers to them.
  */
 export const inapplicable: readonly (readonly [why: string, scenarios: RegExp])[] = [
   ['calls a tool that only a fixture has', /^tools-call-|^input-required-result-|^json-schema-2020-12$/],

@@ -1,4 +1,4 @@
-/** What a revision of the protocol requires of a server, as the suite froze it when the revision was released. */
+/** Requirements of a protocol revision on a server, as the suite froze them when the revision was released. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -40,7 +40,7 @@ const verdictsIn = async (folder: string): Promise<Verdicts> => {
   return Object.fromEntries(await Promise.all(read));
 };
 
-/** What went wrong, as `<scenario>:<check>`, with what the suite says of it. */
+/** Failures and warnings by `<scenario>:<check>`, with the suite's message. */
 export const failuresOf = (verdicts: Verdicts): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(verdicts).flatMap(([scenario, checks]) =>

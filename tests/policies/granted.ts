@@ -1,4 +1,4 @@
-/** What the synthesised stacks grant: the statements of each function's role, and the names by which the embedded cloud differs. */
+/** Grants of the synthesised stacks: the statements of each function's role, and the names that the embedded cloud changes. */
 import type { FunctionName } from '#shared/config/environment.ts';
 import type { Authorisation } from '../../local/recorder/authorisation.ts';
 import { executionRoleOf } from '../../local/recorder/ecs.ts';
@@ -53,7 +53,7 @@ const only = (resources: readonly Found[], isWanted: (found: Found) => boolean, 
   return found;
 };
 
-/** What `local/cloud.ts` calls otherwise than the default stage. */
+/** Translates the names of `local/cloud.ts` to those of the default stage. */
 const renaming = (resources: readonly Found[], schedules: Found): Granted['onAws'] => {
   const variables = (schedules.properties['Environment'] as { Variables: Record<string, string> }).Variables;
   const roles = resources

@@ -45,7 +45,7 @@ const wordsOf = ({ action, resource, context }: Authorisation): string => {
   return [`${action} on ${resource}`, ...new Set(keys)].join(' ');
 };
 
-/** What the function asked for, each once. */
+/** The function's requests, each once. */
 const askedBy = (name: FunctionName): readonly Authorisation[] => {
   const own = calls.filter(({ caller }) => caller === `sallyport-${name}`);
   const asked = own.flatMap(({ authorisations }) => authorisations.map(granted.onAws));

@@ -1,6 +1,6 @@
 /**
- * What AWS decides of a request by the identity policies of who asks: denied where a statement denies, else allowed
- * where one allows, else denied. Pure; conditions it does not know are refused with an error, never passed over.
+ * Evaluation of a request by the caller's identity policies, as AWS does it: denied where a statement denies, else allowed
+ * where one allows, else denied. Pure; an unknown condition is an error, never passed over.
  *
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */

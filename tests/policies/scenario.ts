@@ -1,6 +1,6 @@
 /**
- * What users, clients and the clock do, once each, so that every function makes the calls it was made for. Nothing is
- * asserted here but that it works: what the functions asked of AWS meanwhile is what counts.
+ * Actions of users, clients and the clock, once each, so that every function makes the calls it was made for. Only
+ * success is asserted here; the result is the calls that the functions made to AWS.
  */
 import { randomUUID } from 'node:crypto';
 import { StopTaskCommand } from '@aws-sdk/client-ecs';

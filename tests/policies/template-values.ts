@@ -66,7 +66,7 @@ const imported = (name: string, all: readonly DeployedTemplate[]): unknown => {
   throw new Error(`no stack exports ${name}`);
 };
 
-/** What `local/cloud.ts` calls it; elsewhere the logical id stands for the name that CloudFormation would make. */
+/** The name in `local/cloud.ts`; elsewhere the logical id stands for the name that CloudFormation would make. */
 const nameOf = (id: string, { Resources }: DeployedTemplate, resolve: Resolve): string => {
   const { Type, Properties = {} } = Resources[id] ?? { Type: 'parameter' };
   switch (Type) {

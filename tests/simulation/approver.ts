@@ -6,7 +6,7 @@ import { correlationId, found, principal, type Users } from './users.ts';
 
 const patienceMs = 5000;
 
-/** How often each call was decided. */
+/** Decisions by call. */
 type Decided = Map<string, number>;
 
 export const approve = async (users: Users, root: SessionId): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What must hold when nothing fails any more and all has come to rest: nothing is owed, nothing runs for nobody. */
+/** Invariants that hold when nothing fails any more and all is at rest: nothing is owed, nothing runs unused. */
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { holdsSlot, isEnded } from '#shared/domain/session.ts';

@@ -1,4 +1,4 @@
-/** What the checkers look at. */
+/** Options of the checkers: the parts of the world that they look at. */
 import type { Ecs } from './ecs.ts';
 import type { Bucket } from './inside.ts';
 import type { Ledger } from './machine.ts';

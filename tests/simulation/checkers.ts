@@ -1,7 +1,7 @@
 /**
- * What must hold, looked at with every write: the invariants of docs/spec as far as they show in the table, in the
- * sandboxes and in what users are told. Each concern has a checker of its own; this one says who looks at what. What
- * must hold in the end is in `at-rest.ts`.
+ * Invariants that hold with every write: those of docs/spec, as far as they show in the table, in the sandboxes and in
+ * what users are told. Each concern has a checker of its own; this module calls them. `at-rest.ts` has the invariants
+ * that hold in the end.
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import { ApprovalChecker } from './approval-checker.ts';

@@ -1,7 +1,7 @@
-/** Whether a history is a conversation: each result follows its call, once, and no call is without its result (T10). */
+/** Check of a history: each result follows its call, once, and no call is without its result (T10). */
 import type { HistoryMessage } from '#shared/domain/history.ts';
 
-/** What is wrong with it; undefined when nothing is. */
+/** The fault of a history; undefined when there is none. */
 export const brokenHistory = (messages: readonly HistoryMessage[]): string | undefined => {
   let open: string[] = [];
   for (const message of messages) {

@@ -2,7 +2,7 @@
  * The part of DynamoDB's expression language that the adapters use, compiled once per text.
  *
  * A comparison with an attribute that is not there is false, except `<>`; names and values are looked up when
- * an expression runs. What it does not know it refuses, so that no condition is taken for true unread.
+ * an expression runs. Unknown syntax is refused, so that no condition is taken for true unread.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * What may go wrong in one run, and how often: drawn from the seed, so that each run has a character of its
- * own. Many rates are zero in a run; a world in which everything fails tries less than one in which little does.
+ * Faults of one run and their rates: drawn from the seed, so that each run has a character of its own. Many rates
+ * are zero in a run; a world in which everything fails tries less than one in which little does.
  */
 import type { Random } from './random.ts';
 

@@ -31,7 +31,7 @@ export const socketsFor = (invocation: Invocation, { clients, onTold }: Seen): S
   };
 };
 
-/** What the platform runs when it is invoked. */
+/** Functions that the platform runs when it is invoked. */
 export type Functions = {
   readonly sim: Simulation;
   readonly turn: (session: SessionId, hops: number) => Promise<void>;
@@ -83,7 +83,7 @@ export const telemetryFor = ({ sim, name }: Invocation): Telemetry => ({
   duration: () => undefined,
 });
 
-/** What a use case may throw: its own refusals, and what its ports threw at it. */
+/** True for a use case's own refusals and the errors of its ports. */
 export const isForeseen = (error: unknown): boolean =>
   isAppError(error) ||
   (error instanceof Error &&

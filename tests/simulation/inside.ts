@@ -99,7 +99,7 @@ export const toolsFor = (inside: InsideOptions, invocation: Invocation): Sandbox
   },
 });
 
-/** How long an archive is on its way: mostly short, at times as long as a large workspace takes. */
+/** Duration of an archive's transfer: mostly short, at times that of a large workspace. */
 const transferMs = (sim: Simulation) => (): number =>
   sim.random.chance(0.3) ? sim.random.spread(50, transferMsMax) : 0;
 

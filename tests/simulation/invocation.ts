@@ -4,13 +4,13 @@ import type { World } from '#shared/ports/world.ts';
 import type { Simulation } from './world.ts';
 
 export type CallOptions = {
-  /** Whether it changes something: only then can an answer be lost. */
+  /** It changes something: only then can an answer be lost. */
   readonly isWrite?: boolean;
-  /** Whether the client library sends it again when its answer is lost. */
+  /** The client library sends it again when its answer is lost. */
   readonly isResent?: boolean;
   /** The error of a refusal, and of a lost answer. */
   readonly fault?: (what: string) => Error;
-  /** What each phase but the first takes besides, in milliseconds. */
+  /** Extra milliseconds of each phase but the first. */
   readonly pauseMs?: () => number;
 };
 
@@ -89,7 +89,7 @@ export class Invocation {
     return this.request<T>(what, [effect], options);
   }
 
-  /** What happens far away goes on, phase after phase, whether or not the caller lives to hear of it. */
+  /** Remote work goes on, phase after phase, whether or not the caller lives to hear of it. */
   request<T>(what: string, phases: readonly Phase[], options: CallOptions): Promise<T> {
     const { sim } = this;
     if (!this.isAlive) return never();

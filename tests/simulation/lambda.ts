@@ -1,4 +1,4 @@
-/** What runs the functions of the simulated platform: each invocation with ports of its own, asynchronous ones again. */
+/** Runner of the simulated functions: each invocation has ports of its own, and asynchronous ones are retried. */
 import { isForeseen } from './functions.ts';
 import { Invocation } from './invocation.ts';
 import type { Ports } from './ports.ts';

@@ -12,9 +12,9 @@ type SessionLog = {
   lines: string[];
   told: boolean;
   readonly turns: Set<string>;
-  /** How often each accepted message was completed. */
+  /** Completions by accepted message. */
   readonly messages: Map<string, number>;
-  /** How, by message. */
+  /** By message. */
   readonly outcomes: Map<string, Outcome>;
 };
 
@@ -54,7 +54,7 @@ export class LogChecker {
     return this.#sessions.get(id)?.messages.has(messageId) ?? false;
   }
 
-  /** What a message came to; undefined while it is not completed. */
+  /** The outcome of a message; undefined while it is not completed. */
   answerOf(id: string, messageId: string): Outcome | undefined {
     return this.#sessions.get(id)?.outcomes.get(messageId);
   }
@@ -63,7 +63,7 @@ export class LogChecker {
     this.#of(id).lines.push(callKey);
   }
 
-  /** What the turn that ends did, once. */
+  /** Takes the finished calls of the turn that ends, and whether a loss was told, once. */
   takeLines(id: string): { readonly keys: readonly string[]; readonly told: boolean } {
     const log = this.#of(id);
     const taken = { keys: log.lines, told: log.told };

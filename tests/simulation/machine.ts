@@ -10,7 +10,7 @@ type Waiter = (outcome: ToolOutcome) => void;
 type Call = { outcome?: ToolOutcome; isCancelled: boolean; readonly waiters: Set<Waiter> };
 
 export type Performed = {
-  /** How often it began anywhere. */
+  /** Times it began, in any task. */
   times: number;
   /** The task in which it began. */
   readonly taskArn: string;

@@ -54,7 +54,7 @@ export type IndexLag = {
 
 const actionsMax = 100;
 
-/** What was given, without the attributes that are undefined: the client's `removeUndefinedValues`. */
+/** The value without undefined attributes: the client's `removeUndefinedValues`. */
 const stored = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || value instanceof Set || value instanceof Uint8Array)
     return value;
@@ -96,7 +96,7 @@ const indexes = {
   owner: { partition: 'ownerPk', sort: 'ownerSk' },
 } as const;
 
-/** What the indexes hold: items as they were a lag ago. */
+/** Items of the indexes, as they were a lag ago. */
 class Indexes {
   readonly #lag: IndexLag;
   readonly #seen = new Map<string, Item>();
@@ -145,7 +145,7 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
     following.follow(change);
   };
 
-  /** What one action would change; undefined when its condition does not hold. */
+  /** The change of one action; undefined when its condition does not hold. */
   const plan = (action: Action, fields: Fields): Change | undefined => {
     const key = keyOf(fields);
     const before = get(key.pk, key.sk);

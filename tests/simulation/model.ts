@@ -15,7 +15,7 @@ import type { Random } from './random.ts';
 import { remoteTool } from './registry.ts';
 import { sessionArgs } from './session-calls.ts';
 
-/** What the client `ide` of some sessions offers. */
+/** The tool that the client `ide` of some sessions offers. */
 export const callerTool = 'ide_open';
 const toolNames = [
   'execute_command',
@@ -35,7 +35,7 @@ const passing: readonly ErrorCode[] = [
 ];
 
 export type Character = {
-  /** How much of what it asks for goes to other agents: 0 to 1. */
+  /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
   readonly onAsked: (history: readonly HistoryMessage[]) => void;
 };

@@ -1,7 +1,7 @@
 /**
- * What the trees of sessions spend, with every write (docs/spec/sessions.md, "Money"): a model of the simulation never
- * costs more than its call reserved, so that a tree passes its limit by one call at most (TM1), and what its sessions have
- * cost is what it has spent, whoever dies (TM4): a call that is paid and not written is in neither.
+ * Checker of the money that session trees spend, with every write (docs/spec/sessions.md, "Money"). A model call never
+ * costs more than it reserved, so that a tree passes its limit by one call at most (TM1). A tree has spent the cost of its
+ * sessions, whichever function dies (TM4): a call that is paid and not written is in neither.
  */
 import type { Session } from '#shared/domain/session.ts';
 import type { Tree } from '#shared/domain/tree-money.ts';
@@ -45,7 +45,7 @@ export class MoneyChecker {
     if (tree.spentUsd > bounds.costUsdMax + callUsdMax + closeUsd)
       this.#violate('TM1: a tree spends its limit and one call at most', `${root}: ${tree.spentUsd}`);
     const children = childrenOf(table, root);
-    // What a forgotten session has cost nobody can add up any more.
+    // The cost of a forgotten session cannot be added up any more.
     if (children.length < tree.agents - 1) return;
     const spentUsd = [top, ...children].reduce((sum, { costUsd }) => sum + costUsd, 0);
     if (Math.abs(spentUsd - tree.spentUsd) > closeUsd)

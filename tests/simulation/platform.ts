@@ -32,7 +32,7 @@ export class Platform {
   readonly checkers: Checkers;
   /** Open sockets: what each client got. */
   readonly clients = new Map<ConnectionId, string[]>();
-  /** Whether a function may die in this world, or not learn what came of what it asked. */
+  /** A function may die in this world, or not learn the outcome of a call. */
   readonly mayLoseCalls: boolean;
   readonly #lambda: Lambda;
 

@@ -1,4 +1,4 @@
-/** What a model of the simulation costs: by what it says, so that no call costs more than it reserved. */
+/** Prices of the simulated model: by output tokens, so that no call costs more than it reserved. */
 import type { TokenUsage } from '#shared/domain/model.ts';
 
 export const outputTokensMax = 100;

@@ -54,7 +54,7 @@ const runOnce = async (platform: Platform, sessionId: string | undefined) => {
   return ended;
 };
 
-/** What was answered was performed, once, and its files are kept or it is said that they are not (L11). */
+/** An answered call was performed, once, and its files are kept or reported as not saved (L11). */
 const checkExecution = ({ sim, ledger, table, bucket, ecs }: Platform, executed: Executed): void => {
   const key = String(executed.structured['key'] ?? '');
   if (key === '') return;

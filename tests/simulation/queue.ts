@@ -1,4 +1,4 @@
-/** What happens next in the simulated world: the earliest first; of those at one moment, the one that chance puts first. */
+/** Queue of the steps in the simulated world: the earliest first; chance orders those of one moment. */
 
 export type Step = { readonly at: number; readonly order: number; readonly run: () => void };
 

@@ -27,7 +27,7 @@ import { type Command, openMemoryTable, tableOver } from './memory-table.ts';
 const address = 'http://10.42.0.9:8080';
 const unchanged: SaveOutcome = { status: 'unchanged', logs: [] };
 
-/** Whoever may be called away does something beside others: their time does not pass for it. */
+/** Waits for the abort. A sleep with a signal runs beside other work, so the clock does not advance for it. */
 const ended = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -116,7 +116,7 @@ export const openQuietPorts = () => {
   };
   return {
     ...{ ports, table, memory, clock, counted, warned, invoked, hooks },
-    /** What was asked of the table since the last time, by name. */
+    /** Names of the table requests since the last call. */
     takeRequests: (): readonly string[] =>
       requests.splice(0).map(({ constructor: { name } }) => name.replace('Command', '')),
   };

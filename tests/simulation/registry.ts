@@ -32,7 +32,7 @@ export const register = async (table: MemoryTable): Promise<void> => {
   await store.add(registered, { serversMax: 1 });
 };
 
-/** What a call gives when it was performed. */
+/** Result of a performed call. */
 export const foundText = (id: string): string => `found ${id}`;
 
 export const remoteFor = (

@@ -1,4 +1,4 @@
-/** What is said of a run that broke a promise: the seed, the promise, the last steps, and how to see it again. */
+/** Report of a run that broke a promise: the seed, the promise, the last steps, and how to see it again. */
 import type { Change } from './memory-table.ts';
 import type { Run } from './run.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What the model of the simulation asks of the tool `session`: it knows its children as a model does, from the results in
- * its history, and at times names one that is not its own.
+ * The simulated model's calls of the tool `session`: it knows its children as a model does, from the results in its history,
+ * and at times names one that is not its own.
  */
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -35,7 +35,7 @@ export const childrenKnownFrom = (history: readonly HistoryMessage[]): readonly 
   ),
 ];
 
-/** Who only looks starts nothing any more. */
+/** Arguments of a call; with `looksOnly` it starts nothing any more. */
 export const sessionArgs = (
   random: Random,
   { history, looksOnly }: { readonly history: readonly HistoryMessage[]; readonly looksOnly: boolean },

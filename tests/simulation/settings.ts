@@ -1,21 +1,21 @@
-/** How a world is set up: drawn from its seed, as an operator might have it. */
+/** Settings of a world: drawn from its seed, as an operator might have them. */
 
 import type { Lifetimes } from '#shared/domain/due-session.ts';
 import type { TreeLimits } from '#shared/domain/tree-limits.ts';
 import type { Random } from './random.ts';
 
-/** How far agents start agents. */
+/** Limits on agents that start agents. */
 export type TreeBounds = Required<TreeLimits>;
 
 export type Settings = {
   readonly lifetimes: Lifetimes;
   readonly poolSize: number;
   readonly leaseMs: number;
-  /** How long a turn function may run. */
+  /** Time limit of a turn function. */
   readonly turnMs: number;
   readonly limits: { readonly stepsMax: number; readonly callsMax: number; readonly usdMax: number };
   readonly tree: TreeBounds;
-  /** How much of what its model asks for goes to other agents: 0 to 1. */
+  /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
   readonly slots: { readonly executionMax: number; readonly agentMax: number };
 };
@@ -34,7 +34,7 @@ export const drawSettings = (random: Random): Settings => {
     },
     poolSize: random.chance(0.4) ? random.int(1, 2) : 0,
     leaseMs: random.pick([6000, 15_000, 30_000]),
-    // What a dead function had reserved counts until a minute after its time: where money is short, time is, too.
+    // A dead function's reservation counts until a minute after its time: where money is short, time is, too.
     turnMs: random.pick(usdMax < 1 ? [45_000, 120_000] : [45_000, 120_000, 900_000]),
     limits: { stepsMax: random.int(1, 4), callsMax: random.int(2, 4), usdMax },
     tree: { recursionDepthMax: random.pick([1, 3, 3]), agentsPerSessionMax: 5, costUsdMax: usdMax },

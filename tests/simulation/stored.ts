@@ -1,4 +1,4 @@
-/** What the table holds, as the checkers and the users of the simulation read it: without the stores they look at. */
+/** Contents of the table, as the checkers and the users of the simulation read them: without the stores they look at. */
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -49,7 +49,7 @@ export const childrenOf = (table: Stored, root: string): readonly Session[] =>
     return session ?? [];
   });
 
-/** What follows a prefix in the names of the partitions that hold anything. */
+/** Ids after a prefix, from the names of the partitions that hold anything. */
 export const idsOf = (table: Stored, prefix: string): readonly string[] =>
   table
     .partitions()

@@ -4,7 +4,7 @@ import { callsWithChildren } from '#shared/domain/turn/pending-work.ts';
 import type { Platform } from './platform.ts';
 import { isAtRest, sessionOf, treeItemOf, turnOf } from './stored.ts';
 
-/** What an end takes that comes just before somebody looks: the sweep goes after what died in between. */
+/** Time that ending a tree may take: the sweep goes after an end that died on its way. */
 const endMsMax = 3 * 60_000;
 
 export const checkSessionTree = ({ sim, table, checkers }: Platform, id: string): void => {

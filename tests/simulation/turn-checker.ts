@@ -96,7 +96,7 @@ export class TurnChecker {
     this.#conversation('as the model is asked', history);
   }
 
-  /** What the turn that ends did, once. */
+  /** Takes the finished calls of the turn that ends, and whether a loss was told, once. */
   takeLines(id: string): { readonly keys: readonly string[]; readonly told: boolean } {
     return this.#log.takeLines(id);
   }
@@ -109,7 +109,7 @@ export class TurnChecker {
       this.#violate('T4: one approval is open, that of the first call that waits', id);
   }
 
-  /** What a child answered is looked at in `tree-checker.ts`. */
+  /** Checks an output; `tree-checker.ts` checks a child's answer. */
   output(id: string, { callId, content }: Output, old: TurnState): void {
     const key = 'step' in old ? `tool:${old.turnId}:${old.step}:${callId}` : '';
     const { route, args = {} } = callsOf(old).find((call) => call.key === key) ?? {};

@@ -1,4 +1,4 @@
-/** What all users of a run have in common: who they are, when they stop, how they connect and say something. */
+/** Shared parts of the users of a run: their identity, when they stop, how they connect and send messages. */
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { openConnection } from '#shared/application/connection/open-connection.ts';

@@ -11,7 +11,7 @@ import { sessionOf, turnOf } from './stored.ts';
 
 /** A wake, a lease and a read; far below the first look that a parent takes by itself. */
 const hearMs = 20_000;
-/** Whoever moved this lately is looked at again after its next completion. Two clocks may differ by less. */
+/** A child active this lately is looked at again after its next completion. Two clocks may differ by less. */
 const movedMs = 10_000;
 
 export class WakeChecker {

@@ -1,8 +1,8 @@
 /**
- * What the documents promise and a machine can look up: commands, links, decision records.
+ * Promises of the documents that a machine can look up: commands, links, decision records.
  *
- * A document is a Markdown file. Whether it is true is for its reader to judge; that its commands exist and
- * its links lead somewhere is checked here.
+ * A document is a Markdown file. Its reader judges its truth; this module checks that its commands exist and
+ * its links lead somewhere.
  */
 import { posix } from 'node:path';
 import { type RepositoryFile, textOf } from './repository.ts';

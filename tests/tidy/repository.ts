@@ -1,8 +1,8 @@
 /**
  * The repository as its checks read it: the path and text of every file that git tracks or would.
  *
- * What .gitignore names is no part of it, nor are fixtures, which are wrong on purpose; of a binary file there is the name;
- * but any folder can be read as if it were the repository, and that is how the checks are tried on fixtures.
+ * Ignored files are no part of it, nor are fixtures, which are wrong on purpose. A binary file has a name and no text.
+ * Any folder can be read as if it were the repository: the checks are tried on fixtures that way.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * What a source file may not be, as far as a pattern can tell; Biome and the compiler say the rest.
+ * Rules for a source file, as far as a pattern can tell; Biome and the compiler check the rest.
  *
  * Each rule is tried on a file that breaks it (fixtures/broken-repository), so a pattern that has stopped
  * matching is noticed. A letter in brackets keeps a pattern from matching this file.

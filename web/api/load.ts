@@ -1,6 +1,6 @@
 /**
- * What a page asks the server for, as state that a template can show: the value, the failure, and whether it is on
- * its way. A later answer never loses to an earlier one, and nothing arrives after the page has gone.
+ * State of a request for a template: the value, the failure, and whether it is loading. A later answer never loses to
+ * an earlier one, and nothing arrives after the page is left.
  */
 import { onScopeDispose, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
 

@@ -1,6 +1,6 @@
 /**
- * What a tool call would do, as a person must see it before saying yes: a title, and the arguments in the form in which
- * they can be read. Pure. An argument that a form would not show makes all of them visible.
+ * Summary of a tool call for the person who decides on it: a title, and the arguments in a readable form. Pure.
+ * An argument that a form would not show makes all of them visible.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import { exitCodeIn } from '#shared/domain/exit-code.ts';
@@ -30,7 +30,7 @@ export const summarizeCall = (name: string, args: JsonObject): CallSummary => {
 
 type Called = { readonly name: string; readonly content: readonly ToolContent[] | null };
 
-/** How a program failed that a call ran; undefined for one that did not, and for calls that run none. */
+/** Exit code of a call's failed program; undefined after success, and for calls that run no program. */
 export const exitOf = ({ name, content }: Called): number | undefined => {
   const said = content?.[0]?.['text'];
   return programs.has(name) && isText(said) ? exitCodeIn(said) : undefined;

@@ -22,7 +22,7 @@ import { decodeProgress, type ToolResult, toOutcome } from './tool-result.ts';
 
 const clientInfo = { name: 'sallyport', version: '0.1.0' };
 const callIdMeta = 'dev.sallyport/callId';
-/** What a call may take beyond the tool's own timeout: the way there and back, and the kill. */
+/** Time of a call beyond the tool's own timeout: the way there and back, and the kill. */
 const marginMs = 30_000;
 /**
  * The time for which a stream may go on after its result before it is broken off; one that ends by itself leaves

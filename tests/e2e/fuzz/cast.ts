@@ -1,15 +1,15 @@
 /**
- * Who and what the cases speak of: tokens of every kind, sessions and projects of several owners, made before.
+ * Cast of the cases: tokens of every kind, sessions and projects of several owners, made before.
  *
- * A case names them as `{{name}}`. No sandbox is there to be started: who may have an execution session has as
- * many as allowed, and sessions of a case are ended, of somebody else, or agents that run no tool unasked.
+ * A case names them as `{{name}}`. No case starts a sandbox: owners of execution sessions have as many as allowed,
+ * and the sessions of a case are ended, another owner's, or agents that run no tool unasked.
  */
 import type { Server } from '../server.ts';
 
 export type Cast = {
   readonly port: number;
   readonly names: ReadonlyMap<string, string>;
-  /** What no answer may hold. */
+  /** Texts that no answer may hold. */
   readonly secrets: readonly string[];
   /** Sessions that were there before the first case. */
   readonly sessions: readonly string[];

@@ -1,9 +1,9 @@
 /**
- * Plays the cases of one door, some at a time, and says of the first bad one what it was, how small it gets and
+ * Plays the cases of one door, some at a time, and reports the first bad one: the case, how small it gets and
  * which command makes it again.
  *
- * The cases of a seed are always the same. What is found is asked once more, alone, to be made smaller: a fault
- * that only shows among others is told as it was.
+ * The cases of a seed are always the same. A fault is asked for once more, alone, to be made smaller; one that only
+ * shows among others is reported as it was.
  */
 import * as fc from 'fast-check';
 
@@ -11,7 +11,7 @@ export type Door<Case> = {
   readonly name: string;
   readonly cases: fc.Arbitrary<Case>;
   readonly count: number;
-  /** What is wrong with what came of it. */
+  /** The fault of the outcome, if any. */
   readonly play: (asked: Case) => Promise<string | undefined>;
   readonly show: (asked: Case) => string;
 };

@@ -1,4 +1,4 @@
-/** What requests of both HTTP doors have besides target and body: who asks, headers that say odd things, framing. */
+/** Parts of requests to both HTTP APIs, besides target and body: credentials, odd headers, framing. */
 import * as fc from 'fast-check';
 import { tokenNames } from './cast.ts';
 import type { Framing, Header, RawRequest } from './raw-http.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with an answer of `/api`, and with one of `/mcp`, where a refusal may be said in three places. */
+/** Verdicts on answers of `/api` and of `/mcp`, where a refusal may stand in three places. */
 import type { Cast } from './cast.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 import type { RestCase } from './rest-requests.ts';

@@ -21,7 +21,7 @@ type Operation = {
 export type OpenApi = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
 
 export type RestCase = RawRequest & {
-  /** What the document says may be answered; absent where the request is of no documented operation. */
+  /** Statuses in the document; absent for a request of no documented operation. */
   readonly documented?: readonly number[];
 };
 
@@ -225,7 +225,7 @@ const requestsTo = (path: string, method: string, operation: Operation): fc.Arbi
     .map(([asked, headers, body, framing]) => withLargeBody({ ...asked, headers, body, framing }));
 };
 
-/** Whether what was put into the path left it a path of the operation. */
+/** True while the values put into the path leave it a path of the operation. */
 const isPlain = (target: string): boolean => {
   const [path = ''] = target.split('?');
   return (

@@ -1,6 +1,6 @@
 /**
- * What is done to `/ws`: handshakes with odd queries, headers and credentials, and connections on which frames are
- * sent all at once, made of the contracts of the actions, with an end that is often none of a polite client.
+ * Cases of `/ws`: handshakes with odd queries, headers and credentials, and connections that send frames all at once,
+ * made of the contracts of the actions. Their end is often not a polite client's.
  */
 import * as fc from 'fast-check';
 import * as z from 'zod';
@@ -120,10 +120,10 @@ export const handshakes: fc.Arbitrary<RawRequest> = fc
     framing: 'none',
   }));
 
-/** What a client sends: a text, in so many frames. */
+/** A text that a client sends, in so many frames. */
 export type Said = { readonly text: string; readonly pieces: number };
 
-/** How a connection ends, and with which code, unless the client is too rude to be told. */
+/** The end of a connection, with its code unless the client is too rude to be told. */
 export type Ending = { readonly name: string; readonly bytes: string; readonly code: number };
 
 export type Conversation = {
@@ -157,7 +157,7 @@ const longTexts = fc
   .constantFrom(frameBytesMax, 100 * 1024)
   .map((bytes) => `{"action":"none","x":"${'x'.repeat(bytes - 24)}"}`);
 
-/** What is none ends a connection: it is one of the endings. */
+/** Text in valid UTF-8: other bytes end a connection and are one of the endings. */
 const inUtf8 = (bytes: string): string => asBytes(Buffer.from(bytes, 'latin1').toString());
 
 /** Well below both limits of the gateway, which are met on purpose only: a name grows when it is spoken. */

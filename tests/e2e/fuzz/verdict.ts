@@ -1,8 +1,8 @@
 /**
- * What is wrong with an answer to a malformed request, in one line, or nothing.
+ * Verdict on an answer to a malformed request: its fault in one line, or nothing.
  *
  * A refusal of ours has the body of the contract: a known code, the status that the table gives it, the id of the
- * request. What Node refuses before anybody of us is asked has no body; what is no file of the web page says so.
+ * request. A refusal by Node itself has no body; a missing file of the web page is answered as such.
  */
 import type { Cast } from './cast.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
@@ -95,7 +95,7 @@ export const pathOf = (target: string): string =>
 
 const isOurs = (target: string): boolean => /^\/(api\/.|mcp$|ws)/s.test(pathOf(target));
 
-/** What holds for every HTTP answer; `settled` says that there is nothing left to look at. */
+/** Checks every HTTP answer; `settled` says that there is nothing left to look at. */
 export const commonProblem = (
   { target, framing }: RawRequest,
   answer: RawAnswer,

@@ -1,4 +1,4 @@
-/** How a server is, seen from outside: its sessions, the connections its table knows, its sockets, memory and log. */
+/** Health of a server, seen from outside: its sessions, the connections in its table, its sockets, memory and log. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
@@ -56,7 +56,7 @@ export const listedSessions = async (url: string, token: string): Promise<readon
   return listed;
 };
 
-/** What functions called an error in their log, and whether a secret is in it. */
+/** Lines of the functions that are errors or hold a secret. */
 export const loggedFaults = async (home: string, secrets: readonly string[]): Promise<readonly string[]> =>
   (await loggedLines(home)).filter(
     (line) => /"level":"ERROR"/.test(line) || secrets.some((secret) => line.includes(secret)),

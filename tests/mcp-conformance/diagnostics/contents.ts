@@ -1,4 +1,4 @@
-/** What the conformance suite's tools, prompts and resources are made of. */
+/** Contents of the conformance suite's tools, prompts and resources. */
 export const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 /** A header of 44 bytes and no samples. */
