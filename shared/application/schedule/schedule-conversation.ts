@@ -11,6 +11,7 @@ import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import { type CreatePorts, createSession, type SessionDefaults } from '../session/create-session.ts';
+import type { SessionOptions } from '../session/new-session.ts';
 import { type AcceptPorts, acceptMessage } from '../turn/requests/accept-message.ts';
 import { type EndPorts, endSession } from '../turn/requests/end-session.ts';
 
@@ -58,7 +59,11 @@ export const makeConverse = (ports: ConversePorts, defaults: SessionDefaults): C
     (await findSession(ports.sessions, { id, principal, intent: 'write' })).session;
   const spawn = async (request: Spawn): Promise<Conversation> => {
     const { id, principal, project, workspace } = request;
-    const options = { kind: 'agent' as const, project, slot: { id: workspace, creates: false } };
+    const options = {
+      kind: 'agent' as const,
+      project,
+      ref: { id: workspace, creates: false },
+    } satisfies SessionOptions;
     const session =
       (await createSession(ports, { id, principal, options, defaults })) ?? (await found(id, principal));
     try {

@@ -24,7 +24,7 @@ export type Speech = {
   readonly project?: string | undefined;
   readonly ref: WorkspaceRef;
   /** Options of a session that is created here. */
-  readonly options: Omit<SessionOptions, 'kind' | 'project' | 'slot' | 'firstCall'>;
+  readonly options: Omit<SessionOptions, 'kind' | 'project' | 'ref' | 'firstCall'>;
   readonly defaults: SessionDefaults;
   readonly correlationId: string;
   /** Repeated with the same id, it is sent once. */
