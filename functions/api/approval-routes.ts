@@ -33,7 +33,7 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
     path: '/api/approvals',
     needs: 'own:read',
     contract: {
-      summary: 'List the calls that wait for your decision, the oldest first',
+      summary: 'List the tool calls that need approval, oldest first',
       query: approvalsQuery,
       answers: { 200: approvalsAnswer },
       errors: ['project_not_found'],
@@ -48,7 +48,7 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
     path: '/api/sessions/{id}/approvals/{callId}',
     needs: 'own:read',
     contract: {
-      summary: 'Show a waiting tool call, whole',
+      summary: 'Show a tool call that needs approval, in full',
       answers: { 200: approvalAnswer },
       errors: ['invalid_request', 'not_found'],
     },
@@ -68,7 +68,7 @@ const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
   needs: 'own:write',
   resource: 'session',
   contract: {
-    summary: 'Decide a waiting tool call',
+    summary: 'Approve or reject a tool call',
     body: approval,
     answers: { 200: decidedAnswer },
     errors: ['no_pending_tool_call', 'conflict', 'resource_limit_exceeded'],
@@ -96,7 +96,7 @@ const grantRoutes = ({ ports, limits }: Approvals): readonly ApiRoute[] => [
     method: 'GET',
     path: '/api/sessions/{id}/grants',
     needs: 'own:read',
-    contract: { summary: 'List what was allowed for the session', answers: { 200: grantsAnswer } },
+    contract: { summary: 'List the grants of a session', answers: { 200: grantsAnswer } },
     handler: async (_event, { session, turn }) =>
       json(200, { grants: grantsInForce(session, turn).map(grantView) }),
   }),
@@ -105,7 +105,7 @@ const grantRoutes = ({ ports, limits }: Approvals): readonly ApiRoute[] => [
     path: '/api/sessions/{id}/grants/{grantId}',
     needs: 'own:write',
     contract: {
-      summary: 'Withdraw a grant at once',
+      summary: 'Withdraw a grant',
       answers: { 200: grantAnswer },
       errors: ['invalid_request', 'not_found', 'conflict'],
     },

@@ -15,7 +15,7 @@ export const auditRoutes = ({ ports }: { readonly ports: AuditReadPorts }): read
     path: '/api/audit',
     needs: 'admin:read',
     contract: {
-      summary: 'Read the audit log, the newest first',
+      summary: 'Read the audit log, newest first',
       query: auditQuery,
       answers: { 200: auditAnswer },
     },

@@ -23,7 +23,7 @@ export const callerToolRoutes = ({
     path: '/api/sessions/{id}/caller-tools/{requestId}',
     needs: 'own:write',
     contract: {
-      summary: 'Answer a call of a tool that you offered',
+      summary: 'Answer a call of a caller tool',
       body: callerAnswerBody,
       answers: { 200: answeredAnswer },
       errors: ['no_pending_tool_call'],

@@ -19,7 +19,7 @@ export const cleanupRoute = (ports: CleanupPorts): ApiRoute => ({
   path: '/api/sessions/cleanup',
   needs: 'own:write',
   contract: {
-    summary: 'Remove sessions that ended long ago',
+    summary: 'Delete sessions that ended long ago',
     body: cleanupBody,
     answers: { 200: cleanedAnswer },
     errors: ['project_not_found'],

@@ -79,7 +79,7 @@ export const fileRoutes = ({
       path: '/api/sessions/{id}/files/{proxy+}',
       needs: 'own:write',
       contract: {
-        summary: 'Write a file, whole or in parts',
+        summary: 'Write a file, in one request or in parts',
         headers: partHeaders,
         body: 'bytes',
         answers: { 200: writtenAnswer, 201: writtenAnswer, 202: receivedAnswer },
@@ -95,7 +95,7 @@ export const fileRoutes = ({
       method: 'DELETE',
       path: '/api/sessions/{id}/files/{proxy+}',
       needs: 'own:write',
-      contract: { summary: 'Remove a file or a folder', answers: { 204: 'empty' }, errors: fileErrors },
+      contract: { summary: 'Delete a file or a folder', answers: { 204: 'empty' }, errors: fileErrors },
       handler: (event, { session }) => change(event, session, { method: 'DELETE' }),
     }),
   ];

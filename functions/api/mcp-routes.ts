@@ -44,7 +44,7 @@ export const mcpRoutes = ({ ports, mcpTimes: times, settings: defaults }: McpApi
     path: '/api/mcp/{name}/test',
     needs: 'own:write',
     contract: {
-      summary: 'Connect to an MCP server now and list its tools',
+      summary: 'Connect to an MCP server and list its tools',
       query: projectQuery,
       answers: { 200: testAnswer },
       errors: ['project_not_found', 'mcp_server_not_found'],
@@ -76,7 +76,7 @@ const readingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
     path: '/api/mcp/health',
     needs: 'own:read',
     contract: {
-      summary: 'Show how the enabled MCP servers of a project are',
+      summary: 'Show the health of the enabled MCP servers of a project',
       query: projectQuery,
       answers: { 200: healthAnswer },
       errors: ['project_not_found'],
@@ -147,8 +147,7 @@ const switchRoute = (ports: McpPorts, change: 'enable' | 'disable'): ApiRoute =>
   path: `/api/mcp/{name}/${change}`,
   needs: 'own:write',
   contract: {
-    summary:
-      change === 'enable' ? 'Offer the tools of an MCP server' : 'Offer the tools of an MCP server no more',
+    summary: change === 'enable' ? 'Enable an MCP server' : 'Disable an MCP server',
     query: projectQuery,
     answers: { 200: messageAnswer },
     errors: ['project_not_found', 'mcp_server_not_found', 'conflict'],

@@ -52,7 +52,7 @@ export const modelRoutes = ({
     path: '/api/models/check',
     needs: 'global:read',
     contract: {
-      summary: 'Ask whether a provider has some models',
+      summary: 'Check that a provider has the given models',
       query: modelChecksQuery,
       answers: { 200: modelChecksAnswer },
       errors: providerErrors,

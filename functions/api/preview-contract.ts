@@ -11,8 +11,10 @@ export const previewRoute = {
   needs: 'own:write',
   resource: 'session',
   contract: {
-    summary: 'Show what a program in the sandbox serves on a port',
-    query: z.object({ ticket: z.string().optional().describe('Exchanged for a cookie of this path.') }),
+    summary: 'Forward a request to a port of the sandbox',
+    query: z.object({
+      ticket: z.string().optional().describe('Ticket, exchanged for a cookie of this path.'),
+    }),
     body: 'bytes',
     answers: { 200: 'bytes', 302: 'empty' },
     errors: insideErrors,

@@ -46,7 +46,7 @@ export const projectRoutes = ({
     path: '/api/projects',
     needs: 'global:write',
     contract: {
-      summary: 'Make a project',
+      summary: 'Create a project',
       body: createProjectBody,
       answers: { 201: projectAnswer },
       errors: ['invalid_flavor', 'unsupported_language'],
@@ -61,7 +61,7 @@ export const projectRoutes = ({
     method: 'PATCH',
     path: '/api/projects/{id}',
     contract: {
-      summary: 'Change a project; sessions that are there keep what held',
+      summary: 'Change a project; existing sessions keep their settings',
       body: updateProjectBody,
       answers: { 200: projectAnswer },
       errors: ['invalid_flavor', 'unsupported_language'],
@@ -77,7 +77,7 @@ export const projectRoutes = ({
     method: 'DELETE',
     path: '/api/projects/{id}',
     contract: {
-      summary: 'Delete a project without active sessions, and all that belongs to it',
+      summary: 'Delete a project without active sessions, and all its data',
       answers: { 200: deletedAnswer },
       errors: ['conflict'],
     },
@@ -112,7 +112,7 @@ export const projectRoutes = ({
     method: 'GET',
     path: '/api/stats',
     needs: 'own:read',
-    contract: { summary: 'Show what is in use of what may be', answers: { 200: statsAnswer } },
+    contract: { summary: 'Show current use and limits', answers: { 200: statsAnswer } },
     handler: async (event) => json(200, await resourceStats(ports, principalOf(event), stats)),
   },
   {
@@ -120,7 +120,7 @@ export const projectRoutes = ({
     path: '/api/stats/history',
     needs: 'own:read',
     contract: {
-      summary: 'Show what happened, point by point',
+      summary: 'Show usage over time',
       query: statsHistoryQuery,
       answers: { 200: statsHistoryAnswer },
     },

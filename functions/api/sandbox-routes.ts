@@ -24,7 +24,7 @@ export const sandboxRoutes = ({
     method: 'GET',
     path: '/api/sessions/{id}/logs',
     needs: 'own:read',
-    contract: { summary: 'Read what the sandbox did and said', answers: { 200: logsAnswer } },
+    contract: { summary: 'Read the logs of the sandbox', answers: { 200: logsAnswer } },
     handler: async (_event, { session }) => {
       const lines = await readLogs(ports, session);
       return json(200, {

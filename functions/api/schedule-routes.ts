@@ -75,7 +75,7 @@ const collectionRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
     path: '/api/schedules',
     needs: 'own:write',
     contract: {
-      summary: 'Make a schedule',
+      summary: 'Create a schedule',
       body: createScheduleBody,
       answers: { 201: scheduleAnswer },
       errors: ['project_not_found', 'workspace_not_found', 'resource_limit_exceeded'],
@@ -117,7 +117,7 @@ const oneRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
     path: '/api/schedules/{id}',
     needs: 'own:write',
     contract: {
-      summary: 'Change a schedule; targets are replaced',
+      summary: 'Change a schedule; given targets replace all existing ones',
       body: changeScheduleBody,
       answers: { 200: scheduleAnswer },
       errors: ['project_not_found', 'workspace_not_found', 'conflict', 'resource_limit_exceeded'],

@@ -17,7 +17,7 @@ export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readon
     path: '/api/projects/{id}/secrets',
     needs: 'own:read',
     resource: 'project',
-    contract: { summary: 'List the secrets of a project by name', answers: { 200: secretsView } },
+    contract: { summary: 'List the names of the secrets of a project', answers: { 200: secretsView } },
     handler: async (event) => {
       const names = await listSecretNames(ports, principalOf(event), pathId(event));
       return json(200, { secrets: names.map((name) => ({ name })) });
@@ -46,7 +46,7 @@ export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readon
     needs: 'own:write',
     resource: 'project',
     contract: {
-      summary: 'Remove a secret of a project',
+      summary: 'Delete a secret of a project',
       answers: { 200: removedView },
       errors: ['not_found', 'too_many_requests'],
     },

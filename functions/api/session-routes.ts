@@ -49,7 +49,7 @@ export const sessionRoutes = ({
       path: '/api/sessions',
       needs: 'own:write',
       contract: {
-        summary: 'Make a session',
+        summary: 'Create a session',
         body: createSessionBody,
         answers: { 201: sessionAnswer },
         errors: [

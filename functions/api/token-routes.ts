@@ -17,7 +17,7 @@ export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly
     path: '/api/tokens',
     needs: 'admin',
     contract: {
-      summary: 'Make a token; its text is told this once',
+      summary: 'Create a token; only this answer shows it',
       body: createTokenBody,
       answers: { 201: newTokenAnswer },
     },
@@ -31,7 +31,11 @@ export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly
     method: 'GET',
     path: '/api/tokens',
     needs: 'admin',
-    contract: { summary: 'List the tokens, masked', query: pageQuery, answers: { 200: tokensAnswer } },
+    contract: {
+      summary: 'List the tokens, in masked form',
+      query: pageQuery,
+      answers: { 200: tokensAnswer },
+    },
     handler: async (event) => {
       const { after } = queryOf(event, pageQuery);
       const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };

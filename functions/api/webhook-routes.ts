@@ -33,7 +33,7 @@ export const webhookRoutes = ({ ports }: { readonly ports: WebhookPorts }): read
     path: '/api/webhooks/{id}/test',
     needs: 'own:write',
     contract: {
-      summary: 'Send a signed test to a webhook now',
+      summary: 'Send a signed test event to a webhook',
       answers: { 200: webhookTestAnswer },
     },
     handler: async (event, { id }) =>
@@ -63,7 +63,7 @@ const collectionRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
     path: '/api/webhooks',
     needs: 'own:write',
     contract: {
-      summary: 'Make a webhook; its secret is told this once',
+      summary: 'Create a webhook; only this answer shows its secret',
       body: createWebhookBody,
       answers: { 201: newWebhookAnswer },
       errors: ['project_not_found', 'conflict', 'resource_limit_exceeded'],
@@ -119,7 +119,7 @@ const oneRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
     method: 'DELETE',
     path: '/api/webhooks/{id}',
     needs: 'own:write',
-    contract: { summary: 'Delete a webhook, with what waits for it', answers: { 200: webhookAnswer } },
+    contract: { summary: 'Delete a webhook and its pending deliveries', answers: { 200: webhookAnswer } },
     handler: async (event, webhook) => {
       await removeWebhook(ports, requestOf(event), webhook);
       return json(200, webhookView(webhook));

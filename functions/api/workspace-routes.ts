@@ -43,7 +43,7 @@ export const workspaceRoutes = ({ ports }: { readonly ports: Ports }): readonly 
     path: '/api/projects/{id}/workspaces',
     needs: 'own:write',
     contract: {
-      summary: 'Make a named workspace; one that is there is given',
+      summary: 'Create a named workspace, or return the existing one',
       body: createWorkspaceBody,
       answers: { 200: workspaceAnswer, 201: workspaceAnswer },
       errors: ['conflict'],
@@ -74,7 +74,7 @@ export const workspaceRoutes = ({ ports }: { readonly ports: Ports }): readonly 
     path: '/api/projects/{id}/workspaces/{workspace}',
     needs: 'own:write',
     contract: {
-      summary: 'Delete a workspace that nobody uses, with its files',
+      summary: 'Delete an unused workspace and its files',
       answers: { 200: deletedAnswer },
       errors: ['workspace_not_found', 'conflict'],
     },

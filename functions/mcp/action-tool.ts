@@ -85,7 +85,7 @@ const inputSchemaOf = (actions: Actions): Tool['inputSchema'] => {
   return {
     type: 'object',
     properties: {
-      action: { type: 'string', enum: Object.keys(actions), description: 'What to do.' },
+      action: { type: 'string', enum: Object.keys(actions), description: 'Action to perform.' },
       ...Object.assign({}, ...fields),
     },
     required: ['action'],

@@ -10,7 +10,9 @@ import { utf8Bytes } from '#shared/domain/text.ts';
 const name = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'has 1 to 64 letters, digits, underscores and hyphens');
-export const callerId = name.describe('Who offers them: the agent sees <callerId>_<tool>.');
+export const callerId = name.describe(
+  'Id of the client that offers the tools; the agent sees them as <callerId>_<tool>.',
+);
 /**
  * Levels below the schema itself. DynamoDB takes 32 in an item, of which the offer around it needs some.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
@@ -25,13 +27,13 @@ const isSchema = (value: unknown): boolean =>
   isWithin(value, { bytesMax: callerToolBytesMax, depthMax: schemaDepthMax });
 
 const callerTool = z.object({
-  name: name.describe('What you call it.'),
-  description: z.string().max(4000).default('').describe('What the model is told of it.'),
+  name: name.describe('Name of the tool.'),
+  description: z.string().max(4000).default('').describe('Description for the model.'),
   /** The model receives exactly this object: a parser's copy could lose unknown fields. */
   inputSchema: z
     .unknown()
     .refine(isSchema, `is a JSON schema of an object, nested at most ${schemaDepthMax} times`)
-    .meta({ type: 'object', description: 'The JSON schema of its arguments, given to the model as it is.' })
+    .meta({ type: 'object', description: 'JSON schema of the arguments, passed to the model unchanged.' })
     .transform((value) => value as JsonObject)
     .default({ type: 'object' }),
 });

@@ -21,11 +21,16 @@ const configFields = {
   transport: z.enum(mcpTransports),
   enabled: z.boolean(),
   description: z.string(),
-  toolPrefix: z.string().describe('Before the names of its tools where they are prefixed.'),
-  timeout: z.number().int().min(mcpCallMsMin).max(mcpCallMsMax).describe('Of one call, in milliseconds.'),
-  url: z.string().describe('Of http and sse.'),
+  toolPrefix: z.string().describe('Prefix of the names of its tools, where the project uses prefixes.'),
+  timeout: z
+    .number()
+    .int()
+    .min(mcpCallMsMin)
+    .max(mcpCallMsMax)
+    .describe('Timeout of one call, in milliseconds.'),
+  url: z.string().describe('Address of the server; for the transports http and sse.'),
   headers: secretTexts,
-  command: z.string().describe('Of stdio.'),
+  command: z.string().describe('Program of the server; for the transport stdio.'),
   args: z.array(z.string()),
   env: secretTexts,
   cwd: z.string(),
@@ -36,7 +41,7 @@ export const addServerBody = z
   .object({ name: serverName, config: configBody })
   .describe(`A project has at most ${mcpServersPerProjectMax} servers.`);
 
-const configChange = z.object(configFields).partial().describe('A field that is null is removed.');
+const configChange = z.object(configFields).partial().describe('Fields to change; null removes a field.');
 /** Given fields replace the existing ones. */
 export const changeServerBody = z.union([z.object({ config: configChange }), configChange]);
 
@@ -45,7 +50,9 @@ export const changedFields = (body: Readonly<Record<string, unknown>>): unknown 
   Object.hasOwn(body, 'config') ? body['config'] : body;
 
 export const projectQuery = z.object({
-  project: givenUuid.optional().describe("Absent: the token's own project, else the default one."),
+  project: givenUuid
+    .optional()
+    .describe("Id of the project; absent: the token's own project, else the default one."),
 });
 
 export const messageAnswer = z.object({ message: z.string(), name: serverName });
@@ -56,7 +63,10 @@ const seen = {
   lastCheck: time.optional(),
   lastSuccess: time.optional(),
   consecutiveFailures: z.number().int(),
-  error: z.string().optional().describe('Why it is not well, or what is left out of it.'),
+  error: z
+    .string()
+    .optional()
+    .describe('Reason why the server is unhealthy, or a note on tools that were left out.'),
 };
 
 export const serverAnswer = z
@@ -64,9 +74,12 @@ export const serverAnswer = z
     name: serverName,
     enabled: z.boolean(),
     status: shownStatuses,
-    config: configBody.describe('Without the values of secrets.'),
-    tools: z.array(z.string()).describe('As it listed them last.'),
-    toolDescriptions: z.record(z.string(), z.string()).optional().describe('Of those that have one.'),
+    config: configBody.describe('Configuration, without the values of secrets.'),
+    tools: z.array(z.string()).describe('Names of the tools, as the server last listed them.'),
+    toolDescriptions: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Descriptions by name, for the tools that have one.'),
     ...seen,
     createdAt: time,
   })
@@ -76,7 +89,7 @@ export const serversAnswer = z.object({ servers: z.array(serverAnswer) });
 const count = z.number().int();
 export const healthAnswer = z.object({
   summary: z.object({
-    total: count.describe('Enabled servers.'),
+    total: count.describe('Number of enabled servers.'),
     healthy: count,
     unhealthy: count,
     reconnecting: count,

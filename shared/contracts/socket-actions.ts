@@ -20,7 +20,7 @@ const modelName = z.string().min(1).max(256);
 
 /** The length of a text is checked where it is accepted: too long is another error than wrong. */
 export const userMessage = z.object({
-  text: z.string().min(1).describe(`At most ${messageTextBytesMax} bytes.`),
+  text: z.string().min(1).describe(`Message to the agent, at most ${messageTextBytesMax} bytes.`),
   messageId: clientId.optional(),
   model: modelName.optional(),
 });
@@ -32,17 +32,21 @@ export const approval = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal')
     .optional()
-    .describe('Of the call that was shown: another one is a conflict.'),
-  turnId: givenId(clientId).optional().describe('The turn of the call that was shown.'),
-  reason: z.string().max(reasonCharactersMax).optional().describe('Of a rejection: the model is told.'),
-  args: z.record(z.string(), z.json()).optional().describe('Run the call with these arguments instead.'),
+    .describe('Digest of the call that was shown; a different call is a conflict.'),
+  turnId: givenId(clientId).optional().describe('Turn of the call that was shown.'),
+  reason: z
+    .string()
+    .max(reasonCharactersMax)
+    .optional()
+    .describe('Reason for a rejection, passed to the model.'),
+  args: z.record(z.string(), z.json()).optional().describe('Arguments that replace those of the call.'),
   remember: z
     .union([z.literal('session'), z.strictObject({ prefix: z.string().min(1).max(prefixCharactersMax) })], {
       error: `use "session", or {"prefix": "words"} of at most ${prefixCharactersMax} characters`,
     })
     .optional()
     .describe(
-      '`session`: every later call of this tool; a prefix: later commands that begin with these words.',
+      'Later calls to approve: `session` for every call of the tool, a prefix for commands that begin with these words.',
     ),
 });
 

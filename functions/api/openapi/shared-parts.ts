@@ -40,8 +40,8 @@ const text = { type: 'string' as const };
 export const components: ZodOpenApiComponentsObject = {
   schemas: { Error: errorAnswer },
   headers: {
-    RequestId: { description: 'The id of this request, as errors and logs name it.', schema: text },
-    RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer' } },
+    RequestId: { description: 'Id of the request, also found in errors and logs.', schema: text },
+    RetryAfter: { description: 'Seconds to wait before a retry.', schema: { type: 'integer' } },
     WwwAuthenticate: { description: 'Bearer', schema: text },
   },
   responses: Object.fromEntries(errorStatuses.map((status) => [errorName(status), errorResponse(status)])),
@@ -50,9 +50,14 @@ export const components: ZodOpenApiComponentsObject = {
       type: 'http',
       scheme: 'bearer',
       description:
-        'A token (sp_ and 64 hexadecimal digits), or a JWT of the OIDC issuer if there is one; a JWT that names no scope is answered 403 by every operation.',
+        'A token (sp_ and 64 hexadecimal digits), or a JWT of the OIDC issuer if one is configured. Every operation answers 403 to a JWT without a scope.',
     },
-    ticket: { type: 'apiKey', in: 'query', name: 'ticket', description: 'Of POST /api/tickets, good once.' },
+    ticket: {
+      type: 'apiKey',
+      in: 'query',
+      name: 'ticket',
+      description: 'Ticket of POST /api/tickets, valid for one use.',
+    },
     previewCookie: { type: 'apiKey', in: 'cookie', name: 'sallyport-preview' },
   },
 };

@@ -12,7 +12,7 @@ import { defineTool } from '../define-tool.ts';
 export const callerToolResponse = defineTool({
   name: 'caller_tool_response',
   description:
-    'Answers a caller_tool:request of a session: with a result, or with an error. A call waits 60 seconds, and takes one answer.',
+    'Answers a caller_tool:request of a session with a result or an error. A call waits 60 seconds and accepts one answer.',
   needs: 'own:write',
   input: callerResponseArguments,
   output: callerResponseResult,

@@ -10,11 +10,11 @@ import { defineTool } from '../define-tool.ts';
 export const configLimits = defineTool({
   name: 'config_limits',
   description:
-    'Tells the limits that hold: how deep and how many agents, money, sessions, sizes, timeouts, rates. With session_id also how deep the session is and what it and its tree have spent.',
+    'Returns the effective limits: depth and number of agents, cost, sessions, flavors, timeouts, request rates, file sizes. With session_id also the depth of the session and the cost of the session and its tree.',
   needs: 'own:read',
   input: configLimitsArguments,
   output: configLimitsResult,
-  annotations: { title: 'Tell the limits', readOnlyHint: true, openWorldHint: false },
+  annotations: { title: 'Show the limits', readOnlyHint: true, openWorldHint: false },
   run: async ({ project_id: projectId, session_id: sessionId }, { ports, principal, settings }) => {
     const inForce = await limitsInForce(ports, { principal, projectId, sessionId });
     const { limits, defaults } = settings;

@@ -6,7 +6,7 @@ import { runExecution } from '../run-execution.ts';
 export const executeCode = defineTool({
   name: 'execute_code',
   description:
-    'Runs Python or Node.js code in an isolated sandbox without network and gives what it printed. Without session_id a new session is made; name its id in later calls to find its variables, imports and files (in /workspace) again. plt.show() and display(mime_type, data) give images.',
+    'Runs Python or Node.js code in an isolated sandbox without network and returns its output. A call without session_id creates a session; pass its id in later calls to keep its variables, imports and files (in /workspace). plt.show() and display(mime_type, data) return images.',
   needs: 'own:write',
   input: executeCodeArguments,
   output: executionResult,

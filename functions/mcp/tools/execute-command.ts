@@ -6,7 +6,7 @@ import { runExecution } from '../run-execution.ts';
 export const executeCommand = defineTool({
   name: 'execute_command',
   description:
-    'Runs a command in /workspace of an isolated sandbox without network: a bash line, or with args one program without a shell. Without session_id a new session is made; name its id in later calls to find its files again.',
+    'Runs a command in /workspace of an isolated sandbox without network: a bash line, or with args one program without a shell. A call without session_id creates a session; pass its id in later calls to keep its files.',
   needs: 'own:write',
   input: executeCommandArguments,
   output: executionResult,

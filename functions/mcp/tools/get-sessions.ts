@@ -8,7 +8,7 @@ import { defineTool } from '../define-tool.ts';
 
 export const getSessions = defineTool({
   name: 'get_sessions',
-  description: 'Lists the execution sessions that are not stopped, or shows one of them.',
+  description: 'Lists the active execution sessions, or shows one of them.',
   needs: 'own:read',
   input: getSessionsArguments,
   output: getSessionsResult,

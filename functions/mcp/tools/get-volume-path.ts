@@ -5,7 +5,7 @@ import { defineTool } from '../define-tool.ts';
 
 export const getVolumePath = defineTool({
   name: 'get_volume_path',
-  description: 'Says where in a sandbox the shared folder is, and whether this deployment has one.',
+  description: 'Returns the path of the shared folder in a sandbox, and its availability in this deployment.',
   needs: 'own:read',
   input: getVolumePathArguments,
   output: getVolumePathResult,

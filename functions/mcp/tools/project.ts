@@ -103,7 +103,7 @@ const options = defineAction({
 
 export const project = defineActionTool({
   name: 'project',
-  description: 'Projects: whose sessions, limits and defaults belong together.',
+  description: 'Manages projects. A project groups sessions, limits and defaults.',
   actions: { create, list, get, update, delete: remove, options },
 });
 

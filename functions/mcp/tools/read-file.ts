@@ -8,7 +8,7 @@ import { fileRequest } from '../session-file.ts';
 
 export const readFile = defineTool({
   name: 'read_file',
-  description: `Reads a file of a session's workspace, at most ${readFileBytesMax} bytes: text as content; an image or other binary file as an image or a resource in base64 beside the result.`,
+  description: `Reads a file of a session's workspace, at most ${readFileBytesMax} bytes. Text is returned as content; a binary file as an image or a base64 resource beside the result.`,
   needs: 'own:read',
   input: readFileArguments,
   output: readFileResult,

@@ -120,6 +120,7 @@ const history = defineAction({
 
 export const schedule = defineActionTool({
   name: 'schedule',
-  description: 'Schedules: a prompt that is said to an agent whenever its cron expression comes true.',
+  description:
+    'Manages schedules. A schedule sends a prompt to an agent at the times of its cron expression.',
   actions: { create, list, get, update, delete: remove, trigger, history },
 });

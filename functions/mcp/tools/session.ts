@@ -7,6 +7,6 @@ import { events, get, list } from './session/read.ts';
 export const session = defineActionTool({
   name: 'session',
   description:
-    'Agents that work in workspaces with a sandbox. A message goes to the session that answers in the workspace, or to a new one; poll its events, or wait for the answer.',
+    'Manages sessions: agents that work in a workspace with a sandbox. A message goes to the active session of the workspace, or to a new one; poll its events, or wait for the answer.',
   actions: { message, spawn, get, list, events, approve, cancel, end, cleanup },
 });

@@ -7,7 +7,7 @@ import { defineTool } from '../define-tool.ts';
 
 export const stopSession = defineTool({
   name: 'stop_session',
-  description: 'Stops a session and its sandbox, with everything that runs in it, and frees its slot.',
+  description: 'Stops a session, its sandbox and every program in it, and frees its slot.',
   needs: 'own:write',
   input: stopSessionArguments,
   output: stopSessionResult,

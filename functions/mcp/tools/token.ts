@@ -42,7 +42,7 @@ const revoke = defineAction({
 
 export const token = defineActionTool({
   name: 'token',
-  description: 'Access tokens. The text of a new one is shown once.',
+  description: 'Manages access tokens. A new token is shown once.',
   actions: { create, list, revoke },
 });
 

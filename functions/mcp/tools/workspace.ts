@@ -56,6 +56,6 @@ const view = (workspace: Workspace) => {
 
 export const workspace = defineActionTool({
   name: 'workspace',
-  description: 'Workspaces of a project: files that outlive the sessions that work on them.',
+  description: 'Manages the workspaces of a project. Files of a workspace outlive its sessions.',
   actions: { list, delete: remove },
 });

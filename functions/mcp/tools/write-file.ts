@@ -11,7 +11,7 @@ import { fileRequest } from '../session-file.ts';
 
 export const writeFile = defineTool({
   name: 'write_file',
-  description: `Writes a file of a session's workspace, at most ${writeFileBytesMax} bytes, as text or from base64; missing folders are made, an existing file is replaced.`,
+  description: `Writes a file of a session's workspace, at most ${writeFileBytesMax} bytes, as text or from base64. Missing folders are created; an existing file is replaced.`,
   needs: 'own:write',
   input: writeFileArguments,
   output: writeFileResult,

@@ -5,9 +5,9 @@ import type { Principal } from '#shared/domain/principal.ts';
 
 export const accessAnswer = z
   .object({
-    scope: z.string().describe('admin, admin:ro, project:<uuid> or project:<uuid>:ro'),
-    project: z.uuid().optional().describe('The one project of a project scope.'),
-    may: z.array(z.enum(needs)).describe('What routes need, as far as this scope has it.'),
+    scope: z.string().describe('Scope: admin, admin:ro, project:<uuid> or project:<uuid>:ro.'),
+    project: z.uuid().optional().describe('Id of the project of a project scope.'),
+    may: z.array(z.enum(needs)).describe('Permissions of the scope, as routes name them in `x-needs`.'),
   })
   .meta({ id: 'Access' });
 

@@ -14,7 +14,7 @@ const digest = z
 export const decider = z
   .object({
     kind: z.enum(deciderKinds),
-    id: z.string().describe('Of the token, the person or the grant; the mode of approvals for a policy.'),
+    id: z.string().describe('Id of the token, the person or the grant; for a policy the approvals mode.'),
     name: z.string().optional(),
   })
   .meta({ id: 'Decider' });
@@ -26,7 +26,7 @@ const waitingCall = {
   args: jsonObject,
   digest,
   askedAt: z.iso.datetime(),
-  queuePosition: count.describe('From 1.'),
+  queuePosition: count.describe('Position in the queue, from 1.'),
   totalInQueue: count,
 };
 
@@ -36,7 +36,7 @@ export const approvalAnswer = z.object({ sessionId: z.uuid(), ...waitingCall }).
 
 export const approvalsQuery = z.object({
   project: givenUuid.optional(),
-  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
 });
 
 export const approvalsAnswer = z.object({
@@ -47,7 +47,10 @@ export const approvalsAnswer = z.object({
         title: z.string(),
         project: z.uuid(),
         ...waitingCall,
-        argsTruncated: z.literal(true).optional().describe('The whole call is at its own address.'),
+        argsTruncated: z
+          .literal(true)
+          .optional()
+          .describe('Set when the arguments are cut; the route of the one call returns all of them.'),
       })
       .meta({ id: 'WaitingCall' }),
   ),
@@ -68,7 +71,7 @@ export const grantAnswer = z
     prefix: z
       .string()
       .optional()
-      .describe('The words that a command begins with; absent: every call of the tool.'),
+      .describe('First words of the commands that the grant covers; absent: every call of the tool.'),
     by: decider,
     at: z.iso.datetime(),
   })

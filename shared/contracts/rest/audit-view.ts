@@ -5,23 +5,23 @@ import { givenUuid } from '../given-id.ts';
 import { iso } from '../time.ts';
 
 export const auditQuery = z.object({
-  project: givenUuid.optional().describe('Only what was done in it.'),
+  project: givenUuid.optional().describe('Id of the project whose actions are listed.'),
   after: z
     .string()
     .regex(/^\d{13}#[0-9a-f]{8}$/, 'must be the next of the page before')
     .optional()
-    .describe('The `next` of the page before.'),
+    .describe('The `next` of the previous page.'),
 });
 
 const row = z
   .object({
     at: z.iso.datetime(),
-    actor: z.string().describe('The id of the token or the person; `janitor` for the platform itself.'),
-    actorKind: z.string().describe('`token` or `person`.'),
+    actor: z.string().describe('Id of the token or the person; `janitor` for the platform itself.'),
+    actorKind: z.string().describe('Kind of actor: `token` or `person`.'),
     actorName: z.string().optional(),
     scope: z.string(),
-    action: z.string().describe('`approval.decide`, `token.create` …'),
-    subject: z.string().describe('The id of what was acted on.'),
+    action: z.string().describe('Action, such as `approval.decide` or `token.create`.'),
+    subject: z.string().describe('Id of the resource that was acted on.'),
     project: z.string().optional(),
     detail: z.record(z.string(), z.unknown()),
   })

@@ -28,25 +28,35 @@ const workspaceNote = plainName(z.string().min(1).max(256));
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
   project: givenUuid.optional(),
-  workspace: givenId(name).optional().describe('Absent: one of its own, which goes with it.'),
+  workspace: givenId(name)
+    .optional()
+    .describe('Id of the workspace; absent: a new one that is deleted with the session.'),
   createWorkspace: z
     .boolean()
     .optional()
     .describe(
-      'Make the workspace that is named, or a new one, which stays. False: the default one of the project.',
+      'True: create the named workspace, or a new one, which outlives the session. False: use the named workspace, or the default one of the project.',
     ),
-  externalId: workspaceNote.optional().describe('Of a workspace that is made.'),
-  source: workspaceNote.optional().describe('Of a workspace that is made.'),
-  provider: name.optional().describe('anthropic, openai, gemini or demo.'),
+  externalId: workspaceNote.optional().describe('External id of a created workspace.'),
+  source: workspaceNote.optional().describe('Source of a created workspace.'),
+  provider: name.optional().describe('Model provider: anthropic, openai, gemini or demo.'),
   model: name.min(1).optional(),
   flavor: name.optional(),
   template: name.optional(),
   approvals: approvals.optional(),
-  disabledTools: z.array(toolName).max(toolNamesMax).optional().describe('Tools its agent is not offered.'),
-  allowedTools: z.array(toolName).max(toolNamesMax).optional().describe('The only tools it is offered.'),
+  disabledTools: z
+    .array(toolName)
+    .max(toolNamesMax)
+    .optional()
+    .describe('Tools that the agent is not offered.'),
+  allowedTools: z
+    .array(toolName)
+    .max(toolNamesMax)
+    .optional()
+    .describe('The only tools that the agent is offered.'),
   callerTools: callerOffer
     .optional()
-    .describe('Tools of yours that its agent is offered; calls are events caller_tool:request.'),
+    .describe('Tools of the client that the agent is offered; their calls are events caller_tool:request.'),
   allowSmallerFlavor: z.boolean().optional(),
   /** Stops the least recently used idle execution session when no slot is left. */
   evictIdle: z.boolean().default(false),
@@ -70,25 +80,40 @@ export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 const projectName = plainName(z.string().min(1).max(clientIdCharactersMax));
 const projectDefaults = z.object({
   description: z.string().max(2000).nullish(),
-  provider: name.nullish().describe('anthropic, openai, gemini or demo.'),
+  provider: name.nullish().describe('Model provider: anthropic, openai, gemini or demo.'),
   model: name.min(1).nullish(),
   flavor: name.nullish(),
   template: name.nullish(),
-  flavorsAllowed: z.array(name).min(1).max(4).nullish().describe('The sizes its sessions may have.'),
+  flavorsAllowed: z
+    .array(name)
+    .min(1)
+    .max(4)
+    .nullish()
+    .describe('Flavors that sessions of the project may have.'),
   approvals: approvals.nullish(),
   autonomy: z
     .enum(autonomies)
     .nullish()
-    .describe('As `approvals`, in other words: `off` is `auto`, the rest are called the same.'),
+    .describe('Alternative name of `approvals`: `off` means `auto`, the other values are the same.'),
   limits: z
     .object({
-      maxRecursionDepth: z.number().nullish().describe('0 to 10.'),
-      maxAgentsPerSession: z.number().nullish().describe('1 to 1000.'),
-      maxCostUsd: z.number().nullish().describe('0 to 100000.'),
+      maxRecursionDepth: z.number().nullish().describe('Largest depth of agents that start agents, 0 to 10.'),
+      maxAgentsPerSession: z
+        .number()
+        .nullish()
+        .describe('Largest number of agents that one session may start, 1 to 1000.'),
+      maxCostUsd: z
+        .number()
+        .nullish()
+        .describe('Most that one session may spend on models, in US dollars, 0 to 100000.'),
     })
     .nullish()
-    .describe("What is left out is the operator's."),
-  disabledTools: z.array(toolName).max(toolNamesMax).nullish().describe('Tools its agents are not offered.'),
+    .describe("Limits of the project; an absent one is the operator's."),
+  disabledTools: z
+    .array(toolName)
+    .max(toolNamesMax)
+    .nullish()
+    .describe('Tools that agents of the project are not offered.'),
   mcpNamespacing: z.enum(namespacings).nullish(),
 });
 
@@ -98,9 +123,9 @@ export const createProjectBody = z.object({ name: projectName, ...projectDefault
 export const updateProjectBody = z.object({ name: projectName.optional(), ...projectDefaults.shape });
 
 export const createWorkspaceBody = z.object({
-  id: givenUuid.optional().describe('Absent: a new one.'),
-  externalId: workspaceNote.optional().describe('What you call it.'),
-  source: workspaceNote.optional().describe('Where it comes from.'),
+  id: givenUuid.optional().describe('Id of the workspace; absent: a new one.'),
+  externalId: workspaceNote.optional().describe('Id that the client gives the workspace.'),
+  source: workspaceNote.optional().describe('Origin of the workspace, as the client states it.'),
 });
 
 export const createTokenBody = z.object({
@@ -110,10 +135,10 @@ export const createTokenBody = z.object({
 });
 
 export const leaseBody = z.object({
-  port: z.number().int().optional().describe('8000 to 8999; absent: the next free one.'),
+  port: z.number().int().optional().describe('Port, 8000 to 8999; absent: the next free one.'),
 });
 
-const after = name.optional().describe('The `next` of the page before.');
+const after = name.optional().describe('The `next` of the previous page.');
 
 export const pageQuery = z.object({ after });
 
@@ -122,27 +147,35 @@ export const listQuery = z.object({
   status: z
     .enum([...sessionStatuses, 'active'])
     .optional()
-    .describe('`active`: none that has ended.'),
+    .describe('Status of the listed sessions; `active`: all that have not ended.'),
   project: givenUuid.optional(),
 });
 
 export const cleanupBody = z.object({
-  project: givenUuid.optional().describe('Only sessions of it; absent: all that the list shows.'),
+  project: givenUuid
+    .optional()
+    .describe('Id of the project whose sessions are deleted; absent: all sessions that the caller can list.'),
   maxAgeHours: z
     .number()
     .min(0)
     .max(cleanupHoursMax)
     .default(24)
-    .describe('Sessions that ended longer ago are removed, with their logs and files.'),
+    .describe('Hours since the end of a session, after which it is deleted with its log and files.'),
 });
 
 export const modelsQuery = z.object({
-  provider: name.optional().describe("anthropic, openai, gemini or demo; absent: the operator's."),
+  provider: name
+    .optional()
+    .describe("Model provider: anthropic, openai, gemini or demo; absent: the operator's."),
 });
 
 export const modelChecksQuery = z.object({
   ...modelsQuery.shape,
-  models: z.string().max(4096).optional().describe('Ids with commas between; absent: the default.'),
+  models: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe('Model ids, separated by commas; absent: the default model.'),
 });
 
 export const eventsQuery = z.object({
@@ -152,7 +185,7 @@ export const eventsQuery = z.object({
     .enum(['true', 'false'])
     .default('false')
     .transform((value) => value === 'true')
-    .describe('With the events of the sessions under it, in the order of time.'),
+    .describe('True: include the events of all descendant sessions, ordered by time.'),
 });
 
 export const filesQuery = z.object({
@@ -163,9 +196,12 @@ export const filesQuery = z.object({
       error: ({ input }) => `must be ${filePathProblem(String(input))}`,
     })
     .default('.')
-    .describe('A folder, relative to /workspace.'),
+    .describe('Path relative to /workspace.'),
 });
 
 export const partHeaders = z.object({
-  'content-range': z.string().optional().describe('bytes a-b/total, for a file that comes in parts.'),
+  'content-range': z
+    .string()
+    .optional()
+    .describe('Range `bytes a-b/total`, for a file that is sent in parts.'),
 });

@@ -43,7 +43,7 @@ export const eventsAnswer = z.object({
     z
       .object({
         index: logNumber,
-        type: z.string().describe('As of the frames at /ws.'),
+        type: z.string().describe('Type of the event, as in the frames at /ws.'),
         at: z.iso.datetime(),
         data: jsonObject,
         sessionId: z.uuid(),

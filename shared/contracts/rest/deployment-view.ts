@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 const count = z.number().int().min(0);
-const ratio = z.number().min(0).describe('From 0 to 1.');
+const ratio = z.number().min(0).describe('Share in use, from 0 to 1.');
 
 export const statsAnswer = z
   .object({
@@ -18,7 +18,7 @@ export const statsAnswer = z
     pool: z.object({ ready: count, target: count }),
     limits: z.enum(['enforced', 'best effort']),
   })
-  .meta({ id: 'Stats', description: 'Of the execution sessions of whoever asks.' });
+  .meta({ id: 'Stats', description: 'Use and limits of the execution sessions of the caller.' });
 
 const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
 
@@ -27,19 +27,22 @@ const price = z.object({ input: usd, output: usd, cached: usd.optional(), cacheW
 
 export const modelsAnswer = z.object({
   provider,
-  configured: z.array(provider).describe('Providers that can be used: there is a key, or none is needed.'),
+  configured: z.array(provider).describe('Usable providers: those that have a key or need none.'),
   models: z.array(
     z.object({
       id: z.string(),
       name: z.string(),
-      price: price.optional().describe('In USD for a million tokens; absent: not known.'),
+      price: price.optional().describe('Price in US dollars for a million tokens; absent: unknown.'),
     }),
   ),
 });
 
 export const modelChecksAnswer = z.object({
   provider,
-  models: z.record(z.string(), z.string().describe('available, not_found or error: <why>')),
+  models: z.record(
+    z.string(),
+    z.string().describe('Result by model: available, not_found or error: <reason>.'),
+  ),
 });
 
 export const openApiAnswer = z.looseObject({ openapi: z.literal('3.1.1') });

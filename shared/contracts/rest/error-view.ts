@@ -8,13 +8,17 @@ export const errorAnswer = z
       message: z.string(),
       suggestions: z.array(z.string()),
       recoveryActions: z.array(z.string()),
-      requestId: z.string().describe('As in the header x-request-id.'),
-      oldestIndex: z.number().int().optional().describe('Of `events_purged`: the oldest that is left.'),
+      requestId: z.string().describe('Id of the request, as in the header x-request-id.'),
+      oldestIndex: z
+        .number()
+        .int()
+        .optional()
+        .describe('Index of the oldest remaining event; for `events_purged`.'),
       maxSessions: z
         .number()
         .int()
         .optional()
-        .describe('Of `resource_limit_exceeded`: how many there may be.'),
+        .describe('Largest number of sessions; for `resource_limit_exceeded`.'),
     }),
   })
   .meta({ id: 'Error' });

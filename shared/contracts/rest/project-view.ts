@@ -24,10 +24,10 @@ export const projectAnswer = z
         maxCostUsd: z.number().optional(),
       })
       .optional()
-      .describe('Where it differs from the operator.'),
+      .describe("Limits that differ from the operator's."),
     disabledTools: z.array(z.string()).optional(),
     mcpNamespacing: z.enum(namespacings).optional(),
-    secrets: z.array(z.string()).optional().describe('The names of its secrets, where one project is shown.'),
+    secrets: z.array(z.string()).optional().describe('Names of the secrets of the project; absent in lists.'),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Project' });

@@ -19,9 +19,11 @@ export const filesAnswer = z.object({
 
 export const writtenAnswer = z
   .object({ path: z.string(), size: bytes })
-  .meta({ id: 'WrittenFile', description: 'The file is whole, and in a checkpoint.' });
+  .meta({ id: 'WrittenFile', description: 'Complete file that a checkpoint contains.' });
 
-export const receivedAnswer = z.object({ received: bytes.describe('Bytes of the file so far.') });
+export const receivedAnswer = z.object({
+  received: bytes.describe('Number of bytes of the file received so far.'),
+});
 
 export const logsAnswer = z.object({
   lines: z.array(
@@ -36,7 +38,7 @@ export const previewPort = z
   .max(previewPortFirst + previewPortCount - 1);
 
 export const portAnswer = z
-  .object({ port: previewPort, path: z.string().describe('Where its preview is.') })
+  .object({ port: previewPort, path: z.string().describe('Path of the preview.') })
   .meta({ id: 'LeasedPort' });
 
 export const portsAnswer = z.object({ ports: z.array(portAnswer) });

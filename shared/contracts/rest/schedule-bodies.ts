@@ -24,22 +24,28 @@ export const restNames: FieldNames = {
 
 export const targetFields = {
   projectId: givenUuid,
-  workspaceId: givenUuid.optional().describe('Absent: the default workspace of the project.'),
+  workspaceId: givenUuid.optional().describe('Id of the workspace; absent: the default one of the project.'),
 };
 export const scheduleFields = {
   name: z.string().max(scheduleNameCharactersMax),
-  cronExpr: z.string().describe('Five fields, in UTC: minute, hour, day of month, month, day of week.'),
-  prompt: z.string().describe(`At most ${schedulePromptBytesMax} bytes.`),
+  cronExpr: z
+    .string()
+    .describe('Cron expression of five fields, in UTC: minute, hour, day of month, month, day of week.'),
+  prompt: z.string().describe(`Message to the agent, at most ${schedulePromptBytesMax} bytes.`),
   targets: z
     .array(z.object(targetFields))
     .min(1)
     .max(scheduleTargetsMax)
-    .describe("Absent: the token's own project, else the default one."),
-  enabled: z.boolean().describe('Absent: true.'),
+    .describe(
+      "Projects and workspaces in which the schedule runs; absent: the token's own project, else the default one.",
+    ),
+  enabled: z.boolean().describe('True: the schedule runs at its times. Absent: true.'),
   overlapBehavior: z
     .enum(overlapBehaviors)
-    .describe('What happens to a run while a former one goes on; absent: skip.'),
-  sessionBehavior: z.enum(sessionBehaviors).describe('Whether runs go on in one session; absent: resume.'),
+    .describe('Treatment of a run that is due while a previous one is active; absent: skip.'),
+  sessionBehavior: z
+    .enum(sessionBehaviors)
+    .describe('Session of the runs: one for all of them (resume) or a new one for each; absent: resume.'),
 };
 
 export const createScheduleBody = z
@@ -50,13 +56,15 @@ export const createScheduleBody = z
 export const changeScheduleBody = z.object(scheduleFields).partial();
 
 export const scheduleQuery = z.object({
-  project: givenUuid.optional().describe("Absent: the token's own project, else all."),
-  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+  project: givenUuid
+    .optional()
+    .describe("Id of the project whose schedules are listed; absent: the token's own project, else all."),
+  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
 });
 
 export const historyQuery = z.object({
   limit: z.coerce.number().int().min(1).max(historyRowsMax).default(historyRowsDefault),
-  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
 });
 
 /** The options in a body, unchecked: the domain reports what is wrong with them. */

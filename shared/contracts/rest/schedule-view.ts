@@ -16,15 +16,15 @@ export const scheduleAnswer = z
     targets: z.array(
       z.object({
         ...targetFields,
-        pinnedSessionId: z.uuid().optional().describe('Where its runs go on.'),
+        pinnedSessionId: z.uuid().optional().describe('Id of the session in which runs continue.'),
         pinnedWorkspaceId: z.uuid().optional(),
       }),
     ),
     promptTruncated: z
       .literal(true)
       .optional()
-      .describe(`A listing shows ${promptExcerptCharactersMax} characters of a prompt.`),
-    disabledReason: z.string().optional().describe('Why the platform itself disabled it.'),
+      .describe(`Set when the prompt is cut: lists show ${promptExcerptCharactersMax} characters.`),
+    disabledReason: z.string().optional().describe('Reason why the platform disabled the schedule.'),
     nextRunAt: time.nullable(),
     lastRunAt: time.nullable(),
     createdAt: time,
@@ -38,17 +38,20 @@ export type RunStatus = (typeof runStatuses)[number];
 
 export const runAnswer = z
   .object({
-    runAt: time.describe('The moment it was for.'),
+    runAt: time.describe('Time at which the run was due.'),
     startedAt: time.nullable(),
     status: z.enum(runStatuses),
     trigger: z.enum(['schedule', 'manual']),
     projectId: z.uuid().optional(),
     workspaceId: z.uuid().optional(),
     sessionId: z.uuid().optional(),
-    output: z.string().optional().describe(`At most ${runOutputCharactersMax} characters.`),
-    error: z.string().optional().describe('Why it failed or was skipped.'),
+    output: z
+      .string()
+      .optional()
+      .describe(`Answer of the agent, at most ${runOutputCharactersMax} characters.`),
+    error: z.string().optional().describe('Reason why the run failed or was skipped.'),
     durationMs: z.number().int().optional(),
-    late: z.literal(true).optional().describe('Its moment had passed when it was found.'),
+    late: z.literal(true).optional().describe('Set when the run started after its due time.'),
   })
   .meta({ id: 'ScheduleRun' });
 export const historyAnswer = z.object({ history: z.array(runAnswer), next: z.string().optional() });

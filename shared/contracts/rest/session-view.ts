@@ -26,8 +26,8 @@ const sandbox = z.object({
   state: z.enum(['starting', 'ready', 'stopping', 'stopped']),
   source: z.enum(['cold', 'pool']),
   startMs: z.number().optional(),
-  reason: z.string().optional().describe('Why it stopped.'),
-  phase: z.enum(startPhases).optional().describe('How far a start has come.'),
+  reason: z.string().optional().describe('Reason why the sandbox stopped.'),
+  phase: z.enum(startPhases).optional().describe('Phase of the start.'),
   requestedAt: z.iso.datetime(),
   readyAt: z.iso.datetime().optional(),
   stoppedAt: z.iso.datetime().optional(),
@@ -37,7 +37,7 @@ export const sessionAnswer = z
   .object({
     id: z.uuid(),
     kind: z.enum(['agent', 'execution']),
-    title: z.string().optional().describe('The first words said in it.'),
+    title: z.string().optional().describe('First words of the conversation.'),
     status: z.enum(sessionStatuses),
     project: z.uuid(),
     workspace: z.uuid(),
@@ -50,9 +50,9 @@ export const sessionAnswer = z
     lastActiveAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
     uptimeSeconds: count,
-    depth: count.describe('0 for a session that no agent started.'),
-    parent: z.uuid().optional().describe('Whose agent started it.'),
-    root: z.uuid().optional().describe('The session at the top of its tree.'),
+    depth: count.describe('Depth in the session tree; 0 for a session that no agent started.'),
+    parent: z.uuid().optional().describe('Id of the session whose agent started this one.'),
+    root: z.uuid().optional().describe('Id of the root of the session tree.'),
     sandbox: sandbox.nullable(),
     usage: z.object({
       inputTokens: count,
@@ -60,7 +60,7 @@ export const sessionAnswer = z
       cachedInputTokens: count.optional(),
       cacheWriteInputTokens: count.optional(),
     }),
-    costUsd: z.number().min(0).describe('What its model calls cost, by the price table.'),
+    costUsd: z.number().min(0).describe('Cost of the model calls in US dollars, by the price table.'),
     pendingApprovals: z.array(pendingApproval),
   })
   .meta({ id: 'Session' });
@@ -69,7 +69,7 @@ export const sessionsAnswer = z.object({ sessions: z.array(sessionAnswer), next:
 
 export const cleanedAnswer = z.object({
   removed: count,
-  hasMore: z.boolean().describe('Ask again: some were left.'),
+  hasMore: z.boolean().describe('True: more sessions can be deleted; repeat the request.'),
 });
 
 type SessionAnswer = z.output<typeof sessionAnswer>;

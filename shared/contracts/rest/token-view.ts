@@ -3,14 +3,14 @@ import * as z from 'zod';
 import type { AccessToken } from '#shared/domain/token.ts';
 import { iso } from '../time.ts';
 
-const scope = z.string().describe('admin, admin:ro, project:<uuid> or project:<uuid>:ro');
+const scope = z.string().describe('Scope: admin, admin:ro, project:<uuid> or project:<uuid>:ro.');
 
 export const tokenAnswer = z
   .object({
     id: z.uuid(),
     name: z.string(),
     scope,
-    token: z.string().describe('Masked.'),
+    token: z.string().describe('The token, masked.'),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
   })

@@ -7,26 +7,38 @@ import { iso } from '../time.ts';
 const minutesMax = 10_080;
 
 export const statsHistoryQuery = z.object({
-  minutes: z.coerce.number().int().min(5).max(minutesMax).default(60).describe('Up to now.'),
+  minutes: z.coerce
+    .number()
+    .int()
+    .min(5)
+    .max(minutesMax)
+    .default(60)
+    .describe('Number of minutes up to now.'),
 });
 
 const count = z.number().int().min(0);
-const level = count.nullable().describe('Null: not known yet.');
-const ms = z.number().min(0).nullable().describe('To a tenth; null: of none.');
+const level = count.nullable().describe('Level at the end of the step; null: not known yet.');
+const ms = z
+  .number()
+  .min(0)
+  .nullable()
+  .describe('Milliseconds, rounded to a tenth; null: nothing was measured.');
 const timing = z.object({ count, p50Ms: ms, p95Ms: ms });
 const time = z.iso.datetime();
 
 const happened = {
-  cold: timing.describe('New sandboxes that became ready.'),
-  warm: timing.describe('Sandboxes of the warm pool that became ready.'),
+  cold: timing.describe('Start times of new sandboxes.'),
+  warm: timing.describe('Start times of sandboxes of the warm pool.'),
   startsFailed: count,
-  approvals: timing.describe('Calls that were decided, and how long they had waited.'),
-  errors: z.record(z.string(), count).describe('By code: failed turns, faults and limits that were met.'),
+  approvals: timing.describe('Waiting times of tool calls until their approval or rejection.'),
+  errors: z
+    .record(z.string(), count)
+    .describe('Number of failed turns, faults and exceeded limits, by error code.'),
 };
 
 export const statsHistoryAnswer = z
   .object({
-    scope: z.string().describe('deployment, or the id of a project'),
+    scope: z.string().describe('Scope of the counts: `deployment`, or the id of a project.'),
     from: time,
     to: time,
     stepSeconds: count,
@@ -42,7 +54,7 @@ export const statsHistoryAnswer = z
       }),
     ),
   })
-  .meta({ id: 'StatsHistory', description: 'Counts of every step, oldest first.' });
+  .meta({ id: 'StatsHistory', description: 'Usage metrics of the steps, oldest first.' });
 
 export const usageMetricsView = ({
   scope,

@@ -11,7 +11,7 @@ const url = z
   .string()
   .max(webhookUrlCharactersMax)
   .regex(/^https?:\/\/[^\s]+$/i, 'an http:// or https:// address without spaces')
-  .describe('A public http:// or https:// address; the operator can allow private hosts.');
+  .describe('Public http:// or https:// address; the operator can allow private hosts.');
 const events = z
   .array(z.enum(webhookEvents))
   .min(1)
@@ -25,7 +25,7 @@ export const createWebhookBody = z.object({
     .uuid()
     .optional()
     .describe(
-      "Absent: the token's own project; with a token of the deployment, every project of the deployment.",
+      "Id of the project whose events are sent; absent: the token's own project, or every project for a token of the deployment.",
     ),
   enabled: z.boolean().default(true),
 });
@@ -34,14 +34,17 @@ export const createWebhookBody = z.object({
 export const changeWebhookBody = z.object({
   url: url.optional(),
   events: events.optional(),
-  enabled: z.boolean().optional().describe('True: what waits is tried again, and its day begins anew.'),
+  enabled: z.boolean().optional().describe('True: retry pending deliveries for another day.'),
 });
 
 export const webhooksQuery = z.object({
-  project: z.uuid().optional().describe('Only those of the project; absent: all that the token may read.'),
+  project: z
+    .uuid()
+    .optional()
+    .describe('Id of the project whose webhooks are listed; absent: all that the token may read.'),
 });
 
 export const deliveriesQuery = z.object({
   limit: z.coerce.number().int().min(1).max(deliveryRowsMax).default(deliveryRowsDefault),
-  after: z.string().max(256).optional().describe('The `next` of the page before.'),
+  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
 });

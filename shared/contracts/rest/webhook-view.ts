@@ -12,10 +12,10 @@ export const webhookAnswer = z
     id: z.uuid(),
     url: z.string(),
     events: z.array(z.enum(webhookEvents)),
-    project: z.uuid().optional().describe('Absent: it hears of every project.'),
+    project: z.uuid().optional().describe('Id of the project whose events are sent; absent: every project.'),
     enabled: z.boolean(),
-    disabledAt: time.optional().describe('When the platform itself disabled it.'),
-    disabledReason: z.string().optional().describe('Why the platform itself disabled it.'),
+    disabledAt: time.optional().describe('Time at which the platform disabled the webhook.'),
+    disabledReason: z.string().optional().describe('Reason why the platform disabled the webhook.'),
     createdAt: time,
     updatedAt: time,
   })
@@ -25,29 +25,29 @@ export const webhooksAnswer = z.object({ webhooks: z.array(webhookAnswer) });
 export const newWebhookAnswer = webhookAnswer.extend({
   secret: z
     .string()
-    .describe('`whsec_` and base64 of 32 bytes: the key of the signatures. It is told this once.'),
+    .describe('Key of the signatures: `whsec_` and the base64 of 32 bytes. Only this answer shows it.'),
 });
 
 export const webhookTestAnswer = z
   .object({
-    ok: z.boolean().describe('It was answered with 200 to 299.'),
-    status: z.number().int().optional().describe('Absent: there was no answer.'),
+    ok: z.boolean().describe('True: the receiver answered with a status from 200 to 299.'),
+    status: z.number().int().optional().describe('Status of the answer; absent: there was no answer.'),
     durationMs: z.number().int(),
-    error: z.string().optional().describe('Why it was not accepted.'),
+    error: z.string().optional().describe('Reason why the test failed.'),
   })
   .meta({ id: 'WebhookTest' });
 
 export const deliveryAnswer = z
   .object({
-    id: z.string().describe('The header `webhook-id`, the same at every attempt.'),
+    id: z.string().describe('Value of the header `webhook-id`, the same at every attempt.'),
     type: z.enum(webhookEvents),
     state: z.enum(deliveryStates),
     attempts: z.number().int(),
     createdAt: time,
     lastAttemptAt: time.optional(),
-    nextAttemptAt: time.optional().describe('While it waits.'),
-    lastStatus: z.number().int().optional().describe('Of the last answer; absent: there was none.'),
-    lastError: z.string().optional().describe('Why the last attempt was not accepted.'),
+    nextAttemptAt: time.optional().describe('Time of the next attempt; only while the delivery is pending.'),
+    lastStatus: z.number().int().optional().describe('Status of the last answer; absent: there was none.'),
+    lastError: z.string().optional().describe('Reason why the last attempt failed.'),
   })
   .meta({ id: 'WebhookDelivery' });
 export const deliveriesAnswer = z.object({

@@ -11,9 +11,9 @@ export const workspaceAnswer = z
     externalId: z.string().optional(),
     source: z.string().optional(),
     createdAt: z.iso.datetime(),
-    activeSessions: z.number().int().min(0).describe('Sessions that use it now.'),
-    latestSession: z.uuid().optional().describe('The agent session that entered it last.'),
-    savedAt: z.iso.datetime().optional().describe('When its files were saved last.'),
+    activeSessions: z.number().int().min(0).describe('Number of sessions that use the workspace now.'),
+    latestSession: z.uuid().optional().describe('Id of the agent session that entered the workspace last.'),
+    savedAt: z.iso.datetime().optional().describe('Time at which the files were last saved.'),
   })
   .meta({ id: 'Workspace' });
 

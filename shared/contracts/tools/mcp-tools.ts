@@ -34,10 +34,10 @@ const boundedText = (bytesMin: number, bytesMax: number) => {
 const processArgument = (bytesMin: number) => boundedText(bytesMin, programBytesMax);
 
 const executionShape = {
-  template: template.optional().describe('The language; absent: the one of the session.'),
-  session_id: sessionId.optional().describe('The session to run in; absent: a new one.'),
-  project_id: projectId.optional().describe('The project of a new session; absent: the default one.'),
-  flavor: flavor.optional().describe('The size of a new session, in any case.'),
+  template: template.optional().describe('Language; absent: that of the session.'),
+  session_id: sessionId.optional().describe('Id of the session to run in; absent: a new one.'),
+  project_id: projectId.optional().describe('Id of the project of a new session; absent: the default one.'),
+  flavor: flavor.optional().describe('Flavor of a new session, in upper or lower case.'),
   timeout: seconds(executionSecondsMin, executionSecondsMax)
     .default(toolTimeoutSeconds)
     .describe('Seconds until the program is killed.'),
@@ -47,16 +47,16 @@ const executionShape = {
   evict_idle: z
     .boolean({ error: 'true or false' })
     .default(false)
-    .describe('When all sessions are in use, stops the one that has been idle longest.'),
+    .describe('True: stop the session that has been idle longest when all are in use.'),
 };
 
 export const executeCodeArguments = closed({
-  code: boundedText(1, codeBytesMax).describe('The program.'),
+  code: boundedText(1, codeBytesMax).describe('Code to run.'),
   ...executionShape,
 });
 
 export const executeCommandArguments = closed({
-  command: processArgument(1).describe('A bash line, or the name of a program when args are given.'),
+  command: processArgument(1).describe('Bash line, or the name of a program when args are given.'),
   args: z
     .array(processArgument(0), { error: 'a list of texts' })
     .max(argumentsMax, { error: `a list of at most ${argumentsMax} texts` })
@@ -64,7 +64,7 @@ export const executeCommandArguments = closed({
       error: `at most ${argumentsBytesMax} bytes together`,
     })
     .optional()
-    .describe('Arguments of the program; with them no shell is involved.'),
+    .describe('Arguments of the program, which then runs without a shell.'),
   ...executionShape,
 });
 
@@ -72,26 +72,26 @@ export const executeCommandArguments = closed({
 export type ExecutionArguments = Omit<z.output<typeof executeCodeArguments>, 'code'>;
 
 const executionError = z.object({
-  type: z.string().describe('What kind of failure, such as compilation_error or execution_timeout.'),
-  message: z.string().describe('The failure in one line.'),
-  suggestions: z.array(z.string()).describe('What may help, in words.'),
-  recovery_actions: z.array(z.string()).describe('What may help, as names a program can act on.'),
+  type: z.string().describe('Kind of failure, such as compilation_error or execution_timeout.'),
+  message: z.string().describe('Error message of one line.'),
+  suggestions: z.array(z.string()).describe('Suggestions for a reader.'),
+  recovery_actions: z.array(z.string()).describe('Suggestions as names that a program can act on.'),
 });
 
 export const executionResult = z.object({
-  session_id: z.string().describe('The session it ran in: name it in later calls.'),
-  stdout: z.string().describe('What the program printed.'),
-  stderr: z.string().describe('What the program printed as errors and warnings.'),
-  exit_code: z.int().describe('0: it succeeded.'),
-  execution_time_ms: z.number().describe('How long it ran.'),
-  session_created: z.boolean().describe('Whether the session is new.'),
-  error: executionError.optional().describe('There when the program failed.'),
-  stdout_truncated: z.boolean().optional().describe('Whether the middle of stdout was left out.'),
-  stderr_truncated: z.boolean().optional().describe('Whether the middle of stderr was left out.'),
-  state_lost: z.boolean().optional().describe('Whether variables and processes of earlier calls are gone.'),
-  cpu_ms: z.number().optional().describe('Processor time it used.'),
-  memory_peak_mb: z.number().optional().describe('The most memory it used.'),
-  notices: z.array(z.string()).optional().describe('What did not come back or could not be saved.'),
+  session_id: z.string().describe('Id of the session; pass it in later calls.'),
+  stdout: z.string().describe('Standard output of the program.'),
+  stderr: z.string().describe('Standard error of the program.'),
+  exit_code: z.int().describe('Exit code; 0: success.'),
+  execution_time_ms: z.number().describe('Run time in milliseconds.'),
+  session_created: z.boolean().describe('True: the session is new.'),
+  error: executionError.optional().describe('Failure of the program; absent: it succeeded.'),
+  stdout_truncated: z.boolean().optional().describe('True: the middle of stdout was left out.'),
+  stderr_truncated: z.boolean().optional().describe('True: the middle of stderr was left out.'),
+  state_lost: z.boolean().optional().describe('True: variables and processes of earlier calls are lost.'),
+  cpu_ms: z.number().optional().describe('Processor time in milliseconds.'),
+  memory_peak_mb: z.number().optional().describe('Peak memory in megabytes.'),
+  notices: z.array(z.string()).optional().describe('Notices of files that were not restored or not saved.'),
 });
 export type ExecutionResult = z.output<typeof executionResult>;
 
@@ -100,28 +100,28 @@ export const getSessionsResult = z.object({
   sessions: z
     .array(
       z.object({
-        id: z.string().describe('Its id.'),
-        language: z.string().describe('What its code is written in unless a call says otherwise.'),
-        flavor: z.string().describe('Its size.'),
-        status: z.string().describe('creating, ready or running.'),
+        id: z.string().describe('Id of the session.'),
+        language: z.string().describe('Default language of its code.'),
+        flavor: z.string().describe('Flavor of the session.'),
+        status: z.string().describe('Status: creating, ready or running.'),
         created_at: moment,
         last_accessed: moment,
-        uptime_seconds: z.int().describe('Seconds since it was made.'),
+        uptime_seconds: z.int().describe('Seconds since the session was created.'),
       }),
     )
-    .describe('Oldest first.'),
+    .describe('Execution sessions, oldest first.'),
 });
 
 export const stopSessionArguments = closed({ session_id: sessionId });
 export const stopSessionResult = z.object({
-  session_id: z.string().describe('The session that was asked for.'),
-  success: z.boolean().describe('Whether it is stopped.'),
-  message: z.string().describe('The same for a person.'),
+  session_id: z.string().describe('Id of the session.'),
+  success: z.boolean().describe('True: the session is stopped.'),
+  message: z.string().describe('Summary for a person.'),
 });
 
 export const getVolumePathArguments = closed({ session_id: sessionId.optional() });
 export const getVolumePathResult = z.object({
-  volume_path: z.string().describe('Where it is in a sandbox.'),
-  description: z.string().describe('What it is for.'),
-  available: z.boolean().describe('Whether there is one.'),
+  volume_path: z.string().describe('Path of the shared folder in a sandbox.'),
+  description: z.string().describe('Purpose of the shared folder.'),
+  available: z.boolean().describe('True: the deployment has a shared folder.'),
 });

@@ -2,8 +2,13 @@
 import { expect, test } from 'vitest';
 import { sandboxToolSpecs, sandboxTools } from './sandbox-tools.ts';
 
-const timeout = { type: 'integer', minimum: 1, maximum: 300, description: 'Seconds, 30 by default.' };
-const path = { type: 'string', description: 'A path in the workspace, relative to /workspace.' };
+const timeout = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 300,
+  description: 'Timeout in seconds, 30 by default.',
+};
+const path = { type: 'string', description: 'Path in the workspace, relative to /workspace.' };
 const object = (properties: object, required: readonly string[]) => ({
   type: 'object',
   properties,
@@ -13,24 +18,24 @@ const object = (properties: object, required: readonly string[]) => ({
 
 test('a language model is offered the parameters that it needs, within the bounds of the sandbox', () => {
   expect(Object.fromEntries(sandboxToolSpecs.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual({
-    execute_command: object({ command: { type: 'string', description: 'The bash line.' }, timeout }, [
+    execute_command: object({ command: { type: 'string', description: 'Bash line to run.' }, timeout }, [
       'command',
     ]),
     execute_code: object(
       {
-        code: { type: 'string', description: 'The program.' },
+        code: { type: 'string', description: 'Code to run.' },
         language: { type: 'string', enum: ['python', 'node'] },
         timeout,
       },
       ['code', 'language'],
     ),
     read_file: object({ path }, ['path']),
-    write_file: object({ path, content: { type: 'string', description: 'The whole text.' } }, [
+    write_file: object({ path, content: { type: 'string', description: 'Complete new text.' } }, [
       'path',
       'content',
     ]),
     list_files: object(
-      { path: { type: 'string', description: 'The folder; the workspace itself when absent.' } },
+      { path: { type: 'string', description: 'Path of the folder; absent: the workspace itself.' } },
       [],
     ),
   });

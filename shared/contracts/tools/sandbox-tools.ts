@@ -55,7 +55,7 @@ export const workspacePath = z
   .refine((path) => filePathProblem(path) === undefined, {
     error: ({ input }) => `must be ${filePathProblem(String(input))}`,
   })
-  .describe('A path in /workspace: relative to it, or absolute under it.');
+  .describe('Path in /workspace: relative to it, or absolute under it.');
 
 export type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
   readonly description: string;
@@ -68,15 +68,15 @@ const contract = <Input extends z.ZodObject>(
   definition: SandboxToolContract<Input>,
 ): SandboxToolContract<Input> => definition;
 
-const timeoutOffered = `Seconds, ${toolTimeoutSeconds} by default.`;
-const pathOffered = 'A path in the workspace, relative to /workspace.';
+const timeoutOffered = `Timeout in seconds, ${toolTimeoutSeconds} by default.`;
+const pathOffered = 'Path in the workspace, relative to /workspace.';
 
 export const sandboxTools = {
   execute_command: contract({
     description:
-      'Runs a bash line in the sandbox, in /workspace. There is no network. Files outlive the call.',
+      'Runs a bash line in the sandbox, in /workspace. There is no network. Files are kept after the call.',
     input: z.strictObject({
-      command: programArgument.min(1).describe('A bash line, or the name of a program when args are given.'),
+      command: programArgument.min(1).describe('Bash line, or the name of a program when args are given.'),
       args: z
         .array(programArgument)
         .max(argumentsMax)
@@ -85,14 +85,14 @@ export const sandboxTools = {
           `have at most ${argumentsBytesMax} bytes in all`,
         )
         .optional()
-        .describe('Arguments of the program; no shell reads them.'),
+        .describe('Arguments of the program, which then runs without a shell.'),
       timeout: timeoutSeconds,
     }),
-    offered: { command: 'The bash line.', timeout: timeoutOffered },
+    offered: { command: 'Bash line to run.', timeout: timeoutOffered },
   }),
   execute_code: contract({
     description:
-      'Runs Python or Node code in the sandbox and gives what it printed. Variables, functions and imports last from call to call, per language. plt.show() and display(mime_type, data) give images.',
+      'Runs Python or Node code in the sandbox and returns its output. Variables, functions and imports are kept between calls, per language. plt.show() and display(mime_type, data) return images.',
     input: z.strictObject({
       code: z
         .string()
@@ -102,7 +102,7 @@ export const sandboxTools = {
       language: z.enum(templates),
       timeout: timeoutSeconds,
     }),
-    offered: { code: 'The program.', language: '', timeout: timeoutOffered },
+    offered: { code: 'Code to run.', language: '', timeout: timeoutOffered },
   }),
   read_file: contract({
     description: 'Reads a text file of the workspace.',
@@ -110,14 +110,14 @@ export const sandboxTools = {
     offered: { path: pathOffered },
   }),
   write_file: contract({
-    description: 'Writes a text file of the workspace; missing folders are made.',
-    input: z.object({ path: workspacePath, content: z.string().describe('The whole new content.') }),
-    offered: { path: pathOffered, content: 'The whole text.' },
+    description: 'Writes a text file of the workspace; missing folders are created.',
+    input: z.object({ path: workspacePath, content: z.string().describe('Complete new content.') }),
+    offered: { path: pathOffered, content: 'Complete new text.' },
   }),
   list_files: contract({
     description: 'Lists a folder of the workspace.',
     input: z.object({ path: workspacePath.default('.') }),
-    offered: { path: 'The folder; the workspace itself when absent.' },
+    offered: { path: 'Path of the folder; absent: the workspace itself.' },
   }),
 } as const satisfies Record<SandboxToolName, unknown>;
 

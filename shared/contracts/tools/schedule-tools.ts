@@ -15,26 +15,32 @@ export const toolNames: FieldNames = {
   workspace: 'workspace_id',
 };
 
-const momentOrNull = z.string().nullable().describe('A time in ISO 8601, UTC; null: there is none.');
+const momentOrNull = z.string().nullable().describe('Time in ISO 8601, UTC; null: none.');
 const anyText = z.string({ error: 'a text' });
-const scheduleId = id.describe('The id of a schedule.');
+const scheduleId = id.describe('Id of a schedule.');
 const target = closed({
   project_id: projectId,
-  workspace_id: id.optional().describe('A workspace of it; absent: its default one.'),
+  workspace_id: id.optional().describe('Id of a workspace of the project; absent: the default one.'),
 });
 const fields = {
-  name: anyText.describe('What it is called.'),
-  cron_expr: anyText.describe('Five fields, in UTC: minute, hour, day of month, month, day of week.'),
-  prompt: anyText.describe('What is said to the agent.'),
+  name: anyText.describe('Name of the schedule.'),
+  cron_expr: anyText.describe(
+    'Cron expression of five fields, in UTC: minute, hour, day of month, month, day of week.',
+  ),
+  prompt: anyText.describe('Message to the agent.'),
   targets: z
     .array(target, { error: `a list of 1 to ${scheduleTargetsMax}` })
-    .describe('Where it runs; absent: in the own project of the token, else in the default one.'),
-  enabled: z.boolean({ error: 'true or false' }).describe('Whether it runs by itself; absent: true.'),
+    .describe(
+      "Projects and workspaces in which the schedule runs; absent: the token's own project, else the default one.",
+    ),
+  enabled: z
+    .boolean({ error: 'true or false' })
+    .describe('True: the schedule runs at its times. Absent: true.'),
   overlap_behavior: oneOf(overlapBehaviors).describe(
-    'What happens to a run while a former one goes on; absent: skip.',
+    'Treatment of a run that is due while a previous one is active; absent: skip.',
   ),
   session_behavior: oneOf(sessionBehaviors).describe(
-    'Whether runs go on in one session, or each has a new one; absent: resume.',
+    'Session of the runs: one for all of them (resume) or a new one for each; absent: resume.',
   ),
 };
 const { name, cron_expr, prompt, targets, enabled, overlap_behavior, session_behavior } = fields;
@@ -55,7 +61,7 @@ export const updateScheduleArguments = closed({
 });
 export const oneScheduleArguments = closed({ schedule_id: scheduleId });
 export const listSchedulesArguments = closed({
-  project_id: projectId.optional().describe('Only those that run in it.'),
+  project_id: projectId.optional().describe('Id of the project whose schedules are listed.'),
   after: after(256),
 });
 const rows = `a whole number from 1 to ${historyRowsMax}`;
@@ -66,57 +72,57 @@ export const historyArguments = closed({
     .min(1, { error: rows })
     .max(historyRowsMax, { error: rows })
     .default(historyRowsDefault)
-    .describe('How many rows at most.'),
+    .describe('Largest number of runs.'),
   after: after(256),
 });
 
 export const scheduleResult = z.object({
-  id: z.string().describe('Its id.'),
-  name: z.string().describe('What it is called.'),
-  cron_expr: z.string().describe('When it runs, in UTC.'),
-  prompt: z.string().describe('What is said to the agent.'),
-  prompt_truncated: z.literal(true).optional().describe('The prompt is cut.'),
+  id: z.string().describe('Id of the schedule.'),
+  name: z.string().describe('Name of the schedule.'),
+  cron_expr: z.string().describe('Cron expression, in UTC.'),
+  prompt: z.string().describe('Message to the agent.'),
+  prompt_truncated: z.literal(true).optional().describe('Set when the prompt is cut.'),
   targets: z
     .array(
       z.object({
-        project_id: z.string().describe('The project.'),
-        workspace_id: z.string().optional().describe('The workspace; absent: the default one.'),
-        pinned_session_id: z.string().optional().describe('Where its runs go on.'),
-        pinned_workspace_id: z.string().optional().describe('The workspace of that session.'),
+        project_id: z.string().describe('Id of the project.'),
+        workspace_id: z.string().optional().describe('Id of the workspace; absent: the default one.'),
+        pinned_session_id: z.string().optional().describe('Id of the session in which runs continue.'),
+        pinned_workspace_id: z.string().optional().describe('Id of the workspace of that session.'),
       }),
     )
-    .describe('Where it runs.'),
-  enabled: z.boolean().describe('Whether it runs by itself.'),
-  disabled_reason: z.string().optional().describe('Why the platform itself disabled it.'),
-  overlap_behavior: z.string().describe('skip, queue or parallel.'),
-  session_behavior: z.string().describe('resume or new.'),
+    .describe('Projects and workspaces in which the schedule runs.'),
+  enabled: z.boolean().describe('True: the schedule runs at its times.'),
+  disabled_reason: z.string().optional().describe('Reason why the platform disabled the schedule.'),
+  overlap_behavior: z.string().describe('Treatment of overlapping runs: skip, queue or parallel.'),
+  session_behavior: z.string().describe('Session of the runs: resume or new.'),
   next_run_at: momentOrNull,
   last_run_at: momentOrNull,
   created_at: moment,
   updated_at: moment,
 });
 export const listSchedulesResult = z.object({
-  schedules: z.array(scheduleResult).describe('Newest first.'),
+  schedules: z.array(scheduleResult).describe('Schedules, newest first.'),
   next,
 });
 
 export const runResult = z.object({
-  run_at: moment.describe('The moment it was for.'),
+  run_at: moment.describe('Time at which the run was due.'),
   started_at: momentOrNull,
-  status: z.enum(runStatuses).describe('How it stands or ended.'),
-  trigger: z.string().describe('schedule or manual.'),
-  project_id: z.string().optional().describe('Where it ran.'),
-  workspace_id: z.string().optional().describe('The workspace it was for.'),
-  session_id: z.string().optional().describe('The session it is said in.'),
-  output: z.string().optional().describe('What the agent answered, cut.'),
-  error: z.string().optional().describe('Why it failed or was skipped.'),
-  duration_ms: z.int().optional().describe('Milliseconds it took.'),
-  late: z.literal(true).optional().describe('Its moment had passed when it was found.'),
+  status: z.enum(runStatuses).describe('Status of the run.'),
+  trigger: z.string().describe('Trigger of the run: schedule or manual.'),
+  project_id: z.string().optional().describe('Id of the project of the run.'),
+  workspace_id: z.string().optional().describe('Id of the workspace of the run.'),
+  session_id: z.string().optional().describe('Id of the session of the run.'),
+  output: z.string().optional().describe('Answer of the agent, shortened.'),
+  error: z.string().optional().describe('Reason why the run failed or was skipped.'),
+  duration_ms: z.int().optional().describe('Duration in milliseconds.'),
+  late: z.literal(true).optional().describe('Set when the run started after its due time.'),
 });
-export const historyResult = z.object({ history: z.array(runResult).describe('Newest first.'), next });
+export const historyResult = z.object({ history: z.array(runResult).describe('Runs, newest first.'), next });
 export const triggerResult = z.object({
-  id: z.string().describe('The id of the schedule.'),
-  runs: z.array(runResult).describe('One per target; the history tells how they end.'),
+  id: z.string().describe('Id of the schedule.'),
+  runs: z.array(runResult).describe('One run per target; the history shows their results.'),
 });
 
 export const scheduleToolView = (

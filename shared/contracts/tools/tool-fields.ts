@@ -31,21 +31,24 @@ export const flavor = z.preprocess(
 export const template = oneOf(templates);
 /** The id of one of the platform's resources. */
 export const id = givenId(text(clientIdCharactersMax));
-export const sessionId = id.describe('The id of an execution session.');
-export const projectId = id.describe('The id of a project.');
-export const workspaceId = id.describe('The id of a workspace.');
+export const sessionId = id.describe('Id of an execution session.');
+export const projectId = id.describe('Id of a project.');
+export const workspaceId = id.describe('Id of a workspace.');
 export const toolNames = z
   .array(text(clientIdCharactersMax), { error: 'a list of names of tools' })
   .max(toolNamesMax, { error: `a list of at most ${toolNamesMax} names` });
 
-export const moment = z.string().describe('A time in ISO 8601, UTC.');
+export const moment = z.string().describe('Time in ISO 8601, UTC.');
 export const after = (charactersMax: number) =>
-  text(charactersMax).optional().describe('What the page before gave as next.');
-export const next = z.string().optional().describe('There when there is more: give it as after.');
+  text(charactersMax).optional().describe('Cursor: next of the previous page.');
+export const next = z
+  .string()
+  .optional()
+  .describe('Cursor of the next page, to pass as after; absent: this is the last page.');
 
 export const deletedResult = z.object({
-  id: z.string().describe('What is gone.'),
-  message: z.string().describe('The same for a person.'),
+  id: z.string().describe('Id of the deleted resource.'),
+  message: z.string().describe('Summary for a person.'),
 });
 
 const unknownNamedMax = 5;

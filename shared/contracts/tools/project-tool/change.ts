@@ -12,38 +12,42 @@ const descriptionCharactersMax = 2000;
 const numberOf = (meaning: string) => z.number({ error: 'a number' }).optional().describe(meaning);
 
 const projectDefaults = {
-  description: text(descriptionCharactersMax).optional().describe('What it is for.'),
+  description: text(descriptionCharactersMax).optional().describe('Purpose of the project.'),
   provider: oneOf(['anthropic', 'openai', 'gemini', 'demo'])
     .optional()
-    .describe('Whose model its agents think with.'),
-  model: text(clientIdCharactersMax).optional().describe('What its agents think with.'),
-  flavor: flavor.optional().describe('The size of its sessions that ask for none.'),
-  template: template.optional().describe('The language of its sessions that ask for none.'),
+    .describe('Model provider of its agents.'),
+  model: text(clientIdCharactersMax).optional().describe('Model of its agents.'),
+  flavor: flavor.optional().describe('Default flavor of its sessions.'),
+  template: template.optional().describe('Default language of its sessions.'),
   flavors_allowed: z
     .array(flavor, { error: 'a list of flavors' })
     .min(1, { error: 'a list of at least one flavor' })
     .max(flavorNames.length, { error: `a list of at most ${flavorNames.length} flavors` })
     .optional()
-    .describe('The sizes that its sessions may have; absent: all.'),
+    .describe('Flavors that its sessions may have; absent: all.'),
   autonomy: oneOf(autonomies)
     .optional()
-    .describe(
-      'Which calls its agents make without a human: off all, high, medium and low fewer; absent: none.',
-    ),
-  approvals: oneOf(approvalModes).optional().describe('The same in our words: ask none … auto all.'),
-  max_recursion_depth: numberOf("How deep its agents may start agents, 0 to 10; absent: the operator's."),
-  max_agents_per_session: numberOf(
-    "How many agents one session may start, 1 to 1000; absent: the operator's.",
+    .describe('Calls that need no approval: all with off, fewer with high, medium and low; absent: none.'),
+  approvals: oneOf(approvalModes)
+    .optional()
+    .describe('Alternative name of autonomy: no call runs without approval with ask, all with auto.'),
+  max_recursion_depth: numberOf(
+    "Largest depth of agents that start agents, 0 to 10; absent: the operator's.",
   ),
-  max_cost_usd: numberOf("What one session may spend on models, 0 to 100000; absent: the operator's."),
+  max_agents_per_session: numberOf(
+    "Largest number of agents that one session may start, 1 to 1000; absent: the operator's.",
+  ),
+  max_cost_usd: numberOf(
+    "Most that one session may spend on models, in US dollars, 0 to 100000; absent: the operator's.",
+  ),
   disabled_tools: toolNames.optional().describe('Tools that its agents are not offered.'),
-  mcp_namespacing: oneOf(namespacings).optional().describe('How tools of its MCP servers are named.'),
+  mcp_namespacing: oneOf(namespacings).optional().describe('Naming of the tools of its MCP servers.'),
 };
 
 const projectName = plainName(text(clientIdCharactersMax));
 
 export const createProjectArguments = closed({
-  name: projectName.describe('The name of a project; it need not be unique.'),
+  name: projectName.describe('Name of the project; it need not be unique.'),
   ...projectDefaults,
 });
 
@@ -81,13 +85,13 @@ const clearable = [
 
 export const updateProjectArguments = closed({
   project_id: projectId,
-  name: projectName.optional().describe('The name of a project; it need not be unique.'),
+  name: projectName.optional().describe('Name of the project; it need not be unique.'),
   ...projectDefaults,
   clear: z
     .array(oneOf(clearable))
     .max(clearable.length)
     .optional()
-    .describe('Fields to take away, so that the operator decides again.'),
+    .describe("Fields to remove; the operator's settings apply again."),
 });
 
 const camelCase: Readonly<Record<string, string>> = {

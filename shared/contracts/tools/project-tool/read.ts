@@ -4,21 +4,33 @@ import { clientIdCharactersMax, pageItemsMax } from '#shared/domain/limits.ts';
 import { after, closed, moment, next, projectId, text } from '../tool-fields.ts';
 
 export const projectResult = z.object({
-  id: z.string().describe('Its id.'),
-  name: z.string().describe('Its name; others may have the same.'),
-  description: z.string().optional().describe('What it is for.'),
-  flavor: z.string().optional().describe('The size of its sessions that ask for none.'),
-  template: z.string().optional().describe('The language of its sessions that ask for none.'),
-  flavors_allowed: z.array(z.string()).optional().describe('The sizes its sessions may have; absent: all.'),
-  provider: z.string().optional().describe('Whose model its agents think with.'),
-  model: z.string().optional().describe('What its agents think with.'),
-  approvals: z.string().optional().describe('Which calls its agents make without a human.'),
-  max_recursion_depth: z.number().optional().describe("Absent: the operator's."),
-  max_agents_per_session: z.number().optional().describe("Absent: the operator's."),
-  max_cost_usd: z.number().optional().describe("Absent: the operator's."),
+  id: z.string().describe('Id of the project.'),
+  name: z.string().describe('Name of the project; it need not be unique.'),
+  description: z.string().optional().describe('Purpose of the project.'),
+  flavor: z.string().optional().describe('Default flavor of its sessions.'),
+  template: z.string().optional().describe('Default language of its sessions.'),
+  flavors_allowed: z
+    .array(z.string())
+    .optional()
+    .describe('Flavors that its sessions may have; absent: all.'),
+  provider: z.string().optional().describe('Model provider of its agents.'),
+  model: z.string().optional().describe('Model of its agents.'),
+  approvals: z.string().optional().describe('Approvals mode: the calls that run without approval.'),
+  max_recursion_depth: z
+    .number()
+    .optional()
+    .describe("Largest depth of agents that start agents; absent: the operator's."),
+  max_agents_per_session: z
+    .number()
+    .optional()
+    .describe("Largest number of agents that one session may start; absent: the operator's."),
+  max_cost_usd: z
+    .number()
+    .optional()
+    .describe("Most that one session may spend on models, in US dollars; absent: the operator's."),
   disabled_tools: z.array(z.string()).optional().describe('Tools that its agents are not offered.'),
-  mcp_namespacing: z.string().optional().describe('How tools of its MCP servers are named.'),
-  secrets: z.array(z.string()).optional().describe('The names of its secrets, where one project is shown.'),
+  mcp_namespacing: z.string().optional().describe('Naming of the tools of its MCP servers.'),
+  secrets: z.array(z.string()).optional().describe('Names of its secrets; absent in lists.'),
   created_at: moment,
 });
 
@@ -27,56 +39,56 @@ export const getProjectArguments = closed({ project_id: projectId });
 export const listProjectsArguments = closed({
   name_contains: text(clientIdCharactersMax)
     .optional()
-    .describe('Only those whose name has this in it, in any case.'),
+    .describe('Part of the name of the listed projects, in upper or lower case.'),
   limit: z
     .int({ error: `a whole number from 1 to ${pageItemsMax}` })
     .min(1, { error: `a whole number from 1 to ${pageItemsMax}` })
     .max(pageItemsMax, { error: `a whole number from 1 to ${pageItemsMax}` })
     .default(pageItemsMax)
-    .describe('How many at most.'),
+    .describe('Largest number of projects.'),
   after: after(clientIdCharactersMax * 4),
 });
 
 export const listProjectsResult = z.object({
-  projects: z.array(projectResult).describe('Newest first.'),
+  projects: z.array(projectResult).describe('Projects, newest first.'),
   next,
 });
 
 const count = (meaning: string) => z.int().describe(meaning);
 
 export const projectOptionsArguments = closed({
-  project_id: projectId.optional().describe('The project whose secrets are named; absent: none are.'),
+  project_id: projectId.optional().describe('Id of the project whose secrets are named; absent: none.'),
 });
 
 export const projectOptionsResult = z.object({
   defaults: z
     .object({
-      model: z.string().describe('What agents think with.'),
-      flavor: z.string().describe('The size of an execution session.'),
-      template: z.string().describe('The language of an execution session.'),
-      max_recursion_depth: count('How deep agents may start agents.'),
-      max_agents_per_session: count('How many agents one session may start.'),
-      max_cost_usd: z.number().describe('What one session may spend on models, in US dollars.'),
+      model: z.string().describe('Model of agents.'),
+      flavor: z.string().describe('Flavor of an execution session.'),
+      template: z.string().describe('Language of an execution session.'),
+      max_recursion_depth: count('Largest depth of agents that start agents.'),
+      max_agents_per_session: count('Largest number of agents that one session may start.'),
+      max_cost_usd: z.number().describe('Most that one session may spend on models, in US dollars.'),
     })
-    .describe('What holds where a project says nothing.'),
+    .describe('Values that apply to a project without its own.'),
   models: z
     .array(
       z.object({
-        provider: z.string().describe('Who serves it.'),
-        id: z.string().describe('Its name there.'),
+        provider: z.string().describe('Provider of the model.'),
+        id: z.string().describe('Id of the model at the provider.'),
       }),
     )
-    .describe('The default of each provider; all that a provider has are at GET /api/models/available.'),
-  templates: z.array(z.string()).describe('Languages.'),
+    .describe('Default model of each provider; GET /api/models/available lists all models.'),
+  templates: z.array(z.string()).describe('Available languages.'),
   flavors: z
     .array(
       z.object({
-        name: z.string().describe('Its name.'),
-        cpus: z.number().describe('Processors.'),
-        memory_mb: z.number().describe('Megabytes of memory.'),
+        name: z.string().describe('Name of the flavor.'),
+        cpus: z.number().describe('Number of processors.'),
+        memory_mb: z.number().describe('Memory in megabytes.'),
       }),
     )
-    .describe('Sizes, smallest first.'),
-  token_scopes: z.array(z.string()).describe('What tokens may be made for.'),
-  secrets: z.array(z.string()).describe('Names only.'),
+    .describe('Flavors, smallest first.'),
+  token_scopes: z.array(z.string()).describe('Scopes that a token can have.'),
+  secrets: z.array(z.string()).describe('Names of the secrets of the project.'),
 });

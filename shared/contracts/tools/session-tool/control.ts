@@ -9,34 +9,34 @@ import { sessionId } from './fields.ts';
 const reasonError = `a text of at most ${reasonCharactersMax} characters`;
 
 export const doneResult = z.object({
-  session_id: z.string().describe('The session that was asked for.'),
-  status: z.string().describe('What it is at now.'),
-  message: z.string().describe('The same for a person.'),
+  session_id: z.string().describe('Id of the session.'),
+  status: z.string().describe('Status of the session.'),
+  message: z.string().describe('Summary for a person.'),
 });
 
 export const approveArguments = closed({
   session_id: sessionId,
-  call_id: text(clientIdCharactersMax * 2).describe('The call that waits.'),
-  approved: flag.describe('Whether it may run.'),
+  call_id: text(clientIdCharactersMax * 2).describe('Id of the call that needs approval.'),
+  approved: flag.describe('True: run the call. False: reject it.'),
   digest: text(clientIdCharactersMax)
     .optional()
-    .describe('The digest of the call that you saw: another one is a conflict.'),
-  turn_id: givenId(text(clientIdCharactersMax)).optional().describe('The turn of the call that you saw.'),
+    .describe('Digest of the call that was shown; a different call is a conflict.'),
+  turn_id: givenId(text(clientIdCharactersMax)).optional().describe('Turn of the call that was shown.'),
   reason: z
     .string({ error: reasonError })
     .max(reasonCharactersMax, { error: reasonError })
     .optional()
-    .describe('Why it is rejected: the model is told.'),
+    .describe('Reason for a rejection, passed to the model.'),
   args: z
     .record(z.string(), z.unknown(), { error: 'an object of arguments' })
     .optional()
-    .describe('Run the call with these arguments instead.'),
+    .describe('Arguments that replace those of the call.'),
   remember: z
     .union(
       [
         flag,
         z.literal('session'),
-        z.strictObject({ prefix: text(prefixCharactersMax).describe('Words that a command begins with.') }),
+        z.strictObject({ prefix: text(prefixCharactersMax).describe('First words of a command.') }),
       ],
       {
         error: 'true, session or {"prefix": "words"}',
@@ -44,22 +44,24 @@ export const approveArguments = closed({
     )
     .optional()
     .describe(
-      'session: later calls of the tool need no approval; a prefix: later commands that begin with it.',
+      'Later calls to approve: session for every call of the tool, a prefix for commands that begin with it.',
     ),
 });
 
 export const cleanupArguments = closed({
-  project_id: projectId.optional().describe('Only sessions of it; absent: all that action list shows.'),
+  project_id: projectId
+    .optional()
+    .describe('Id of the project whose sessions are deleted; absent: all that action list shows.'),
   max_age_hours: z
     .number({ error: 'a number of hours' })
     .min(0, { error: `a number of hours from 0 to ${cleanupHoursMax}` })
     .max(cleanupHoursMax, { error: `a number of hours from 0 to ${cleanupHoursMax}` })
     .default(24)
-    .describe('Sessions that ended longer ago are removed.'),
+    .describe('Hours since the end of a session, after which it is deleted.'),
 });
 
 export const cleanupResult = z.object({
-  removed: z.int().describe('How many were removed.'),
-  has_more: z.boolean().describe('Ask again: some were left.'),
-  message: z.string().describe('The same for a person.'),
+  removed: z.int().describe('Number of deleted sessions.'),
+  has_more: z.boolean().describe('True: more sessions can be deleted; repeat the action.'),
+  message: z.string().describe('Summary for a person.'),
 });

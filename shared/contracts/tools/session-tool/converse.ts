@@ -32,42 +32,44 @@ const noteCharactersMax = 256;
 const note = plainName(text(noteCharactersMax));
 
 const speech = {
-  project_id: projectId.optional().describe('The project; absent: the one of the token, or the default one.'),
-  workspace_id: workspaceId.optional().describe('The workspace; absent: the default one of the project.'),
+  project_id: projectId
+    .optional()
+    .describe('Id of the project; absent: that of the token, or the default one.'),
+  workspace_id: workspaceId
+    .optional()
+    .describe('Id of the workspace; absent: the default one of the project.'),
   create_workspace: flag
     .default(false)
-    .describe('Make the workspace when it is not there; without workspace_id a new one.'),
-  external_id: note.optional().describe('What you call a workspace that is made.'),
-  source: note.optional().describe('Where a workspace that is made comes from.'),
-  model: text(clientIdCharactersMax).optional().describe('What the agent thinks with.'),
+    .describe('True: create the workspace if it does not exist; without workspace_id a new one.'),
+  external_id: note.optional().describe('Id that the client gives a created workspace.'),
+  source: note.optional().describe('Origin of a created workspace, as the client states it.'),
+  model: text(clientIdCharactersMax).optional().describe('Model of the agent.'),
   message_id: text(clientIdCharactersMax)
     .optional()
-    .describe('Repeated with the same one within a day, the message is said once.'),
-  flavor: flavor.optional().describe('The size of a session that is made, in any case.'),
-  template: template.optional().describe('The language of a session that is made.'),
+    .describe('Id of the message; a repetition with the same id within a day has no effect.'),
+  flavor: flavor.optional().describe('Flavor of a new session, in upper or lower case.'),
+  template: template.optional().describe('Language of a new session.'),
   autonomy_level: oneOf(autonomies)
     .optional()
-    .describe('Which calls run without a human in a session that is made: off all, high, medium, low fewer.'),
-  tools_allowed: toolNames
-    .optional()
-    .describe('The only tools that the agent of a session that is made has.'),
-  tools_disallowed: toolNames.optional().describe('Tools that the agent of a session that is made has not.'),
+    .describe('Calls that need no approval in a new session: all with off, fewer with high, medium and low.'),
+  tools_allowed: toolNames.optional().describe('The only tools that the agent of a new session is offered.'),
+  tools_disallowed: toolNames.optional().describe('Tools that the agent of a new session is not offered.'),
   caller_id: callerId
     .optional()
-    .describe('Who offers caller_tools: the agent sees them as <caller_id>_<name>.'),
+    .describe('Id of the client that offers caller_tools; the agent sees them as <caller_id>_<name>.'),
   caller_tools: offeredTools
     .optional()
     .describe(
-      'Tools of yours for its agent, instead of those you offered before; [] takes them back. Calls are events caller_tool:request: answer each with caller_tool_response within 60 seconds.',
+      'Tools of the client for the agent. They replace those that the client offered before; [] withdraws them. Calls are events caller_tool:request: answer each with caller_tool_response within 60 seconds.',
     ),
   wait: flag
     .default(false)
     .describe(
-      'Answer when the agent has. Until then its tool calls, their outputs and errors come as notifications/message of the logger sallyport.session.',
+      'True: respond after the agent has answered. Until then its tool calls, their outputs and errors are sent as notifications/message of the logger sallyport.session.',
     ),
   stop_at_approval: flag
     .default(false)
-    .describe('With wait: answer also when a call waits for a human, to be decided with action approve.'),
+    .describe('With wait: respond also when a call needs approval (action approve).'),
 };
 
 /** Without a client there is no name for its tools. */
@@ -82,27 +84,29 @@ const isOfferNamed = ({
 const unnamedOffer = { path: ['caller_id'], error: 'required with caller_tools' };
 
 export const messageArguments = closed({
-  message: message.describe('What is said to the agent.'),
+  message: message.describe('Message to the agent.'),
   ...speech,
 }).refine(isOfferNamed, unnamedOffer);
 
 export const spawnArguments = closed({
-  message: message.optional().describe('What is said to the agent.'),
+  message: message.optional().describe('Message to the agent.'),
   ...speech,
-  new_session: flag.default(false).describe('A new session even where one answers in the workspace.'),
+  new_session: flag
+    .default(false)
+    .describe('True: create a session even if the workspace has an active one.'),
 }).refine(isOfferNamed, unnamedOffer);
 
 export const conversedResult = z.object({
-  session_id: z.string().describe('The session that answers.'),
-  workspace_id: z.string().describe('Where it works.'),
-  spawned: z.boolean().describe('The session is new.'),
-  workspace_created: z.boolean().describe('The workspace is new.'),
-  last_event_index: z.int().describe('Read the events after it.'),
-  message_id: z.string().optional().describe('Under which the message was accepted.'),
-  summary: z.string().describe('The same for a person.'),
-  finished: z.boolean().optional().describe('With wait: whether the agent has answered.'),
-  stop_reason: z.string().optional().describe('Why its turn ended.'),
-  text: z.string().optional().describe('What it answered.'),
-  usage: z.object(usage).optional().describe('What the turn used.'),
+  session_id: z.string().describe('Id of the session that answers.'),
+  workspace_id: z.string().describe('Id of the workspace.'),
+  spawned: z.boolean().describe('True: the session is new.'),
+  workspace_created: z.boolean().describe('True: the workspace is new.'),
+  last_event_index: z.int().describe('Index of the last event; pass it to action events as since_index.'),
+  message_id: z.string().optional().describe('Id under which the message was accepted.'),
+  summary: z.string().describe('Summary for a person.'),
+  finished: z.boolean().optional().describe('With wait: true if the agent has answered.'),
+  stop_reason: z.string().optional().describe('Reason why the turn ended.'),
+  text: z.string().optional().describe('Answer of the agent.'),
+  usage: z.object(usage).optional().describe('Tokens used by the turn.'),
   pending_approvals: pendingApprovals.optional(),
 });

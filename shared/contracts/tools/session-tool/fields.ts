@@ -2,23 +2,25 @@
 import * as z from 'zod';
 import { closed, id } from '../tool-fields.ts';
 
-export const sessionId = id.describe('The id of a session.');
+export const sessionId = id.describe('Id of a session.');
 
 export const ofSessionArguments = closed({ session_id: sessionId });
 
 export const usage = {
-  input_tokens: z.int().describe('Tokens in.'),
-  output_tokens: z.int().describe('Tokens out.'),
+  input_tokens: z.int().describe('Number of input tokens.'),
+  output_tokens: z.int().describe('Number of output tokens.'),
 };
 
 export const pendingApprovals = z
   .array(
     z.object({
-      call_id: z.string().describe('Give it to action approve.'),
-      name: z.string().describe('The tool.'),
-      turn_id: z.string().describe('Its turn.'),
-      args: z.record(z.string(), z.unknown()).describe('Its arguments.'),
-      digest: z.string().describe('Of all of it: give it to action approve with what you decided about.'),
+      call_id: z.string().describe('Id of the call; pass it to action approve.'),
+      name: z.string().describe('Name of the tool.'),
+      turn_id: z.string().describe('Id of the turn.'),
+      args: z.record(z.string(), z.unknown()).describe('Arguments of the call.'),
+      digest: z
+        .string()
+        .describe('Digest of the call; pass it to action approve to decide about exactly this call.'),
     }),
   )
-  .describe('Calls that wait for a human, the next one first.');
+  .describe('Calls that need approval, in their order.');

@@ -6,23 +6,23 @@ import { after, closed, flag, moment, next, oneOf, projectId, wholeFrom } from '
 import { pendingApprovals, sessionId, usage } from './fields.ts';
 
 export const sessionDetails = z.object({
-  session_id: z.string().describe('Its id.'),
-  kind: z.string().describe('agent or execution.'),
-  title: z.string().optional().describe('The first words said in it.'),
-  status: z.string().describe('What it is at.'),
-  project_id: z.string().describe('Its project.'),
-  workspace_id: z.string().describe('Where it works.'),
-  flavor: z.string().describe('Its size.'),
-  template: z.string().describe('Its language.'),
-  provider: z.string().describe('Whose model it thinks with.'),
-  model: z.string().describe('What it thinks with.'),
-  approvals: z.string().describe('Which calls run without a human.'),
-  depth: z.int().describe('How deep it is; 0: nobody started it.'),
+  session_id: z.string().describe('Id of the session.'),
+  kind: z.string().describe('Kind of session: agent or execution.'),
+  title: z.string().optional().describe('First words of the conversation.'),
+  status: z.string().describe('Status of the session.'),
+  project_id: z.string().describe('Id of the project.'),
+  workspace_id: z.string().describe('Id of the workspace.'),
+  flavor: z.string().describe('Flavor of the session.'),
+  template: z.string().describe('Language of the session.'),
+  provider: z.string().describe('Model provider of the agent.'),
+  model: z.string().describe('Model of the agent.'),
+  approvals: z.string().describe('Approvals mode: the calls that run without approval.'),
+  depth: z.int().describe('Depth in the session tree; 0: no agent started it.'),
   created_at: moment,
   last_active_at: moment,
-  last_event_index: z.int().describe('The newest event; -1: there is none.'),
-  usage: z.object(usage).describe('What its turns used.'),
-  cost_usd: z.number().describe('What its model calls cost, by the price table.'),
+  last_event_index: z.int().describe('Index of the newest event; -1: none.'),
+  usage: z.object(usage).describe('Tokens used by all turns.'),
+  cost_usd: z.number().describe('Cost of the model calls in US dollars, by the price table.'),
 });
 
 export const getSessionResult = z.object({
@@ -31,63 +31,69 @@ export const getSessionResult = z.object({
   turns: z
     .array(
       z.object({
-        message_id: z.string().describe('The message it answers.'),
-        request: z.string().describe('What was asked, in short.'),
+        message_id: z.string().describe('Id of the message that the turn answers.'),
+        request: z.string().describe('Message, cut.'),
         started_at: moment,
-        finished: z.boolean().describe('Whether it has ended.'),
+        finished: z.boolean().describe('True: the turn has ended.'),
         ended_at: moment.optional(),
-        stop_reason: z.string().optional().describe('Why it ended.'),
-        output: z.string().optional().describe('What was answered, in short.'),
-        usage: z.object(usage).optional().describe('What it used.'),
+        stop_reason: z.string().optional().describe('Reason why the turn ended.'),
+        output: z.string().optional().describe('Answer, cut.'),
+        usage: z.object(usage).optional().describe('Tokens used by the turn.'),
       }),
     )
-    .describe('The newest, oldest first, as far as the log still has them.'),
+    .describe('Newest turns that the log still has, oldest first.'),
 });
 
 export const listSessionsArguments = closed({
   project_id: projectId.optional(),
   status: oneOf(['active', ...sessionStatuses])
     .optional()
-    .describe('active: none that has ended.'),
-  limit: wholeFrom(1, pageItemsMax).default(pageItemsMax).describe('How many at most.'),
+    .describe('Status of the listed sessions; active: all that have not ended.'),
+  limit: wholeFrom(1, pageItemsMax).default(pageItemsMax).describe('Largest number of sessions.'),
   after: after(clientIdCharactersMax * 4),
 });
 
 export const listSessionsResult = z.object({
-  sessions: z.array(sessionDetails).describe('Newest first.'),
+  sessions: z.array(sessionDetails).describe('Sessions, newest first.'),
   next,
 });
 
 export const eventsArguments = closed({
   session_id: sessionId,
-  since_index: wholeFrom(-1, Number.MAX_SAFE_INTEGER).default(-1).describe('Events after it; -1: all.'),
-  max_events: wholeFrom(1, eventsPerSessionMax).default(eventsPerSessionMax).describe('How many at most.'),
+  since_index: wholeFrom(-1, Number.MAX_SAFE_INTEGER)
+    .default(-1)
+    .describe('Index after which events are returned; -1: all.'),
+  max_events: wholeFrom(1, eventsPerSessionMax)
+    .default(eventsPerSessionMax)
+    .describe('Largest number of events.'),
   include_children: flag
     .default(false)
-    .describe('With those of the sessions under it, by time; an event of theirs may come again.'),
+    .describe(
+      'True: include the events of all descendant sessions, ordered by time; their events may be repeated.',
+    ),
 });
 
 export const eventsResult = z.object({
-  session_id: z.string().describe('The session that was asked for.'),
-  status: z.string().describe('What it is at.'),
-  last_index: z.int().describe('Ask for what comes after it.'),
+  session_id: z.string().describe('Id of the session.'),
+  status: z.string().describe('Status of the session.'),
+  last_index: z.int().describe('Index of the last event; pass it as since_index.'),
   events: z
     .array(
       z.object({
-        index: z.int().describe('Its number in the log of its session.'),
-        session_id: z.string().describe('Whose it is.'),
-        type: z.string().describe('As of the frames of the WebSocket.'),
+        index: z.int().describe('Index in the log of its session.'),
+        session_id: z.string().describe('Id of the session of the event.'),
+        type: z.string().describe('Type of the event, as in the frames of the WebSocket.'),
         at: moment,
-        text: z.string().optional().describe('What was said.'),
-        tool_name: z.string().optional().describe('The tool it is about.'),
-        role: z.string().optional().describe('user or assistant.'),
-        data: z.record(z.string(), z.unknown()).describe('All of it.'),
+        text: z.string().optional().describe('Text of the event.'),
+        tool_name: z.string().optional().describe('Name of the tool.'),
+        role: z.string().optional().describe('Role: user or assistant.'),
+        data: z.record(z.string(), z.unknown()).describe('All fields of the event.'),
       }),
     )
-    .describe('Oldest first.'),
-  completed: z.boolean().describe('The session has ended.'),
-  failed: z.boolean().describe('It has failed.'),
-  error: z.string().optional().describe('What went wrong last, in these events.'),
-  dropped_events: z.int().describe('How many are no longer kept.'),
-  has_more: z.boolean().describe('Whether more events are there already.'),
+    .describe('Events, oldest first.'),
+  completed: z.boolean().describe('True: the session has ended.'),
+  failed: z.boolean().describe('True: the session has failed.'),
+  error: z.string().optional().describe('Last error in these events.'),
+  dropped_events: z.int().describe('Number of events that the log no longer has.'),
+  has_more: z.boolean().describe('True: more events are available.'),
 });
