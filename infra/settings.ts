@@ -5,9 +5,15 @@
  * token is a parameter of the compute stack, given at the first deploy. Every setting: docs/deploy.md.
  */
 import type { FunctionName } from '#shared/config/environment.ts';
-import { operatorSettings, readVariables, type Variables, volumeSettings } from '#shared/config/settings.ts';
+import {
+  operatorSettings,
+  type providerKeys,
+  readVariables,
+  type Variables,
+  volumeSettings,
+} from '#shared/config/settings.ts';
 
-type ProviderKey = 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY' | 'GEMINI_API_KEY';
+type ProviderKey = (typeof providerKeys)[number];
 type OperatorVariable = keyof (typeof operatorSettings)['shape'];
 
 /**

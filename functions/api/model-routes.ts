@@ -2,7 +2,7 @@
 import type * as z from 'zod';
 import { modelChecksQuery, modelsQuery } from '#shared/contracts/rest/bodies.ts';
 import { modelChecksAnswer, modelsAnswer } from '#shared/contracts/rest/deployment-view.ts';
-import { decodeProvider, defaultModels, type ProviderName } from '#shared/domain/model.ts';
+import { decodeProvider, defaultModels, type ProviderName, providers } from '#shared/domain/model.ts';
 import { modelPrice, type PriceTable } from '#shared/domain/price.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
@@ -80,7 +80,7 @@ const providerOf = ({ provider: name }: Asked, { provider }: ModelSettings): Pro
   if (name === undefined) return provider;
   const known = decodeProvider(name);
   if (known !== undefined) return known;
-  throw new AppError('invalid_request', 'provider is none of anthropic, openai, gemini and demo');
+  throw new AppError('invalid_request', `provider: use one of ${providers.join(', ')}`);
 };
 
 /** The operator's model belongs to the operator's provider; without it, and besides it, the default. */

@@ -197,13 +197,13 @@ export const localSettings = z.object({
 /** Raw variables, as in a process environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+export const providerKeys = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'] as const;
+
 /** Never shown. A hash is among them because a wrong value may be the token itself. */
 export const secretNames: readonly string[] = [
   'ADMIN_TOKEN_SHA256',
   'SALLYPORT_TOKEN',
-  'ANTHROPIC_API_KEY',
-  'OPENAI_API_KEY',
-  'GEMINI_API_KEY',
+  ...providerKeys,
   'SANDBOX_SECRET',
 ];
 

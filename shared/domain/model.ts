@@ -8,7 +8,8 @@ import type { HistoryMessage } from './history.ts';
 import type { CallId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 
-export type ProviderName = 'anthropic' | 'openai' | 'gemini' | 'demo';
+export const providers = ['anthropic', 'openai', 'gemini', 'demo'] as const;
+export type ProviderName = (typeof providers)[number];
 
 /** One default per provider; the provider itself lists which models exist. */
 export const defaultModels: Record<ProviderName, string> = {
@@ -19,17 +20,16 @@ export const defaultModels: Record<ProviderName, string> = {
 };
 
 const providerAliases: Record<string, ProviderName> = {
-  anthropic: 'anthropic',
   claude: 'anthropic',
-  openai: 'openai',
   chatgpt: 'openai',
-  gemini: 'gemini',
   google: 'gemini',
-  demo: 'demo',
 };
 
-export const decodeProvider = (name: string): ProviderName | undefined =>
-  Object.hasOwn(providerAliases, name.toLowerCase()) ? providerAliases[name.toLowerCase()] : undefined;
+export const decodeProvider = (given: string): ProviderName | undefined => {
+  const name = given.toLowerCase();
+  const alias = Object.hasOwn(providerAliases, name) ? providerAliases[name] : undefined;
+  return alias ?? providers.find((provider) => provider === name);
+};
 
 export type ListedModel = { readonly id: string; readonly name: string };
 

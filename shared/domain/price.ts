@@ -4,7 +4,7 @@
  * The table knows a few current models; an unknown model costs nothing and is reported as `unpriced`. An
  * operator's own prices come first. Surcharges for very long prompts are not included.
  */
-import type { ProviderName, TokenUsage } from './model.ts';
+import { type ProviderName, providers, type TokenUsage } from './model.ts';
 
 export type Price = {
   readonly input: number;
@@ -39,7 +39,6 @@ export const listPrices: PriceTable = {
 const million = 1_000_000;
 const pricesMax = 200;
 const usdMax = 10_000;
-const providers = ['anthropic', 'openai', 'gemini', 'demo'];
 const fields = ['input', 'output', 'cached', 'cacheWrite'];
 
 export const costOf = (
@@ -94,7 +93,7 @@ const entriesOf = (json: string): [string, unknown][] | undefined => {
 
 const problemOf = (name: string, price: unknown): string | undefined => {
   const slash = name.indexOf('/');
-  if (!providers.includes(name.slice(0, Math.max(0, slash))))
+  if (!providers.some((provider) => provider === name.slice(0, Math.max(0, slash))))
     return `"${name}" is not <provider>/<model>: providers are ${providers.join(', ')}`;
   if (!isObject(price)) return `the price of "${name}" is not an object`;
   const unknown = Object.keys(price).find((field) => !fields.includes(field));

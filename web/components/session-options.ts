@@ -21,10 +21,7 @@ const options = (...values: readonly (readonly [string, string])[]) =>
   values.map(([value, label]) => ({ value, label }));
 
 export const providerOptions = options(
-  ['anthropic', 'Anthropic'],
-  ['openai', 'OpenAI'],
-  ['gemini', 'Google Gemini'],
-  ['demo', 'Demo: no language model'],
+  ...Object.entries({ ...providerNames, demo: 'Demo: no language model' }),
 );
 
 export const flavorOptions = options(

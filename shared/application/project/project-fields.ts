@@ -5,7 +5,7 @@
 import type { ApprovalMode } from '../../domain/approval-mode.ts';
 import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../../domain/flavor.ts';
 import type { Namespacing } from '../../domain/mcp/naming.ts';
-import { decodeProvider, type ProviderName } from '../../domain/model.ts';
+import { decodeProvider, type ProviderName, providers } from '../../domain/model.ts';
 import { allowsFlavor, type Project, type ProjectChange } from '../../domain/project.ts';
 import { type TreeLimits, treeLimitBounds } from '../../domain/tree-limits.ts';
 import { AppError } from '../../errors.ts';
@@ -81,7 +81,7 @@ const knownTemplate = (name: string): Template => {
 const knownProvider = (name: string): ProviderName => {
   const provider = decodeProvider(name);
   if (provider !== undefined) return provider;
-  throw new AppError('invalid_request', 'provider: use one of anthropic, openai, gemini, demo');
+  throw new AppError('invalid_request', `provider: use one of ${providers.join(', ')}`);
 };
 
 const limitNames = {

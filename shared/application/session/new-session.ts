@@ -17,7 +17,7 @@ import {
   templates,
 } from '../../domain/flavor.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
-import { decodeProvider, defaultModels, type ProviderName } from '../../domain/model.ts';
+import { decodeProvider, defaultModels, type ProviderName, providers } from '../../domain/model.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
@@ -124,7 +124,7 @@ const providerOf = (
   if (provider === undefined) return project.provider ?? defaults.provider;
   const known = decodeProvider(provider);
   if (known !== undefined) return known;
-  throw new AppError('invalid_request', 'provider: use one of anthropic, openai, gemini, demo');
+  throw new AppError('invalid_request', `provider: use one of ${providers.join(', ')}`);
 };
 
 /** A project's model belongs to its provider, the operator's to the operator's. */

@@ -2,6 +2,7 @@
  * The bodies and queries of the REST API. Wrong fields are refused by name, and so are unknown fields of bodies;
  * a client's name for something (a flavor, a model) is a text here, so that an unknown one gets its own error.
  */
+
 import * as z from 'zod';
 import { approvalModes } from '#shared/domain/approval-mode.ts';
 import {
@@ -13,6 +14,7 @@ import {
   toolNamesMax,
 } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { providers } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
@@ -39,7 +41,7 @@ export const createSessionBody = z.object({
     ),
   externalId: workspaceNote.optional().describe('External id of a created workspace.'),
   source: workspaceNote.optional().describe('Source of a created workspace.'),
-  provider: name.optional().describe('Model provider: anthropic, openai, gemini or demo.'),
+  provider: name.optional().describe(`Model provider: ${providers.join(', ')}.`),
   model: name.min(1).optional(),
   flavor: name.optional(),
   template: name.optional(),
@@ -80,7 +82,7 @@ export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 const projectName = plainName(z.string().min(1).max(clientIdCharactersMax));
 const projectDefaults = z.object({
   description: z.string().max(2000).nullish(),
-  provider: name.nullish().describe('Model provider: anthropic, openai, gemini or demo.'),
+  provider: name.nullish().describe(`Model provider: ${providers.join(', ')}.`),
   model: name.min(1).nullish(),
   flavor: name.nullish(),
   template: name.nullish(),
@@ -164,9 +166,7 @@ export const cleanupBody = z.object({
 });
 
 export const modelsQuery = z.object({
-  provider: name
-    .optional()
-    .describe("Model provider: anthropic, openai, gemini or demo; absent: the operator's."),
+  provider: name.optional().describe(`Model provider: ${providers.join(', ')}; absent: the operator's.`),
 });
 
 export const modelChecksQuery = z.object({

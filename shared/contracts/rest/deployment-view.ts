@@ -1,5 +1,7 @@
 /** The whole deployment as REST shows it: use and limits, and the models of a provider. */
+
 import * as z from 'zod';
+import { providers } from '#shared/domain/model.ts';
 
 const count = z.number().int().min(0);
 const ratio = z.number().min(0).describe('Share in use, from 0 to 1.');
@@ -20,7 +22,7 @@ export const statsAnswer = z
   })
   .meta({ id: 'Stats', description: 'Use and limits of the execution sessions of the caller.' });
 
-const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
+const provider = z.enum(providers);
 
 const usd = z.number().min(0);
 const price = z.object({ input: usd, output: usd, cached: usd.optional(), cacheWrite: usd.optional() });

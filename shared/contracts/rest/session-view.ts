@@ -1,7 +1,9 @@
 /** A session as REST shows it. */
+
 import * as z from 'zod';
 import { approvalModes } from '#shared/domain/approval-mode.ts';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
+import { providers } from '#shared/domain/model.ts';
 import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.ts';
 import { type Session, sessionStatuses } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
@@ -18,7 +20,7 @@ type Seen = {
 
 export const flavorName = z.enum(Object.keys(flavors) as [Flavor, ...Flavor[]]);
 export const templateName = z.enum(templates);
-export const providerName = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
+export const providerName = z.enum(providers);
 
 const count = z.number().int().min(0);
 

@@ -2,10 +2,12 @@
  * The fields that records of the table share. A stored record is decoded once, on its way in: one of another
  * shape is refused, not guessed at. Encode-then-decode equality is a property test (records.prop.test.ts).
  */
+
 import * as z from 'zod';
 import { approvalModes } from '#shared/domain/approval-mode.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { providers } from '#shared/domain/model.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
 
 export const id = <Brand extends string>() =>
@@ -45,7 +47,7 @@ export const grants = z
   )
   .default([]);
 export const usd = z.number().min(0);
-export const provider = z.enum(['anthropic', 'openai', 'gemini', 'demo']);
+export const provider = z.enum(providers);
 
 /** The agent settings of a project, which a session copies. */
 export const agentSettings = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
+import { providers } from '#shared/domain/model.ts';
 import { decode } from '../decode.ts';
 import { previewRecord, principalRecord, ticketRecord } from './access-records.ts';
 import { connectionRecord } from './connection-records.ts';
@@ -123,7 +124,7 @@ const session = fc.record(
     title: fc.string(),
     flavor,
     template,
-    provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),
+    provider: fc.constantFrom(...providers),
     model: fc.string(),
     approvals,
     grants,
@@ -257,7 +258,7 @@ const project = fc.record(
     flavor,
     template,
     flavorsAllowed: fc.array(flavor, { maxLength: 4 }),
-    provider: fc.constantFrom('anthropic', 'openai', 'gemini', 'demo'),
+    provider: fc.constantFrom(...providers),
     model: fc.string(),
     approvals,
     ...agentSettings,

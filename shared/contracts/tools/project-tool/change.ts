@@ -1,8 +1,10 @@
 /** The arguments of `project create`, `update` and `delete`, and the use cases' options that they mean. */
+
 import * as z from 'zod';
 import { approvalModes } from '#shared/domain/approval-mode.ts';
 import { clientIdCharactersMax } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { providers } from '#shared/domain/model.ts';
 import { approvalsOf, autonomies } from '#shared/domain/project.ts';
 import { plainName } from '../../plain-name.ts';
 import { closed, flavor, flavorNames, oneOf, projectId, template, text, toolNames } from '../tool-fields.ts';
@@ -13,9 +15,7 @@ const numberOf = (meaning: string) => z.number({ error: 'a number' }).optional()
 
 const projectDefaults = {
   description: text(descriptionCharactersMax).optional().describe('Purpose of the project.'),
-  provider: oneOf(['anthropic', 'openai', 'gemini', 'demo'])
-    .optional()
-    .describe('Model provider of its agents.'),
+  provider: oneOf(providers).optional().describe('Model provider of its agents.'),
   model: text(clientIdCharactersMax).optional().describe('Model of its agents.'),
   flavor: flavor.optional().describe('Default flavor of its sessions.'),
   template: template.optional().describe('Default language of its sessions.'),
