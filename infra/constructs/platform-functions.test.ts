@@ -229,7 +229,7 @@ describe('rights', () => {
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
-    ['socket', ['on-connected', 'janitor', 'turn', 'webhooks']],
+    ['socket', ['janitor', 'on-connected', 'turn', 'webhooks']],
     ['on-connected', []],
     ['turn', ['janitor', 'sandbox-link', 'turn', 'webhooks']],
     ['sandbox-link', []],

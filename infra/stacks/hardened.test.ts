@@ -133,7 +133,7 @@ describe('under a key of the account', () => {
       used.filter(({ Condition }) => !JSON.stringify(Condition ?? '').includes('kms:ViaService')),
     ).toEqual([]);
     expect(through('sandboxlink')).toEqual(['s3']);
-    expect(through('on-connected')).toEqual(['dynamodb']);
+    expect(through('onconnected')).toEqual(['dynamodb']);
     expect(through('turn')).toEqual(['dynamodb', 'secretsmanager', 'secretsmanager']);
   });
 

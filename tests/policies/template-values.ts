@@ -96,7 +96,11 @@ const nameOf = (id: string, { Resources }: DeployedTemplate, resolve: Resolve): 
 /** `…FunctionssandboxlinkFunctionAEAF393D`: the path of constructs without what is no letter. */
 const functionName = (id: string): string => {
   const [, joined = ''] = /Functions([a-z]+)Function[0-9A-F]{8}$/.exec(id) ?? [];
-  const dashed: Readonly<Record<string, string>> = { sandboxlink: 'sandbox-link', taskevents: 'task-events' };
+  const dashed: Readonly<Record<string, string>> = {
+    onconnected: 'on-connected',
+    sandboxlink: 'sandbox-link',
+    taskevents: 'task-events',
+  };
   return joined === '' ? id : `sallyport-${dashed[joined] ?? joined}`;
 };
 
