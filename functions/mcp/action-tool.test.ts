@@ -56,7 +56,7 @@ test('the client sees the fields of all actions, and which belong to which', () 
   expect(plant.inputSchema).toEqual({
     type: 'object',
     properties: {
-      action: { type: 'string', enum: ['sow', 'list'], description: 'What to do.' },
+      action: { type: 'string', enum: ['sow', 'list'], description: 'Action to perform.' },
       seed: { type: 'string' },
       depth: { type: 'number' },
     },
