@@ -15,7 +15,7 @@ type Shown = {
 };
 
 /** By a computed name, since the types of CDK do not compile under the rules of these tests (infra/tsconfig.json). */
-const fromInfra = (file: string) => import(join(import.meta.dirname, '..', '..', 'infra', file));
+const fromInfra = (file: string) => import(join(import.meta.dirname, '..', '..', 'infra', 'stacks', file));
 
 /** Metrics and queries in the template of a deployment with the name of the embedded cloud. */
 const shownInTemplate = async (): Promise<Shown> => {
