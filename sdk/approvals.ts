@@ -4,9 +4,10 @@
  * The digest is always made here. Where it differs from the one that is asked about, the call that was read is another
  * one than the call that waits.
  */
+
 import type { CallId, TurnId } from '../shared/domain/ids.ts';
 import type { JsonObject } from '../shared/domain/json.ts';
-import { digestText } from '../shared/domain/turn/call-digest.ts';
+import { digestText } from '../shared/domain/turn/waiting-call.ts';
 import { SallyportError } from './errors.ts';
 import { type Approval, api, type Decision } from './routes.ts';
 import type { BodyOf, Sallyport } from './sallyport.ts';

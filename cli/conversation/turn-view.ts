@@ -5,7 +5,7 @@
  * a program is stripped of terminal controls; what a call wants to do is shown whole, with controls visible.
  */
 import type { Frame, FrameOf } from '#sdk/frames.ts';
-import { exitCodeIn, exitLine } from '#shared/domain/exit-code.ts';
+import { exitCodeIn, exitLine } from '#shared/domain/execution-failure.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import { deciderName } from '../approval/decider.ts';
 import { makeStripper, type Stripper, stripControls } from '../control-characters.ts';

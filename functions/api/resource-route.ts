@@ -11,7 +11,7 @@ import { requirePermission } from '#shared/application/access/require-permission
 import { findWebhook } from '#shared/application/webhook/manage-webhooks.ts';
 import { intentOf, mayUse, type Permission } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';
-import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import type { Webhook } from '#shared/domain/webhook/webhook.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
 import type { ScheduleStore } from '#shared/ports/schedule-store.ts';

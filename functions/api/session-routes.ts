@@ -12,11 +12,11 @@ import type { DecidePorts } from '#shared/application/turn/requests/decide-call.
 import { type EndPorts, endSession } from '#shared/application/turn/requests/end-session.ts';
 import { createSessionBody, listQuery, sessionOptionsOf } from '#shared/contracts/rest/bodies.ts';
 import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/rest/session-view.ts';
-import { idleLimit } from '#shared/domain/due-session.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
+import { idleLimit } from '#shared/domain/session-sweep.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';

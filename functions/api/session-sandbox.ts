@@ -3,9 +3,9 @@ import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbo
 import { type OpenSandboxPorts, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import type { SavePorts } from '#shared/application/sandbox/save-workspace.ts';
 import type { FilePorts } from '#shared/application/session/session-files.ts';
-import type { Lifetimes } from '#shared/domain/due-session.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
+import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { ApiEvent } from './api-request.ts';
 import type { SessionPorts } from './session-routes.ts';

@@ -1,14 +1,14 @@
 /**
  * The result of an execution for its client: the sandbox's untrusted result, validated and classified.
  *
- * Pure. `error` is there whenever the program did not end with 0; `shared/domain/classification.ts` decides its
+ * Pure. `error` is there whenever the program did not end with 0; `shared/domain/execution-failure.ts` decides its
  * kind, never from words in the output.
  */
 import * as z from 'zod';
 import type { Executed } from '#shared/application/execution/execute.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
-import { classify, type Failure } from '#shared/domain/classification.ts';
+import { classify, type Failure } from '#shared/domain/execution-failure.ts';
 import { AppError } from '#shared/errors.ts';
 
 const sandboxError = z.object({

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import type { SavedCall } from '#shared/contracts/link.ts';
-import { type ListedEntry, type SavedFile, savedEntryAt } from '#shared/domain/saved-tree.ts';
+import { type ListedEntry, type SavedFile, savedEntryAt } from '#shared/domain/checkpoint-files.ts';
 import { AppError, type ErrorCode, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { packKey, readManifest } from './manifest.ts';

@@ -1,7 +1,7 @@
 /** The link's own refusals, and the check that a target is an address in the range of the sandboxes. */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { linkHeader } from '#shared/contracts/link.ts';
-import { isInRange } from '#shared/domain/address-range.ts';
+import { isInRange } from '#shared/domain/ip-address.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 

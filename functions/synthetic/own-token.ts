@@ -5,8 +5,7 @@
  * It is stored without an audit row: no caller requested it, and it opens no user's data.
  */
 import type { ProjectId } from '#shared/domain/ids.ts';
-import { deploymentOwner } from '#shared/domain/principal.ts';
-import { maskToken } from '#shared/domain/token.ts';
+import { deploymentOwner, maskToken } from '#shared/domain/principal.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
 import type { TokenStore } from '#shared/ports/token-store.ts';
 import type { World } from '#shared/ports/world.ts';

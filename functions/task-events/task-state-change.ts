@@ -3,8 +3,7 @@
  * (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_task_events.html).
  */
 import type { TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
-import { serverAddress } from '#shared/domain/sandbox.ts';
-import { stopReason } from '#shared/domain/stop-reason.ts';
+import { serverAddress, taskStopReason } from '#shared/domain/sandbox.ts';
 
 export type TaskStateChange = {
   readonly taskArn: string;
@@ -31,7 +30,7 @@ export const taskEvent = ({
   const [container] = containers;
   const ip = container?.networkInterfaces?.[0]?.privateIpv4Address;
   const { exitCode, reason: why } = container ?? {};
-  const reason = stopReason({ reason: why, exitCode, stoppedReason });
+  const reason = taskStopReason({ reason: why, exitCode, stoppedReason });
   return {
     taskArn,
     group,

@@ -5,7 +5,7 @@
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { exitLine } from '#shared/domain/exit-code.ts';
+import { exitLine } from '#shared/domain/execution-failure.ts';
 import type { KillCause, StreamSummary } from '../wire/messages.ts';
 import type { Execution, Exit } from './user-side.ts';
 
@@ -55,7 +55,7 @@ export const toExecutionResult = (
       // Of the whole sandbox during the call, with parallel and background processes (memory-counters.ts).
       ...(circumstances.memoryPeakMb === undefined ? {} : { memory_peak_mb: circumstances.memoryPeakMb }),
       ...(exit.stateLost ? { state_lost: true } : {}),
-      // The platform classifies the failure by these (shared/domain/classification.ts).
+      // The platform classifies the failure by these (shared/domain/execution-failure.ts).
       ...(exit.signal === null ? {} : { signal: exit.signal }),
       ...(errorLine === undefined ? {} : { error_line: errorLine }),
       ...(error ? { error: error.error } : {}),

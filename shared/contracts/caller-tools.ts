@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { callerToolBytesMax, callerToolsMax } from '#shared/domain/caller-tool.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
-import type { JsonObject } from '#shared/domain/json.ts';
-import { isWithin } from '#shared/domain/json-bounds.ts';
+import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 

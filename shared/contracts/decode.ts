@@ -4,7 +4,7 @@
  * A problem names the field and the expected value and never repeats the given one: it may be a secret.
  */
 import type * as z from 'zod';
-import { isWellFormed } from '#shared/domain/json-bounds.ts';
+import { isWellFormed } from '#shared/domain/json.ts';
 
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }

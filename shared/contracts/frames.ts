@@ -7,9 +7,9 @@
  */
 import type { LogEntry, LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import type { Json, JsonObject } from '#shared/domain/json.ts';
+import { cutLongestText, type Json, type JsonObject } from '#shared/domain/json.ts';
 import { frameBytesMax } from '#shared/domain/limits.ts';
-import { cutLongestText, utf8Bytes } from '#shared/domain/text.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
 
 export type Frame = {
   readonly type: string;

@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { shownStatus } from '#shared/domain/mcp/health.ts';
 import { mcpCallMsMax, mcpCallMsMin, mcpServersPerProjectMax } from '#shared/domain/mcp/limits.ts';
-import { maskedConfig } from '#shared/domain/mcp/masking.ts';
+import { maskedConfig } from '#shared/domain/mcp/secrets.ts';
 import { type McpServer, type McpTool, mcpStatuses, mcpTransports } from '#shared/domain/mcp/server.ts';
 import { givenUuid } from './given-id.ts';
 import { iso } from './time.ts';

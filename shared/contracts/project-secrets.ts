@@ -1,7 +1,7 @@
 /** Secrets of a project on their way: into the API, into Secrets Manager, and by name alone out of both. */
 import * as z from 'zod';
 import { secretValueBytesMax } from '#shared/domain/limits.ts';
-import { isSecretValue } from '#shared/domain/project-secret.ts';
+import { isSecretValue } from '#shared/domain/project.ts';
 
 export const putSecretBody = z.object({
   value: z

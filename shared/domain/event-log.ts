@@ -43,7 +43,7 @@ export type LogEntry =
         readonly callId: CallId;
         readonly name: string;
         readonly args: JsonObject;
-        /** Digest of the whole call, in lower-case hexadecimal (call-digest.ts). */
+        /** Digest of the whole call, in lower-case hexadecimal (turn/waiting-call.ts). */
         readonly digest: string;
         /** ISO 8601, UTC. */
         readonly askedAt: string;

@@ -7,8 +7,7 @@
  * sign-in that names two is refused, since the platform must not guess.
  */
 import type { OwnerId } from './ids.ts';
-import type { Principal, Scope } from './principal.ts';
-import { decodeScope } from './token.ts';
+import { decodeScope, type Principal, type Scope } from './principal.ts';
 
 /** The identity that an issuer vouches for, by a token whose signature, issuer, audience and times are good. */
 export type Identity = {

@@ -1,10 +1,12 @@
 /**
- * The cost of tokens: prices by provider and the beginning of a model's id, in USD for a million tokens.
+ * The cost of tokens: prices by provider and the beginning of a model's id, in USD for a million tokens, and the upper
+ * bound of the cost of one call, which is known before the call is made and never less than its bill.
  *
  * The table knows a few current models; an unknown model costs nothing and is reported as `unpriced`. An
  * operator's own prices come first. Surcharges for very long prompts are not included.
  */
-import { type ProviderName, providers, type TokenUsage } from './model.ts';
+import { type ModelRequest, type ProviderName, providers, type TokenUsage } from './model.ts';
+import { utf8Bytes } from './text.ts';
 
 export type Price = {
   readonly input: number;
@@ -108,3 +110,22 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isUsd = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= usdMax;
+
+/**
+ * Tokens that a provider adds where tools are offered: some hundred.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview#pricing
+ */
+const addedTokensMax = 2000;
+
+/** All input at the highest of its prices: no mixture of prices costs more. */
+export const callCostMax = (request: ModelRequest, costOf: (usage: TokenUsage) => number): number => {
+  const inputTokens = inputTokensMax(request);
+  const plain = { inputTokens, outputTokens: request.outputTokensMax };
+  const cached = { ...plain, cachedInputTokens: inputTokens };
+  const written = { ...plain, cacheWriteInputTokens: inputTokens };
+  return Math.max(costOf(plain), costOf(cached), costOf(written));
+};
+
+/** A token stands for at least one byte of text: usually for four, so that the true number is far lower. */
+const inputTokensMax = ({ system, tools, history }: ModelRequest): number =>
+  addedTokensMax + utf8Bytes(JSON.stringify({ system, tools, history }));

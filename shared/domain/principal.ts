@@ -1,8 +1,8 @@
 /**
  * The caller of a request: the owner whose resources its credentials open, and the scope that says what it may do
- * with them.
+ * with them. An access token stands for one; the token itself is never stored.
  */
-import type { OwnerId, ProjectId } from './ids.ts';
+import { canonicalUuid, isUuid, type OwnerId, type ProjectId } from './ids.ts';
 
 export type Scope = 'admin' | 'admin:ro' | `project:${string}` | `project:${string}:ro`;
 
@@ -52,3 +52,35 @@ export const projectPrincipal = (project: ProjectId): Principal => ({
 
 /** The project of everything that names none. */
 export const defaultProject = '00000000-0000-4000-8000-000000000000' as ProjectId;
+
+/** An access token as it is stored. */
+export type AccessToken = {
+  /** The UUID by which it is revoked. */
+  readonly id: string;
+  /** SHA-256 of the token, in hexadecimal. */
+  readonly hash: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly masked: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+};
+
+export const decodeScope = (text: string): Scope | undefined => {
+  if (text === 'admin' || text === 'admin:ro') return text;
+  const [, given = '', ro = ''] = /^project:([^:]+)(:ro)?$/.exec(text) ?? [];
+  const id = canonicalUuid(given);
+  return isUuid(id) ? (`project:${id}${ro}` as Scope) : undefined;
+};
+
+/** The owner whose resources a scope opens and makes. */
+export const ownerOf = (scope: Scope): OwnerId =>
+  scope.startsWith('project:') ? (scope.split(':')[1] as OwnerId) : deploymentOwner;
+
+/** Enough to recognise a token, too little to use it. */
+export const maskToken = (token: string): string =>
+  token.length >= 13 ? `${token.slice(0, 8)}...${token.slice(-4)}` : '***';
+
+export const isExpired = ({ expiresAt }: Pick<AccessToken, 'expiresAt'>, now: number): boolean =>
+  expiresAt !== undefined && expiresAt <= now;

@@ -3,13 +3,15 @@
  * its stored fields win.
  */
 
-import type { ApprovalMode } from './approval-mode.ts';
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId } from './ids.ts';
+import { projectSecretsBytesMax, projectSecretsMax, secretValueBytesMax } from './limits.ts';
 import type { Namespacing } from './mcp/naming.ts';
 import type { ProviderName } from './model.ts';
 import { defaultProject, deploymentOwner } from './principal.ts';
-import type { TreeLimits } from './tree-limits.ts';
+import type { ApprovalMode } from './session.ts';
+import type { TreeLimits } from './session-tree.ts';
+import { utf8Bytes } from './text.ts';
 
 export type Project = {
   readonly id: ProjectId;
@@ -53,8 +55,31 @@ export const theDefaultProject: Project = {
 export const allowsFlavor = ({ flavorsAllowed }: Pick<Project, 'flavorsAllowed'>, flavor: Flavor): boolean =>
   flavorsAllowed === undefined || flavorsAllowed.includes(flavor);
 
-/** The approval mode of another system's autonomy: `off` means that every call waits, the rest have the same names. */
+/** The approval mode of another system's autonomy: `off` means that no call waits, the rest have the same names. */
 export const autonomies = ['off', 'low', 'medium', 'high'] as const;
 export type Autonomy = (typeof autonomies)[number];
 
 export const approvalsOf = (autonomy: Autonomy): ApprovalMode => (autonomy === 'off' ? 'auto' : autonomy);
+
+/** The secrets of a project: names of environment variables, so that `${NAME}` in a header or variable stands for one. */
+export type Secrets = Readonly<Record<string, string>>;
+
+export type SecretsRefusal = 'too many' | 'too large';
+
+const nameSyntax = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+/** A name that every object inherits is refused. */
+export const isSecretName = (name: string): boolean => nameSyntax.test(name) && name !== '__proto__';
+
+/** No NUL, since no environment can hold one; and no half of a surrogate pair, which UTF-8 cannot. */
+export const isSecretValue = (value: string): boolean =>
+  value !== '' && !value.includes('\0') && value.isWellFormed() && utf8Bytes(value) <= secretValueBytesMax;
+
+export const withSecret = (secrets: Secrets, name: string, value: string): Secrets | SecretsRefusal => {
+  const next = { ...secrets, [name]: value };
+  if (Object.keys(next).length > projectSecretsMax) return 'too many';
+  return utf8Bytes(JSON.stringify(next)) > projectSecretsBytesMax ? 'too large' : next;
+};
+
+export const withoutSecret = (secrets: Secrets, name: string): Secrets =>
+  Object.fromEntries(Object.entries(secrets).filter(([known]) => known !== name));

@@ -13,6 +13,7 @@ import {
   serverAddress,
   startPhase,
   startToken,
+  taskStopReason,
   taskGroup,
   type Workspace,
 } from './sandbox.ts';
@@ -247,4 +248,23 @@ test.each([
   [{ taskArn: 'task', address, restoringUntil: later(4) }, 'booting'],
 ] as const)('a start that has come to %j is %s', (fields, phase) => {
   expect(startPhase(fields, later(4))).toBe(phase);
+});
+
+test.each<[Parameters<typeof taskStopReason>[0], string]>([
+  [{}, ''],
+  [{ reason: '', stoppedReason: '' }, ''],
+  [{ exitCode: 0 }, 'exit code 0'],
+  [{ stoppedReason: 'idle' }, 'idle'],
+  [{ reason: 'OutOfMemoryError', exitCode: 137 }, 'OutOfMemoryError; exit code 137'],
+  [{ exitCode: 143, stoppedReason: 'idle' }, 'exit code 143; idle'],
+  [
+    {
+      reason: 'OutOfMemoryError: Container killed due to memory usage',
+      exitCode: 137,
+      stoppedReason: 'Essential container in task exited',
+    },
+    'OutOfMemoryError: Container killed due to memory usage; exit code 137; Essential container in task exited',
+  ],
+])('of %j a task says %j', (task, expected) => {
+  expect(taskStopReason(task)).toBe(expected);
 });

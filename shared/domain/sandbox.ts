@@ -180,3 +180,17 @@ export const decodeTaskGroup = (
   if (prefix !== 'workspace' || !id || !/^\d+$/.test(generation ?? '') || rest.length > 0) return undefined;
   return { workspaceId: id as WorkspaceId, generation: Number(generation) };
 };
+
+/** The reason of a stopped task in one line: what killed its container, with which exit code, and ECS's own reason. */
+export const taskStopReason = ({
+  reason,
+  exitCode,
+  stoppedReason,
+}: {
+  readonly reason?: string | undefined;
+  readonly exitCode?: number | undefined;
+  readonly stoppedReason?: string | undefined;
+}): string =>
+  [reason, exitCode === undefined ? undefined : `exit code ${exitCode}`, stoppedReason]
+    .filter((part) => part !== undefined && part !== '')
+    .join('; ');

@@ -1,6 +1,19 @@
-import { expect, test } from 'vitest';
+/** Reservations of a tree, one by one; the properties of any order are in `tree-money.prop.test.ts`. */
+import { describe, expect, test } from 'vitest';
+import { treeSettings, turnSettings } from '../config/settings.ts';
 import type { SessionId } from './ids.ts';
-import { generationsOf, subtreeOf } from './session-tree.ts';
+import {
+  decideReservation,
+  generationsOf,
+  limitsInForceFor,
+  type MoneyAnswer,
+  type Reservation,
+  type ReservationRequest,
+  subtreeOf,
+  type Tree,
+  treeLimitBounds,
+  withReservation,
+} from './session-tree.ts';
 
 const id = (name: string) => name as SessionId;
 const member = (name: string, parent: string, depth: number) => ({
@@ -27,4 +40,90 @@ test('a subtree is what stands under one session, nearest first, and not that se
 test('generations are in the order of their depth', () => {
   expect(generationsOf(tree, id('root')).map(names)).toEqual([['b', 'a'], ['a1', 'b1'], ['a1x']]);
   expect(generationsOf(tree, id('b')).map(names)).toEqual([['b1']]);
+});
+
+const operator = { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 };
+
+test('what a project or session says holds, and the operator’s word where it says nothing', () => {
+  expect(limitsInForceFor({}, operator)).toEqual(operator);
+  expect(limitsInForceFor({ limits: { recursionDepthMax: 0, costUsdMax: 0 } }, operator)).toEqual({
+    recursionDepthMax: 0,
+    agentsPerSessionMax: 50,
+    costUsdMax: 0,
+  });
+  expect(limitsInForceFor({ limits: { agentsPerSessionMax: 1 } }, operator).agentsPerSessionMax).toBe(1);
+});
+
+test.each([
+  ['recursionDepthMax', treeSettings.shape.MAX_RECURSION_DEPTH],
+  ['agentsPerSessionMax', treeSettings.shape.MAX_AGENTS_PER_SESSION],
+  ['costUsdMax', turnSettings.shape.MAX_COST_USD],
+] as const)('%s has the bounds of the operator’s setting', (limit, setting) => {
+  const { min, max } = treeLimitBounds[limit];
+  const isTaken = (value: number) => setting.safeParse(String(value)).success;
+  expect([min - 1, min, max, max + 1].map(isTaken)).toEqual([false, true, true, false]);
+});
+
+const treeOf = (spentUsd: number, reserved: Tree['reserved'] = {}): Tree => ({
+  agents: 3,
+  spentUsd,
+  reserved,
+  version: 1,
+});
+const request = (change: Partial<ReservationRequest> = {}): ReservationRequest => ({
+  session: 'own' as SessionId,
+  fence: 5,
+  usd: 3,
+  usdMax: 10,
+  at: 1000,
+  until: 9000,
+  ...change,
+});
+const reservation = (usd: number, change: Partial<Reservation> = {}): Reservation => ({
+  usd,
+  fence: 1,
+  until: 2000,
+  ...change,
+});
+
+type Row = [string, MoneyAnswer, [Tree, Partial<ReservationRequest>]];
+
+describe('a call is', () => {
+  test.each<Row>([
+    ['made while there is room for it', 'granted', [treeOf(3, { other: reservation(3) }), {}]],
+    ['made where it takes the last of it', 'granted', [treeOf(4, { other: reservation(3) }), {}]],
+    ['put off where others have reserved too much', 'busy', [treeOf(4, { other: reservation(3.5) }), {}]],
+    ['put off by the sum of all others', 'busy', [treeOf(0, { a: reservation(4), b: reservation(4) }), {}]],
+    ['made where nobody else asks, whatever it may cost', 'granted', [treeOf(9.99), { usd: 500 }]],
+    ['not made once the money is spent', 'spent', [treeOf(10), {}]],
+    [
+      'not made once more than that is spent, others or not',
+      'spent',
+      [treeOf(12, { a: reservation(1) }), {}],
+    ],
+    ['made where nothing may be spent and nothing was', 'granted', [treeOf(0), { usdMax: 0 }]],
+    ['put off there while another is', 'busy', [treeOf(0, { a: reservation(1) }), { usdMax: 0 }]],
+    ['not made there after one that cost', 'spent', [treeOf(0.01), { usdMax: 0 }]],
+    [
+      'made once the time of the others is over',
+      'granted',
+      [treeOf(4, { other: reservation(6, { until: 1000 }) }), {}],
+    ],
+    ['put off until then', 'busy', [treeOf(4, { other: reservation(6, { until: 1001 }) }), {}]],
+    [
+      'made again by a session whose function died',
+      'granted',
+      [treeOf(4, { own: reservation(6) }), { usd: 6 }],
+    ],
+    ['put off for an earlier holder', 'busy', [treeOf(0, { own: reservation(1, { fence: 6 }) }), {}]],
+    ['made for the same holder', 'granted', [treeOf(0, { own: reservation(1, { fence: 5 }) }), {}]],
+  ])('%s', (_what, answer, [tree, change]) => {
+    expect(decideReservation(tree, request(change))).toBe(answer);
+  });
+});
+
+test('a reservation takes the place of its session’s older one and of those whose time is over', () => {
+  const other = reservation(2);
+  const tree = treeOf(1, { own: reservation(4), other, dead: reservation(1, { until: 1000 }) });
+  expect(withReservation(tree, request())).toEqual({ other, own: { usd: 3, fence: 5, until: 9000 } });
 });

@@ -1,8 +1,16 @@
-/** Trees of sessions: descendants and their generations. */
+/**
+ * Trees of sessions: descendants and their generations, the limits of a tree, and its money.
+ *
+ * A call to a model reserves the most it can cost before it is made, and exchanges that for its real cost. While no call
+ * costs more than it reserved, a tree never spends more than its limit and one call; and no session waits for a
+ * call that is over (docs/spec/sessions.md: TM1, TM2, TM3).
+ */
 import type { SessionId } from './ids.ts';
-import type { Session } from './session.ts';
 
-type Member = Pick<Session, 'id' | 'tree' | 'depth'>;
+/** The position of a child: the root of its tree, and the session whose agent started it. */
+export type SessionTree = { readonly root: SessionId; readonly parent: SessionId };
+
+type Member = { readonly id: SessionId; readonly tree?: SessionTree; readonly depth: number };
 
 /** The descendants of one of a tree's sessions, nearest first. */
 export const subtreeOf = <M extends Member>(tree: readonly M[], top: SessionId): readonly M[] => {
@@ -20,3 +28,88 @@ export const generationsOf = <M extends Member>(
   tree: readonly M[],
   top: SessionId,
 ): readonly (readonly M[])[] => [...Map.groupBy(subtreeOf(tree, top), ({ depth }) => depth).values()];
+
+/** The limits of one tree of agents: how deep, how many agents, how much money. */
+export type TreeLimits = {
+  /** 0: its agent starts no other. */
+  readonly recursionDepthMax?: number;
+  readonly agentsPerSessionMax?: number;
+  /** US dollars. */
+  readonly costUsdMax?: number;
+};
+
+/** The bounds in which a project and an operator may set them (docs/spec/sessions.md). */
+export const treeLimitBounds = {
+  recursionDepthMax: { min: 0, max: 10 },
+  agentsPerSessionMax: { min: 1, max: 1000 },
+  costUsdMax: { min: 0, max: 100_000 },
+} as const satisfies Record<keyof TreeLimits, { readonly min: number; readonly max: number }>;
+
+/** The limits in force: a session's or project's own, and the operator's where those are absent. */
+export const limitsInForceFor = (
+  { limits }: { readonly limits?: TreeLimits },
+  operator: Required<TreeLimits>,
+): Required<TreeLimits> => ({
+  recursionDepthMax: limits?.recursionDepthMax ?? operator.recursionDepthMax,
+  agentsPerSessionMax: limits?.agentsPerSessionMax ?? operator.agentsPerSessionMax,
+  costUsdMax: limits?.costUsdMax ?? operator.costUsdMax,
+});
+
+/** A turn's limits with its session's money: the project's limit, or the operator's. */
+export const withOwnMoney = <Limits extends { readonly usdMax: number }>(
+  turn: Limits,
+  { limits }: { readonly limits?: TreeLimits },
+): Limits => ({ ...turn, usdMax: limits?.costUsdMax ?? turn.usdMax });
+
+export type Reservation = {
+  /** The most its call can cost, in dollars. */
+  readonly usd: number;
+  /**
+   * The fence of the lease under which it was made: a later holder of the session replaces it, an earlier one
+   * does not.
+   */
+  readonly fence: number;
+  /** Epoch milliseconds after which that call cannot be made any more. */
+  readonly until: number;
+};
+
+export type Tree = {
+  /** The number of agents, the root included. */
+  readonly agents: number;
+  readonly spentUsd: number;
+  /** Reservations by session: each calls one model at a time. */
+  readonly reserved: Readonly<Record<string, Reservation>>;
+  readonly version: number;
+};
+
+export type ReservationRequest = Reservation & {
+  readonly session: SessionId;
+  readonly at: number;
+  /** The limit of the whole tree, in dollars. */
+  readonly usdMax: number;
+};
+
+/** `busy`: others have reserved what is left, so ask again soon. `spent`: nothing is left. */
+export type MoneyAnswer = 'granted' | 'busy' | 'spent';
+
+/** Without other reservations, the call that passes the limit is made, as in a session without a tree (T16). */
+export const decideReservation = ({ spentUsd, reserved }: Tree, request: ReservationRequest): MoneyAnswer => {
+  const { session, fence, usd, usdMax } = request;
+  if (spentUsd > 0 && spentUsd >= usdMax) return 'spent';
+  if ((reserved[session]?.fence ?? 0) > fence) return 'busy';
+  const others = Object.values(reservedByOthers(reserved, request));
+  const othersUsd = others.reduce((sum, other) => sum + other.usd, 0);
+  return others.length === 0 || spentUsd + othersUsd + usd <= usdMax ? 'granted' : 'busy';
+};
+
+/** The reservations after a grant: without the session's older one and those that have expired. */
+export const withReservation = ({ reserved }: Tree, request: ReservationRequest): Tree['reserved'] => {
+  const { session, usd, fence, until } = request;
+  return { ...reservedByOthers(reserved, request), [session]: { usd, fence, until } };
+};
+
+const reservedByOthers = (
+  reserved: Tree['reserved'],
+  { session, at }: Pick<ReservationRequest, 'session' | 'at'>,
+): Tree['reserved'] =>
+  Object.fromEntries(Object.entries(reserved).filter(([id, { until }]) => id !== session && until > at));

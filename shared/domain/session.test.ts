@@ -6,6 +6,7 @@ import {
   isEnded,
   isOffered,
   type SessionStatus,
+  titleOf,
   unheldLease,
 } from './session.ts';
 
@@ -61,4 +62,18 @@ test('a tool is offered unless it is turned off, or is not among those allowed',
   expect(isOffered({ allowedTools: ['a'] }, 'a')).toBe(true);
   expect(isOffered({ allowedTools: ['b'] }, 'a')).toBe(false);
   expect(isOffered({ allowedTools: ['a'], disabledTools: ['a'] }, 'a')).toBe(false);
+});
+
+test.each([
+  ['List the files', 'List the files'],
+  ['  Why\n\tdoes the\r\nbuild fail?  ', 'Why does the build fail?'],
+  ['a\u001b[31mred\u0000', 'a [31mred'],
+  ['from \u202Eright to left', 'from right to left'],
+  ['x'.repeat(80), 'x'.repeat(80)],
+  ['x'.repeat(81), `${'x'.repeat(79)}…`],
+  ['🙂'.repeat(90), `${'🙂'.repeat(79)}…`],
+  [`${'x'.repeat(78)} and more`, `${'x'.repeat(78)}…`],
+  [' \n\u200B', undefined],
+])('%j is called %j', (text, title) => {
+  expect(titleOf(text)).toBe(title);
 });

@@ -3,13 +3,19 @@
  *
  * Statuses change only along `transitions`; an ended session stays ended.
  */
-import type { ApprovalMode } from './approval-mode.ts';
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Namespacing } from './mcp/naming.ts';
 import type { ProviderName, TokenUsage } from './model.ts';
-import type { TreeLimits } from './tree-limits.ts';
+import type { SessionTree, TreeLimits } from './session-tree.ts';
 import type { Grant } from './turn/grant.ts';
+
+/**
+ * The approval modes: the calls that run without a human. `ask` none, `auto` all; between them `low` (reading),
+ * `medium` (reading, editing, git) and `high` (all but a call that repeats itself).
+ */
+export const approvalModes = ['ask', 'low', 'medium', 'high', 'auto'] as const;
+export type ApprovalMode = (typeof approvalModes)[number];
 
 export type SessionKind = 'agent' | 'execution';
 
@@ -28,9 +34,6 @@ export type SessionStatus = (typeof sessionStatuses)[number];
 
 /** The right to work on the session's turn; `fence` grows with every new holder. */
 export type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
-
-/** The position of a child: the root of its tree, and the session whose agent started it. */
-export type SessionTree = { readonly root: SessionId; readonly parent: SessionId };
 
 export type Session = {
   readonly id: SessionId;
@@ -132,3 +135,16 @@ export const isOffered = (
 ): boolean => !disabledTools.includes(tool) && (allowedTools === undefined || allowedTools.includes(tool));
 
 export const unheldLease: Lease = { holder: '', fence: 0, until: 0 };
+
+const titleCharactersMax = 80;
+
+/** A session's title: the first words of its first message, on one line. Undefined: it has no visible character. */
+export const titleOf = (text: string): string | undefined => {
+  const words = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  const characters = [...words];
+  if (characters.length <= titleCharactersMax) return words === '' ? undefined : words;
+  return `${characters
+    .slice(0, titleCharactersMax - 1)
+    .join('')
+    .trimEnd()}…`;
+};

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from './json.ts';
-import { cutBytes, cutLongestText, cutMiddle, utf8Bytes } from './text.ts';
+import { cutLongestText, type JsonObject } from './json.ts';
+import { cutBytes, cutMiddle, utf8Bytes } from './text.ts';
 
 /** Lone surrogates included. */
 const anyText = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\ud83d', '\ude00', '\u0000', '"') });

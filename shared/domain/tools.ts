@@ -1,4 +1,9 @@
-/** The names of the tools that a sandbox runs, and the system prompt. Contracts: contracts/tools/sandbox-tools.ts. */
+/**
+ * The tools that the platform itself offers an agent, and the system prompt: the sandbox's, whose contracts are in
+ * contracts/tools/sandbox-tools.ts, and `session`, by which an agent delegates work to other sessions.
+ */
+import type { ToolSpec } from './model.ts';
+
 export const sandboxToolNames = [
   'execute_command',
   'execute_code',
@@ -17,3 +22,45 @@ export const systemPrompt = [
   'Use the tools to act. A person may be asked before a tool runs and may reject it: then find another way or ask.',
   'A call that failed with tool_outcome_unknown may have run in part: look at the state before you repeat it.',
 ].join('\n');
+
+const text = (description: string) => ({ type: 'string', description });
+
+/** The actions of `session`. */
+export const agentActions = ['spawn', 'message', 'get', 'list', 'events', 'end'] as const;
+
+/** True for an action that changes nothing. */
+export const isLook = (action: unknown): boolean =>
+  action === 'get' || action === 'list' || action === 'events';
+
+/** The tool by which an agent delegates work, as a model sees it. */
+export const sessionTool: ToolSpec = {
+  name: 'session',
+  description: [
+    'Delegates work to another agent in a session of its own. `spawn` starts one with a prompt and returns its final answer;',
+    'several calls in one answer run in parallel. `message` sends another prompt to a session that you started. With wait false',
+    'both return the session id at once. `get`, `list` and `events` read such sessions; `end` ends one. Agents share your workspace',
+    'and your budget, unless you ask for a workspace of their own, and know nothing but the prompt.',
+  ].join(' '),
+  inputSchema: {
+    type: 'object',
+    properties: {
+      action: { type: 'string', enum: [...agentActions] },
+      prompt: text('Complete task of the agent; for spawn and message.'),
+      session_id: text('Id of the session; for message, get, events and end.'),
+      wait: { type: 'boolean', description: 'True (the default): wait for the answer.' },
+      model: text('Another model of your provider; for spawn and message.'),
+      workspace: {
+        type: 'string',
+        enum: ['shared', 'own'],
+        description: 'Workspace of the agent: yours (the default) or its own; for spawn.',
+      },
+      since_index: {
+        type: 'integer',
+        minimum: -1,
+        description: 'Index after which events are returned; for events.',
+      },
+    },
+    required: ['action'],
+    additionalProperties: false,
+  },
+};

@@ -56,3 +56,13 @@ export const visibleText = (text: string): string => replaceHidden(text, marker)
 /** The same for a text of one line: its line feeds and tabs are written by their numbers, too. */
 export const visibleLine = (text: string): string =>
   visibleText(text).replace(/[\t\n]/g, (character) => marker(character.charCodeAt(0)));
+
+/**
+ * Of a name, only control characters, which a terminal obeys, and those that turn the direction of a text
+ * (https://www.unicode.org/reports/tr9/, 2), which make it look like another: C0, DEL and C1, and the bidirectional controls.
+ */
+const nameHidden = /[\p{Cc}\p{Bidi_Control}]/u;
+
+export const isPlainName = (text: string): boolean => !nameHidden.test(text);
+
+export const plainNameRule = 'must have no control characters and none that turn the direction of text';

@@ -1,6 +1,6 @@
 /** All calls that wait for a person, the oldest first: one entry a session, written with the step that asks. */
 import type { OwnerId, ProjectId, SessionId } from '../domain/ids.ts';
-import type { WaitingCall } from '../domain/turn/waiting.ts';
+import type { WaitingCall } from '../domain/turn/waiting-call.ts';
 
 export type WaitingEntry = WaitingCall & {
   readonly sessionId: SessionId;

@@ -1,6 +1,5 @@
 /** The operator's usage metrics: counts by scope and time, incremented as things happen, removed by TTL. */
-import type { MetricsScope, UsageMeasurement } from '../domain/usage-measurement.ts';
-import type { UsageCounts } from '../domain/usage-point.ts';
+import type { MetricsScope, UsageCounts, UsageMeasurement } from '../domain/usage-metrics.ts';
 
 export interface MetricsStore {
   /** Added for the deployment, and for the project each names. Costs one write per scope, however many measurements. */

@@ -5,9 +5,15 @@
  * The conformance suite is tests/conformance/schedule-store.test.ts.
  */
 import type { ProjectId } from '../domain/ids.ts';
+import type { ScheduleState } from '../domain/schedule/next-step.ts';
 import type { Run } from '../domain/schedule/run.ts';
-import type { Pin, Schedule, ScheduleId, ScheduleTarget } from '../domain/schedule/schedule.ts';
-import type { ListedSchedule, ScheduleState } from '../domain/schedule/schedule-state.ts';
+import type {
+  ListedSchedule,
+  Pin,
+  Schedule,
+  ScheduleId,
+  ScheduleTarget,
+} from '../domain/schedule/schedule.ts';
 import type { Notice } from '../domain/webhook/notice.ts';
 
 export interface ScheduleStore {

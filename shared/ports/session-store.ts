@@ -12,11 +12,11 @@ import type { LogEntry, LogEvent } from '../domain/event-log.ts';
 import type { UsedFeatures } from '../domain/features.ts';
 import type { HistoryMessage } from '../domain/history.ts';
 import type { ConnectionId, MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { AccessToken } from '../domain/principal.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus } from '../domain/session.ts';
-import type { AccessToken } from '../domain/token.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
-import type { WaitingChange } from '../domain/turn/waiting.ts';
+import type { WaitingChange } from '../domain/turn/waiting-call.ts';
 import type { Notice } from '../domain/webhook/notice.ts';
 
 /** A user's message that waits for its turn. */

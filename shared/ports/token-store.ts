@@ -1,5 +1,5 @@
 /** Access tokens by the hash of their text; the text itself is never stored. */
-import type { AccessToken } from '../domain/token.ts';
+import type { AccessToken } from '../domain/principal.ts';
 
 export interface TokenStore {
   put(token: AccessToken): Promise<void>;

@@ -5,7 +5,7 @@
  * (`SessionStore.commitTurn`). The conformance suite is tests/conformance/tree-store.test.ts.
  */
 import type { SessionId } from '../domain/ids.ts';
-import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/tree-money.ts';
+import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/session-tree.ts';
 
 export interface TreeStore {
   /** Undefined where its root has no child, or is deleted. */

@@ -4,7 +4,7 @@
  *
  * The conformance suite is tests/conformance/webhook-store.test.ts.
  */
-import type { Delivery, DeliveryRow, Settled } from '../domain/webhook/delivery.ts';
+import type { Delivery, DeliveryRow, Settled } from '../domain/webhook/delivery-retry.ts';
 import type { Notice } from '../domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '../domain/webhook/webhook.ts';
 

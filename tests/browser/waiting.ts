@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { CallId, TurnId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { digestText } from '#shared/domain/turn/call-digest.ts';
+import { digestText } from '#shared/domain/turn/waiting-call.ts';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually } from '../e2e/embedded-cloud.ts';
 

@@ -7,7 +7,7 @@ import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/ra
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import type { AccessToken } from '#shared/domain/token.ts';
+import type { AccessToken } from '#shared/domain/principal.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;

@@ -10,7 +10,7 @@ import type { CallId, ConnectionId, MessageId, TurnId } from '#shared/domain/ids
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Deciding } from '#shared/domain/turn/turn.ts';
-import { type WaitingChange, waitingChange } from '#shared/domain/turn/waiting.ts';
+import { type WaitingChange, waitingChange } from '#shared/domain/turn/waiting-call.ts';
 import { newSession, onTable } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 

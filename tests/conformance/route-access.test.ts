@@ -21,8 +21,7 @@ import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { scopesFor } from '#shared/domain/access.ts';
 import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
-import { deploymentOwner } from '#shared/domain/principal.ts';
-import { decodeScope } from '#shared/domain/token.ts';
+import { decodeScope, deploymentOwner } from '#shared/domain/principal.ts';
 import type { ApiEvent } from '../../functions/api/api-request.ts';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
 import { answerWith } from '../../functions/api/route-request.ts';

@@ -1,6 +1,6 @@
 /** Webhooks, notices and deliveries as tests make them: valid, small, each under ids of its own. */
 import type { OwnerId, ProjectId, SessionId, TurnId } from '#shared/domain/ids.ts';
-import type { Delivery } from '#shared/domain/webhook/delivery.ts';
+import type { Delivery } from '#shared/domain/webhook/delivery-retry.ts';
 import type { Notice } from '#shared/domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
 

@@ -5,7 +5,7 @@ import { makeDeliveryQueue } from '#shared/adapters/aws/dynamo/deliveries.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { noticeItem } from '#shared/adapters/aws/dynamo/webhook-items.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { rowOf } from '#shared/domain/webhook/delivery.ts';
+import { rowOf } from '#shared/domain/webhook/delivery-retry.ts';
 import { webhooksPerProjectMax } from '#shared/domain/webhook/limits.ts';
 import type { Notice } from '#shared/domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';

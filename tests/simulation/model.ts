@@ -6,7 +6,7 @@ import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
-import { sessionTool } from '#shared/domain/session-tool.ts';
+import { sessionTool } from '#shared/domain/tools.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/model-provider.ts';
 import type { Invocation } from './invocation.ts';

@@ -1,8 +1,8 @@
 /** A person with an agent session: writes, reads, comes back and leaves. They repeat what was not answered, as clients do. */
 import { closeConnection } from '#shared/application/connection/close-connection.ts';
 import { readEvents } from '#shared/application/events/poll-events.ts';
-import type { ApprovalMode } from '#shared/domain/approval-mode.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import type { ApprovalMode } from '#shared/domain/session.ts';
 import { isAppError } from '#shared/errors.ts';
 import { approve } from './approver.ts';
 import { offerTools } from './caller-client.ts';

@@ -4,7 +4,7 @@
  */
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { sessionTool } from '#shared/domain/session-tool.ts';
+import { sessionTool } from '#shared/domain/tools.ts';
 import type { Random } from './random.ts';
 
 /** With these words begins what an agent says to another. */

@@ -1,7 +1,7 @@
 /** Settings of a world: drawn from its seed, as an operator might have them. */
 
-import type { Lifetimes } from '#shared/domain/due-session.ts';
-import type { TreeLimits } from '#shared/domain/tree-limits.ts';
+import type { Lifetimes } from '#shared/domain/session-sweep.ts';
+import type { TreeLimits } from '#shared/domain/session-tree.ts';
 import type { Random } from './random.ts';
 
 /** Limits on agents that start agents. */

@@ -2,7 +2,7 @@
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { Tree } from '#shared/domain/tree-money.ts';
+import type { Tree } from '#shared/domain/session-tree.ts';
 import type { ToolCall, TurnState } from '#shared/domain/turn/turn.ts';
 import type { Item, MemoryTable } from './memory-table.ts';
 

@@ -3,7 +3,7 @@
  * An argument that a form would not show makes all of them visible.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
-import { exitCodeIn } from '#shared/domain/exit-code.ts';
+import { exitCodeIn } from '#shared/domain/execution-failure.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import type { IconName } from '../components/icon-paths.ts';

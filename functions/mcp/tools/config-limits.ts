@@ -4,7 +4,7 @@ import { configLimitsArguments, configLimitsResult } from '#shared/contracts/too
 import { writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';
 import { readFileBytesMax } from '#shared/contracts/tools/sandbox-tools.ts';
 import { executionSecondsMax, slotWaitSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
-import { limitsInForceFor } from '#shared/domain/tree-limits.ts';
+import { limitsInForceFor } from '#shared/domain/session-tree.ts';
 import { defineTool } from '../define-tool.ts';
 
 export const configLimits = defineTool({

@@ -22,7 +22,7 @@ import {
   updateScheduleArguments,
 } from '#shared/contracts/tools/schedule-tools.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import type { ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import { defineAction, defineActionTool } from '../action-tool.ts';
 
 type Said = {

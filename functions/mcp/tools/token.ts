@@ -9,7 +9,7 @@ import {
   tokenResult,
 } from '#shared/contracts/tools/token-tool.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import type { AccessToken } from '#shared/domain/token.ts';
+import type { AccessToken } from '#shared/domain/principal.ts';
 import { defineAction, defineActionTool } from '../action-tool.ts';
 
 const create = defineAction({

@@ -16,8 +16,7 @@ import {
   type Task,
 } from '@aws-sdk/client-ecs';
 import { flavors, type Template } from '#shared/domain/flavor.ts';
-import { serverAddress } from '#shared/domain/sandbox.ts';
-import { stopReason } from '#shared/domain/stop-reason.ts';
+import { serverAddress, taskStopReason } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
 import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';
 
@@ -96,7 +95,7 @@ const describeTasks = async (
 const hostTask = ({ taskArn, group, lastStatus, createdAt, stoppedReason, containers }: Task): HostTask => {
   const [container] = containers ?? [];
   const ip = container?.networkInterfaces?.[0]?.privateIpv4Address;
-  const reason = stopReason({ stoppedReason, exitCode: container?.exitCode, reason: container?.reason });
+  const reason = taskStopReason({ stoppedReason, exitCode: container?.exitCode, reason: container?.reason });
   return {
     taskArn: taskArn ?? '',
     group: group ?? '',

@@ -7,12 +7,7 @@
  */
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { projectSecretsBytesMax, projectSecretsMax } from '#shared/domain/limits.ts';
-import {
-  type Secrets,
-  type SecretsRefusal,
-  withoutSecret,
-  withSecret,
-} from '#shared/domain/project-secret.ts';
+import { type Secrets, type SecretsRefusal, withoutSecret, withSecret } from '#shared/domain/project.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ProjectSecrets } from '#shared/ports/project-secrets.ts';
 import { makeSecretPointers } from './dynamo/secret-pointer.ts';

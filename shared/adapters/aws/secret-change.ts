@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import type { Secrets } from '#shared/domain/project-secret.ts';
+import type { Secrets } from '#shared/domain/project.ts';
 import { AppError } from '#shared/errors.ts';
 import type { CommittedSecrets, Hold, SecretPointer, SecretPointers } from './dynamo/secret-pointer.ts';
 import type { SecretBundles } from './secret-bundles.ts';

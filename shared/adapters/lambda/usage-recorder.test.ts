@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UsageMeasurement } from '#shared/domain/usage-measurement.ts';
+import type { UsageMeasurement } from '#shared/domain/usage-metrics.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { openUsageRecorder } from './usage-recorder.ts';
 

@@ -6,7 +6,7 @@
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { isLocalName, isNamed, isPublicAddress } from '#shared/domain/private-address.ts';
+import { isLocalName, isNamed, isPublicAddress } from '#shared/domain/ip-address.ts';
 import { AppError } from '#shared/errors.ts';
 import { unreachable } from './unreachable.ts';
 

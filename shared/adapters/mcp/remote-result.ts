@@ -6,8 +6,7 @@
  */
 import * as z from 'zod';
 import type { ToolContent } from '#shared/domain/event-log.ts';
-import type { JsonObject } from '#shared/domain/json.ts';
-import { isWithin } from '#shared/domain/json-bounds.ts';
+import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import { toolResultCharactersMax } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import type { ToolOutcome } from '#shared/ports/sandbox-tools.ts';

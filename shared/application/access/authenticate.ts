@@ -8,8 +8,7 @@
 
 import { ticketSecondsMax } from '../../domain/limits.ts';
 import { decidePerson, isSignedIn, personKey } from '../../domain/person.ts';
-import { deploymentOwner, type Principal } from '../../domain/principal.ts';
-import { isExpired, ownerOf } from '../../domain/token.ts';
+import { deploymentOwner, isExpired, ownerOf, type Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
 import type { ConnectionStore } from '../../ports/connection-store.ts';
 import type { SignIn } from '../../ports/identity-issuer.ts';

@@ -5,8 +5,7 @@
 import type { Intent } from '../../domain/access.ts';
 import { isUuid, type SessionId } from '../../domain/ids.ts';
 import { isSignedIn } from '../../domain/person.ts';
-import type { Principal } from '../../domain/principal.ts';
-import { isExpired } from '../../domain/token.ts';
+import { isExpired, type Principal } from '../../domain/principal.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import type { World } from '../../ports/world.ts';

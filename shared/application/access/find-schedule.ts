@@ -5,8 +5,8 @@
 import { type Intent, mayRead } from '../../domain/access.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
+import type { ScheduleState } from '../../domain/schedule/next-step.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
-import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import { AppError } from '../../errors.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import { requireReach } from './require-permission.ts';

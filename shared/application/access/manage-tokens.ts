@@ -2,8 +2,7 @@
 
 import { projectOf } from '../../domain/access.ts';
 import { isUuid } from '../../domain/ids.ts';
-import type { Principal } from '../../domain/principal.ts';
-import { type AccessToken, decodeScope, maskToken } from '../../domain/token.ts';
+import { type AccessToken, decodeScope, maskToken, type Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import type { World } from '../../ports/world.ts';

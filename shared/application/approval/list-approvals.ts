@@ -13,7 +13,7 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
-import { waitingCall } from '../../domain/turn/waiting.ts';
+import { waitingCall } from '../../domain/turn/waiting-call.ts';
 import { AppError } from '../../errors.ts';
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';

@@ -8,10 +8,10 @@
  */
 import { startNotice } from '../../contracts/sandbox-start.ts';
 import { checkpointEveryMs } from '../../domain/checkpoint.ts';
-import { idleLimit } from '../../domain/due-session.ts';
 import type { ToolContent } from '../../domain/event-log.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Session } from '../../domain/session.ts';
+import { idleLimit } from '../../domain/session-sweep.ts';
 import { AppError, type AppErrorDetails, errorBody, isAppError, isErrorCode } from '../../errors.ts';
 import type { SandboxTools, ToolOutcome, ToolProgress } from '../../ports/sandbox-tools.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';

@@ -5,9 +5,8 @@
 import { decodeTools } from '../../contracts/tools/listed-tools.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { mcpInsideSeconds } from '../../domain/mcp/limits.ts';
-import { withoutSecrets } from '../../domain/mcp/masking.ts';
+import { type Texts, withoutSecrets } from '../../domain/mcp/secrets.ts';
 import type { McpServer, StdioConfig } from '../../domain/mcp/server.ts';
-import type { Texts } from '../../domain/mcp/template.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isAppError } from '../../errors.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';

@@ -5,16 +5,16 @@
  * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
  */
 
+import { orphanAgeMs, sandboxLookMs, sandboxStartMsMax, stopRetryMs } from '../../domain/limits.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
 import {
   isAsRead,
   isResting,
   type Lifetimes,
   type SessionWork,
   sweepStep,
-} from '../../domain/due-session.ts';
-import { orphanAgeMs, sandboxLookMs, sandboxStartMsMax, stopRetryMs } from '../../domain/limits.ts';
-import type { Workspace } from '../../domain/sandbox.ts';
-import { isEnded, type Session } from '../../domain/session.ts';
+} from '../../domain/session-sweep.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
 import { type FailurePorts, publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';

@@ -7,14 +7,16 @@
  */
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { type MetricsScope, usagePointMs, usagePointStart } from '../../domain/usage-measurement.ts';
 import {
   type History,
   historySummary,
+  type MetricsScope,
   usageLookBackMs,
+  usagePointMs,
+  usagePointStart,
   usagePoints,
   usageStepMs,
-} from '../../domain/usage-point.ts';
+} from '../../domain/usage-metrics.ts';
 import { AppError } from '../../errors.ts';
 import type { MetricsStore } from '../../ports/metrics-store.ts';
 import type { World } from '../../ports/world.ts';

@@ -4,7 +4,7 @@ import { type Flavor, flavors } from '../../domain/flavor.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
-import type { Tree } from '../../domain/tree-money.ts';
+import type { Tree } from '../../domain/session-tree.ts';
 import { AppError } from '../../errors.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';

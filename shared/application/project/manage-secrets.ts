@@ -4,8 +4,7 @@
  * Rows of the audit log carry the name and never the value.
  */
 import type { Principal } from '../../domain/principal.ts';
-import type { Project } from '../../domain/project.ts';
-import { isSecretName } from '../../domain/project-secret.ts';
+import { isSecretName, type Project } from '../../domain/project.ts';
 import { AppError } from '../../errors.ts';
 import type { ProjectSecrets } from '../../ports/project-secrets.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';

@@ -2,12 +2,13 @@
  * The requested fields of a project, validated: unknown values are refused by name, and so is a limit outside its
  * bounds.
  */
-import type { ApprovalMode } from '../../domain/approval-mode.ts';
+
 import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../../domain/flavor.ts';
 import type { Namespacing } from '../../domain/mcp/naming.ts';
 import { decodeProvider, type ProviderName, providers } from '../../domain/model.ts';
 import { allowsFlavor, type Project, type ProjectChange } from '../../domain/project.ts';
-import { type TreeLimits, treeLimitBounds } from '../../domain/tree-limits.ts';
+import type { ApprovalMode } from '../../domain/session.ts';
+import { type TreeLimits, treeLimitBounds } from '../../domain/session-tree.ts';
 import { AppError } from '../../errors.ts';
 
 /** `null` removes the existing value. */

@@ -1,9 +1,9 @@
 /** Changes a registered MCP server, or enables or disables it: one write over the version that was read. */
-import { isObject } from '../../domain/mcp/config-fields.ts';
+
 import { dueAtOf, renewedHealth, shownStatus } from '../../domain/mcp/health.ts';
 import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
-import { isElsewhere, type Kept, validateChange } from '../../domain/mcp/validate.ts';
+import { isElsewhere, isObject, type Kept, validateChange } from '../../domain/mcp/validate.ts';
 import { AppError } from '../../errors.ts';
 import {
   announce,

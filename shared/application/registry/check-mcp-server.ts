@@ -11,11 +11,15 @@ import {
   dueAtOf,
   shownStatus,
 } from '../../domain/mcp/health.ts';
-import { keepTools, leftOutNote } from '../../domain/mcp/kept-tools.ts';
 import { mcpCheckMsMax, mcpClaimMs } from '../../domain/mcp/limits.ts';
-import { withoutSecrets } from '../../domain/mcp/masking.ts';
-import type { McpServer, McpTool, RemoteConfig } from '../../domain/mcp/server.ts';
-import { namesOfSecrets, type Texts } from '../../domain/mcp/template.ts';
+import { namesOfSecrets, type Texts, withoutSecrets } from '../../domain/mcp/secrets.ts';
+import {
+  keepTools,
+  leftOutNote,
+  type McpServer,
+  type McpTool,
+  type RemoteConfig,
+} from '../../domain/mcp/server.ts';
 import { isElsewhere } from '../../domain/mcp/validate.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { McpServerStore } from '../../ports/mcp-server-store.ts';

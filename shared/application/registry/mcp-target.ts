@@ -3,8 +3,8 @@
  * never stored, never logged.
  */
 import type { JsonObject } from '../../domain/json.ts';
+import { namesOfSecrets, resolveTexts, type Texts } from '../../domain/mcp/secrets.ts';
 import type { RemoteConfig, StdioConfig } from '../../domain/mcp/server.ts';
-import { namesOfSecrets, resolveTexts, type Texts } from '../../domain/mcp/template.ts';
 import { AppError } from '../../errors.ts';
 import type { RemoteTarget } from '../../ports/remote-mcp.ts';
 

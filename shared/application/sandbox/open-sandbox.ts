@@ -3,9 +3,9 @@
  * its start appended to the session's log.
  */
 import { startEntries } from '../../contracts/sandbox-start.ts';
-import { idleLimit, type Lifetimes } from '../../domain/due-session.ts';
 import { heartbeatMs } from '../../domain/limits.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
+import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { appendAndPublish } from '../events/append-and-publish.ts';

@@ -6,10 +6,9 @@
  * (J7).
  */
 import { startGraceMs } from '../../domain/schedule/limits.ts';
-import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import { type ScheduleState, scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import { isOpen, isOverdue, type Run, runName } from '../../domain/schedule/run.ts';
 import { type Schedule, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
-import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import { runFailed } from '../../domain/webhook/notice.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';

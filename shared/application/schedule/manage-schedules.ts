@@ -5,10 +5,14 @@
 import { projectOf } from '../../domain/access.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
-import { deletedSchedule, rescheduled, scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import {
+  deletedSchedule,
+  rescheduled,
+  type ScheduleState,
+  scheduleDueAt,
+} from '../../domain/schedule/next-step.ts';
 import type { Run } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
-import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import {
   type FieldNames,
   missingField,

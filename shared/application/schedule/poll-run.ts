@@ -4,8 +4,14 @@
  */
 import { oldestKept } from '../../domain/event-log.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
-import { move, nextLook, type Run, type RunEvent } from '../../domain/schedule/run.ts';
-import { type Outcome, readOutcome } from '../../domain/schedule/run-outcome.ts';
+import {
+  move,
+  nextLook,
+  type Outcome,
+  type Run,
+  type RunEvent,
+  readOutcome,
+} from '../../domain/schedule/run.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { World } from '../../ports/world.ts';

@@ -1,8 +1,9 @@
 /** Schedules and their histories as they are shown. Open runs are polled, so that an end is seen at once. */
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
+import type { ScheduleState } from '../../domain/schedule/next-step.ts';
 import { type Run, runName } from '../../domain/schedule/run.ts';
-import type { ListedSchedule, ScheduleState } from '../../domain/schedule/schedule-state.ts';
+import type { ListedSchedule } from '../../domain/schedule/schedule.ts';
 import type { ProjectStore } from '../../ports/project-store.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import { findProject } from '../access/find-project.ts';

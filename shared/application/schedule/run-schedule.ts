@@ -6,10 +6,15 @@
  * is started (J3), and one caller takes over an abandoned run (J6).
  */
 import { scheduleChangeTriesMax, startGraceMs } from '../../domain/schedule/limits.ts';
-import { nextStep, rescheduled, type ScheduleStep, scheduleDueAt } from '../../domain/schedule/next-step.ts';
+import {
+  nextStep,
+  rescheduled,
+  type ScheduleState,
+  type ScheduleStep,
+  scheduleDueAt,
+} from '../../domain/schedule/next-step.ts';
 import { isLateStart, type Run, runName } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
-import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import type { Scheduler } from '../../ports/scheduler.ts';
 import { advanceRuns, type DrivePorts } from './advance-runs.ts';
 

@@ -7,11 +7,16 @@
 import { InvariantError } from '../../domain/assert.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import { runLookMsMin } from '../../domain/schedule/limits.ts';
-import { type OverlapStep, overlapProblem, overlapStep } from '../../domain/schedule/overlap.ts';
-import { pinnedState, pinStep } from '../../domain/schedule/pinning.ts';
+import type { ScheduleState } from '../../domain/schedule/next-step.ts';
 import { cutOutput, move, type Run } from '../../domain/schedule/run.ts';
+import {
+  type OverlapStep,
+  overlapProblem,
+  overlapStep,
+  pinnedState,
+  pinStep,
+} from '../../domain/schedule/run-start.ts';
 import { type Pin, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
-import type { ScheduleState } from '../../domain/schedule/schedule-state.ts';
 import { isAppError } from '../../errors.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';

@@ -3,9 +3,7 @@
  * values are refused by name.
  */
 
-import type { ApprovalMode } from '../../domain/approval-mode.ts';
 import { InvariantError } from '../../domain/assert.ts';
-import { idleLimit, type Lifetimes } from '../../domain/due-session.ts';
 import {
   decodeFlavor,
   decodeTemplate,
@@ -20,7 +18,8 @@ import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { decodeProvider, defaultModels, type ProviderName, providers } from '../../domain/model.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
-import { type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
+import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
+import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { SlotLimits } from '../../domain/slots.ts';
 import { noUsage } from '../../domain/turn/call-queue.ts';
 import { AppError } from '../../errors.ts';

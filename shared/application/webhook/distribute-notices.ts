@@ -3,7 +3,7 @@
  * those webhooks due, so that the sweep sends the deliveries if this process dies (WH9).
  */
 import { bodyOf } from '../../contracts/webhook-body.ts';
-import type { Delivery } from '../../domain/webhook/delivery.ts';
+import type { Delivery } from '../../domain/webhook/delivery-retry.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { DeliveryQueue } from '../../ports/webhook-store.ts';

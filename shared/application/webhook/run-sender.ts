@@ -3,7 +3,7 @@
  * another's receiver (WH8), and sends a test. One failure ends no sweep.
  */
 import { testBody } from '../../contracts/webhook-body.ts';
-import { isAccepted } from '../../domain/webhook/delivery.ts';
+import { isAccepted } from '../../domain/webhook/delivery-retry.ts';
 import { sweptMax } from '../../domain/webhook/limits.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import { AppError } from '../../errors.ts';

@@ -6,15 +6,15 @@
  * names a time at which the sweep takes over.
  */
 
-import type { Delivery } from '../../domain/webhook/delivery.ts';
 import {
+  type Delivery,
   isAccepted,
   isGone,
   type Outcome,
   rowAfter,
   type Settled,
   settle,
-} from '../../domain/webhook/delivery.ts';
+} from '../../domain/webhook/delivery-retry.ts';
 import {
   attemptsAtOnceMax,
   deliveriesWaitingMax,

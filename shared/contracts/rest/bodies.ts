@@ -4,7 +4,6 @@
  */
 
 import * as z from 'zod';
-import { approvalModes } from '#shared/domain/approval-mode.ts';
 import {
   cleanupHoursMax,
   clientIdCharactersMax,
@@ -16,7 +15,7 @@ import {
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { providers } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
-import { sessionStatuses } from '#shared/domain/session.ts';
+import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { filePathProblem } from '../file-path.ts';
 import { givenId, givenUuid } from '../given-id.ts';

@@ -1,8 +1,8 @@
 /** A project as REST shows it, and a request's fields as the options of the use cases. */
 import * as z from 'zod';
-import { approvalModes } from '#shared/domain/approval-mode.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { approvalsOf, type Project } from '#shared/domain/project.ts';
+import { approvalModes } from '#shared/domain/session.ts';
 import type { updateProjectBody } from './bodies.ts';
 import { flavorName, providerName, templateName } from './session-view.ts';
 

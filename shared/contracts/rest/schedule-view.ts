@@ -1,9 +1,9 @@
 /** A schedule and its runs as REST shows them. */
 import * as z from 'zod';
 import { promptExcerptCharactersMax, runOutputCharactersMax } from '#shared/domain/schedule/limits.ts';
+import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import type { Run, RunState } from '#shared/domain/schedule/run.ts';
-import { targetKey } from '#shared/domain/schedule/schedule.ts';
-import type { ListedSchedule, ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import { type ListedSchedule, targetKey } from '#shared/domain/schedule/schedule.ts';
 import { iso } from '../time.ts';
 import { scheduleFields, targetFields } from './schedule-bodies.ts';
 

@@ -1,11 +1,10 @@
 /** A session as REST shows it. */
 
 import * as z from 'zod';
-import { approvalModes } from '#shared/domain/approval-mode.ts';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
 import { providers } from '#shared/domain/model.ts';
 import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.ts';
-import { type Session, sessionStatuses } from '#shared/domain/session.ts';
+import { approvalModes, type Session, sessionStatuses } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { iso } from '../time.ts';

@@ -1,6 +1,6 @@
 /** A token as it is listed: never its text, never its hash. The text of a new one is shown once, a ticket's too. */
 import * as z from 'zod';
-import type { AccessToken } from '#shared/domain/token.ts';
+import type { AccessToken } from '#shared/domain/principal.ts';
 import { iso } from '../time.ts';
 
 const scope = z.string().describe('Scope: admin, admin:ro, project:<uuid> or project:<uuid>:ro.');

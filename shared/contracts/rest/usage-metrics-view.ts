@@ -1,6 +1,6 @@
 /** Recent usage metrics as REST gives them to an operator's charts. */
 import * as z from 'zod';
-import type { History } from '#shared/domain/usage-point.ts';
+import type { History } from '#shared/domain/usage-metrics.ts';
 import { iso } from '../time.ts';
 
 /** A week. */

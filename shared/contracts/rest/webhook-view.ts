@@ -1,7 +1,6 @@
 /** A webhook and its deliveries as REST shows them: never its secret, except in the answer that created it. */
 import * as z from 'zod';
-import type { DeliveryRow } from '#shared/domain/webhook/delivery.ts';
-import { deliveryStates } from '#shared/domain/webhook/delivery.ts';
+import { type DeliveryRow, deliveryStates } from '#shared/domain/webhook/delivery-retry.ts';
 import { type Webhook, webhookEvents } from '#shared/domain/webhook/webhook.ts';
 import { iso } from '../time.ts';
 

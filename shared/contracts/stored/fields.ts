@@ -4,11 +4,11 @@
  */
 
 import * as z from 'zod';
-import { approvalModes } from '#shared/domain/approval-mode.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { providers } from '#shared/domain/model.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
+import { approvalModes } from '#shared/domain/session.ts';
 
 export const id = <Brand extends string>() =>
   z.custom<Brand>((value) => typeof value === 'string' && value !== '');

@@ -2,5 +2,5 @@
 import * as z from 'zod';
 import { count, epochMs } from './fields.ts';
 
-/** Numbers by measurement (`domain/usage-measurement.ts`). */
+/** Numbers by measurement (`domain/usage-metrics.ts`). */
 export const usageCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());

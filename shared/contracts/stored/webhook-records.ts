@@ -1,7 +1,7 @@
 /** Webhooks, notices and deliveries as the table holds them, decoded on their way in. */
 import * as z from 'zod';
 import type { CallId, OwnerId, ProjectId, SessionId, TurnId } from '#shared/domain/ids.ts';
-import { type Delivery, type DeliveryRow, deliveryStates } from '#shared/domain/webhook/delivery.ts';
+import { type Delivery, type DeliveryRow, deliveryStates } from '#shared/domain/webhook/delivery-retry.ts';
 import type { Notice } from '#shared/domain/webhook/notice.ts';
 import { type Webhook, type WebhookId, webhookEvents } from '#shared/domain/webhook/webhook.ts';
 import { count, epochMs, id } from './fields.ts';

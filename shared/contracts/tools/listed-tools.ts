@@ -5,8 +5,7 @@
  * too deep is left out, and the others stay. Long texts are cut.
  */
 import * as z from 'zod';
-import type { JsonObject } from '#shared/domain/json.ts';
-import { isWithin } from '#shared/domain/json-bounds.ts';
+import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import type { McpTool } from '#shared/domain/mcp/server.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 

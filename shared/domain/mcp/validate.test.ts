@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Fields } from './config-fields.ts';
-import { isElsewhere, isServerName, validateChange, validateConfig, validateServer } from './validate.ts';
+import {
+  type Fields,
+  isElsewhere,
+  isServerName,
+  validateChange,
+  validateConfig,
+  validateServer,
+} from './validate.ts';
 
 const http = { transport: 'http', url: 'https://mcp.example.com/mcp' };
 const stdio = { transport: 'stdio', command: 'npx' };

@@ -3,9 +3,20 @@
  *
  * Missed runs are run once, however many there were: the next run is computed from now.
  */
+
 import { decodeCron, nextRun } from './cron.ts';
 import { armGraceMs, armMarginMs, missedAfterMs } from './limits.ts';
-import type { Schedule } from './schedule.ts';
+import type { Run } from './run.ts';
+import type { Pin, Schedule } from './schedule.ts';
+
+/** A schedule with all that a decision about it needs. */
+export type ScheduleState = {
+  readonly schedule: Schedule;
+  /** By `targetKey`. */
+  readonly pins: ReadonlyMap<string, Pin>;
+  /** Runs that have not ended, oldest first. */
+  readonly open: readonly Run[];
+};
 
 /** Strictly after now, and after the last run: a changed expression never runs one moment twice (J1). */
 export const nextRunOf = (

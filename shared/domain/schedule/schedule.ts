@@ -1,8 +1,8 @@
 /**
  * A schedule: a prompt that is sent to agents in the creator's name whenever its cron expression matches.
  *
- * Only vocabulary: `validate.ts` decides what may be made, `next-step.ts` what a schedule waits for, `overlap.ts`
- * and `pinning.ts` what a run does. Rules and invariants J1..J8: docs/spec/schedules.md.
+ * Only vocabulary: `validate.ts` decides what may be made, `next-step.ts` what a schedule waits for,
+ * `run-start.ts` what a run does. Rules and invariants J1..J8: docs/spec/schedules.md.
  */
 import type { ProjectId, SessionId, WorkspaceId } from '../ids.ts';
 import type { Principal } from '../principal.ts';
@@ -56,3 +56,6 @@ export type Schedule = {
 /** The identity of a target within one schedule: no two are equal, and one that is named again keeps its pin. */
 export const targetKey = ({ project, workspace }: ScheduleTarget): string =>
   `${project}/${workspace ?? 'default'}`;
+
+/** In a listing a long prompt is cut. */
+export type ListedSchedule = Schedule & { readonly isPromptCut: boolean };

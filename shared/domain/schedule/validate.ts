@@ -1,7 +1,7 @@
 /** The validation of a schedule: each field is decided by itself, and a refusal names the field and what is allowed. */
 import { canonicalUuid, isUuid, type ProjectId, type WorkspaceId } from '../ids.ts';
-import { isPlainName, plainNameRule } from '../plain-name.ts';
 import { utf8Bytes } from '../text.ts';
+import { isPlainName, plainNameRule } from '../visible-text.ts';
 import { decodeCron } from './cron.ts';
 import { scheduleNameCharactersMax, schedulePromptBytesMax, scheduleTargetsMax } from './limits.ts';
 import {

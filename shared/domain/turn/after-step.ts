@@ -4,8 +4,7 @@
  */
 import { type Completion, completionOf } from '../event-log.ts';
 import type { MessageId, SessionId } from '../ids.ts';
-import { type Session, treeOf } from '../session.ts';
-import { titleOf } from '../session-title.ts';
+import { type Session, titleOf, treeOf } from '../session.ts';
 import { addUsage } from './call-queue.ts';
 import { pendingWork } from './pending-work.ts';
 import { grantsInForce } from './policy.ts';

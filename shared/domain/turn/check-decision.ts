@@ -5,13 +5,12 @@
  * about something else (AP4). A call that was too long to be shown whole is approved only by its digest (AP5).
  */
 import type { CallId } from '../ids.ts';
-import type { JsonObject } from '../json.ts';
-import { isWellFormed, isWithin } from '../json-bounds.ts';
+import { isWellFormed, isWithin, type JsonObject } from '../json.ts';
 import { editedBytesMax } from '../limits.ts';
 import type { Decider } from '../principal.ts';
 import { type Grant, grantsPerSessionMax, hasWords, literalWords, type Remember } from './grant.ts';
 import type { Deciding, ToolCall, TurnEvent, TurnState } from './turn.ts';
-import { waitingCall } from './waiting.ts';
+import { waitingCall } from './waiting-call.ts';
 
 export type Decision = {
   readonly callId: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ApprovalMode } from '../approval-mode.ts';
 import type { AskedCall, ToolRoute } from '../asked-call.ts';
 import type { JsonObject } from '../json.ts';
+import type { ApprovalMode } from '../session.ts';
 import { sandboxToolNames } from '../tools.ts';
 import type { Grant } from './grant.ts';
 import { allowedBy, repetitionOf } from './policy.ts';

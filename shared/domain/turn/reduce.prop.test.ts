@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { approvalModes } from '../approval-mode.ts';
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { approvalModes } from '../session.ts';
 import { distinctCalls } from './call-queue.ts';
 import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';

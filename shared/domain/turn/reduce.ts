@@ -9,7 +9,6 @@ import { assertNever } from '../assert.ts';
 import type { StopReason } from '../event-log.ts';
 import { applyDecision, firstApproval, noUsage, resultOf } from './call-queue.ts';
 import { assertTurn } from './invariants.ts';
-import { thinkingEnded } from './model-answer.ts';
 import {
   end,
   followedBy,
@@ -19,7 +18,8 @@ import {
   type StepOutput,
   silently,
   thinkAgain,
-} from './step.ts';
+  thinkingEnded,
+} from './transitions.ts';
 import {
   type Acting,
   type Deciding,
@@ -34,7 +34,7 @@ import {
   type TurnState,
   type TurnStep,
 } from './turn.ts';
-import { waitingCall } from './waiting.ts';
+import { waitingCall } from './waiting-call.ts';
 
 type Resting = Exclude<TurnState, Running>;
 

@@ -5,7 +5,6 @@
  * total transition table and invariants T1..T16: docs/spec/turn.md.
  */
 
-import type { ApprovalMode } from '../approval-mode.ts';
 import type { AskedCall, ToolRoute } from '../asked-call.ts';
 import type { LogEntry, StopReason, ToolContent } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
@@ -13,6 +12,7 @@ import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnswerEnd, TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
+import type { ApprovalMode } from '../session.ts';
 import type { Grant } from './grant.ts';
 
 export type CallStatus = 'pending' | 'approved' | 'rejected' | 'executing' | 'completed' | 'failed';

@@ -10,7 +10,7 @@ import { type Run, runName } from '../schedule/run.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { Session } from '../session.ts';
 import type { TurnState } from '../turn/turn.ts';
-import { waitingCall } from '../turn/waiting.ts';
+import { waitingCall } from '../turn/waiting-call.ts';
 import { webhookTextCharactersMax } from './limits.ts';
 import type { Subject, WebhookEvent, WebhookId } from './webhook.ts';
 

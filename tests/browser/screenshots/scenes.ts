@@ -1,6 +1,6 @@
 /** Data of the screenshots: a project with sessions, created like users do, and a day of metrics for the charts. */
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
-import { type UsageMeasurement, usagePointMs } from '#shared/domain/usage-measurement.ts';
+import { type UsageMeasurement, usagePointMs } from '#shared/domain/usage-metrics.ts';
 import { makeSession } from '../../e2e/agent.ts';
 import { type EmbeddedCloud, eventually } from '../../e2e/embedded-cloud.ts';
 

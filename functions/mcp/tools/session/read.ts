@@ -13,7 +13,7 @@ import {
   listSessionsResult,
 } from '#shared/contracts/tools/session-tool/read.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
-import { summarizeTurns, type TurnSummary } from '#shared/domain/turn/turn-summaries.ts';
+import { summarizeTurns, type TurnSummary } from '#shared/domain/turn/logged-turns.ts';
 import { defineAction } from '../../action-tool.ts';
 import { detailsOf, gistOf, pendingApprovals, usageView } from './view.ts';
 

@@ -4,11 +4,10 @@ import type { ToldEvent } from '#shared/application/session/await-completion.ts'
 import { cutArguments } from '#shared/contracts/frames.ts';
 import type { sessionDetails } from '#shared/contracts/tools/session-tool/read.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import type { JsonObject } from '#shared/domain/json.ts';
+import { cutLongestText, type JsonObject } from '#shared/domain/json.ts';
 import { frameBytesMax } from '#shared/domain/limits.ts';
 import type { TokenUsage } from '#shared/domain/model.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { cutLongestText } from '#shared/domain/text.ts';
 import type { Deciding, TurnRecord } from '#shared/domain/turn/turn.ts';
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();

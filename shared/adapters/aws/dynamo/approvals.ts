@@ -9,7 +9,7 @@ import { QueryCommand, type QueryCommandInput, type TransactWriteCommandInput } 
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { waitingRecord } from '#shared/contracts/stored/approval-record.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { WaitingChange } from '#shared/domain/turn/waiting.ts';
+import type { WaitingChange } from '#shared/domain/turn/waiting-call.ts';
 import type { ApprovalStore, WaitingEntry, WaitingFilter } from '#shared/ports/approval-store.ts';
 import { keys, type Table, waitingPartition } from './table.ts';
 

@@ -13,7 +13,7 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { rowOf } from '#shared/domain/webhook/delivery.ts';
+import { rowOf } from '#shared/domain/webhook/delivery-retry.ts';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { DeliveryQueue } from '#shared/ports/webhook-store.ts';
 import { batchDelete } from './batch.ts';

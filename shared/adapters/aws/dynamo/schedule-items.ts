@@ -7,9 +7,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { pinRecord, runRecord, scheduleRecord } from '#shared/contracts/stored/schedule-records.ts';
 import { promptExcerptCharactersMax, runHistoryMs } from '#shared/domain/schedule/limits.ts';
+import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import { isOpen, type Run, runName } from '#shared/domain/schedule/run.ts';
-import type { Pin, Schedule, ScheduleId } from '#shared/domain/schedule/schedule.ts';
-import type { ListedSchedule, ScheduleState } from '#shared/domain/schedule/schedule-state.ts';
+import type { ListedSchedule, Pin, Schedule, ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
 /** More than a prompt may have; a longer claimed size is not unpacked. */

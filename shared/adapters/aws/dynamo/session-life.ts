@@ -8,10 +8,10 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { isAsRead } from '#shared/domain/due-session.ts';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
+import { isAsRead } from '#shared/domain/session-sweep.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
 import { batchDelete } from './batch.ts';

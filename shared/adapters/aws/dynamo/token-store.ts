@@ -2,7 +2,7 @@
 import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { tokenRecord } from '#shared/contracts/stored/access-records.ts';
-import type { AccessToken } from '#shared/domain/token.ts';
+import type { AccessToken } from '#shared/domain/principal.ts';
 import type { TokenStore } from '#shared/ports/token-store.ts';
 import { type Item, keys, type Table } from './table.ts';
 

@@ -14,7 +14,7 @@ import {
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/slot-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { decideReservation, type Tree, withReservation } from '#shared/domain/tree-money.ts';
+import { decideReservation, type Tree, withReservation } from '#shared/domain/session-tree.ts';
 import type { TreeStore } from '#shared/ports/tree-store.ts';
 import { keys, type Table } from './table.ts';
 import { sendWithRetry } from './transaction.ts';

@@ -8,7 +8,7 @@ import {
   usagePointMs,
   usagePointStart,
   usageSecondsMax,
-} from '#shared/domain/usage-measurement.ts';
+} from '#shared/domain/usage-metrics.ts';
 import type { MetricsStore } from '#shared/ports/metrics-store.ts';
 import { type Item, keys, type Table } from './table.ts';
 

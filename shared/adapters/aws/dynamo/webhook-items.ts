@@ -9,7 +9,7 @@ import {
   noticeRecord,
   webhookRecord,
 } from '#shared/contracts/stored/webhook-records.ts';
-import type { Delivery, DeliveryRow } from '#shared/domain/webhook/delivery.ts';
+import type { Delivery, DeliveryRow } from '#shared/domain/webhook/delivery-retry.ts';
 import { deliveryKeptMs, noticeGraceMs } from '#shared/domain/webhook/limits.ts';
 import type { Notice } from '#shared/domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';

@@ -2,10 +2,11 @@
  * Collects the results of children that have answered, from the children's own logs, and ends the calls that wait for them.
  * Nothing runs while a parent waits: a child that has ended notifies it, and it reads (CH3).
  */
-import { type ChildOutcome, outcomeOf } from '../../../domain/child-outcome.ts';
+
 import { eventsPerSessionMax, toolResultCharactersMax } from '../../../domain/limits.ts';
 import { isEnded, type Session } from '../../../domain/session.ts';
 import { cutMiddle } from '../../../domain/text.ts';
+import { type ChildOutcome, outcomeOf } from '../../../domain/turn/logged-turns.ts';
 import { callsWithChildren } from '../../../domain/turn/pending-work.ts';
 import type { ToolResult } from '../../../domain/turn/turn.ts';
 import type { SessionStore } from '../../../ports/session-store.ts';

@@ -7,7 +7,7 @@
  */
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { type Session, treeOf, unheldLease } from '../../../domain/session.ts';
-import type { TreeLimits } from '../../../domain/tree-limits.ts';
+import type { TreeLimits } from '../../../domain/session-tree.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';

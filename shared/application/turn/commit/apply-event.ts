@@ -11,7 +11,7 @@ import type { LogEntry } from '../../../domain/event-log.ts';
 import { type FeaturesSeen, isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation } from '../../../domain/history.ts';
 import type { Session } from '../../../domain/session.ts';
-import { withOwnMoney } from '../../../domain/tree-limits.ts';
+import { withOwnMoney } from '../../../domain/session-tree.ts';
 import {
   afterHeldStep,
   afterStep,
@@ -22,7 +22,7 @@ import {
 import { nextLook } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnRecord, TurnStep } from '../../../domain/turn/turn.ts';
-import { waitingChange } from '../../../domain/turn/waiting.ts';
+import { waitingChange } from '../../../domain/turn/waiting-call.ts';
 import { occurrencesOf } from '../../../domain/webhook/notice.ts';
 import type {
   CheckpointNote,

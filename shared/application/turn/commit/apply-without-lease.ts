@@ -5,7 +5,7 @@
 import type { AuditRow } from '../../../domain/audit.ts';
 import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { Session } from '../../../domain/session.ts';
-import { withOwnMoney } from '../../../domain/tree-limits.ts';
+import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';

@@ -5,7 +5,7 @@ import type { HistoryLimits, HistoryMessage } from '../../../domain/history.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import type { LiveSandbox, Workspace } from '../../../domain/sandbox.ts';
 import type { Session } from '../../../domain/session.ts';
-import type { TreeLimits } from '../../../domain/tree-limits.ts';
+import type { TreeLimits } from '../../../domain/session-tree.ts';
 import type { TurnLimits, TurnRecord } from '../../../domain/turn/turn.ts';
 import type { InboxMessage, SessionStore } from '../../../ports/session-store.ts';
 import { openPublisher, type Publisher, type PublisherPorts } from '../../events/publisher.ts';

@@ -10,8 +10,7 @@ import { nameTools, type UnavailableServer } from '../../../domain/mcp/naming.ts
 import type { McpServer } from '../../../domain/mcp/server.ts';
 import type { ToolSpec } from '../../../domain/model.ts';
 import { isOffered, type Session } from '../../../domain/session.ts';
-import { sessionTool } from '../../../domain/session-tool.ts';
-import { systemPrompt } from '../../../domain/tools.ts';
+import { sessionTool, systemPrompt } from '../../../domain/tools.ts';
 import type { McpServerStore } from '../../../ports/mcp-server-store.ts';
 
 export type OfferPorts = {

@@ -8,11 +8,10 @@
 import type { AskedCall, ToolRoute } from '../../../domain/asked-call.ts';
 import type { HistoryMessage } from '../../../domain/history.ts';
 import type { TurnId } from '../../../domain/ids.ts';
-import type { JsonObject } from '../../../domain/json.ts';
-import { isWellFormed } from '../../../domain/json-bounds.ts';
-import { digestText } from '../../../domain/turn/call-digest.ts';
+import { isWellFormed, type JsonObject } from '../../../domain/json.ts';
 import { distinctCalls } from '../../../domain/turn/call-queue.ts';
 import type { TurnCall } from '../../../domain/turn/turn.ts';
+import { digestText } from '../../../domain/turn/waiting-call.ts';
 import type { World } from '../../../ports/world.ts';
 
 export type Preparation = {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { MessageId, SessionId } from '../../../domain/ids.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
-import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-money.ts';
+import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
 import { spendOf } from '../../../domain/turn/after-step.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
 import { releaseReservation, reserveCall } from './tree-budget.ts';

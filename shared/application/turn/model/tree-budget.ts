@@ -2,11 +2,11 @@
  * Reserves the money of a model call in the tree of its session. The answer's commit counts what was spent; a call without
  * an answer releases it. A session without a tree asks the table nothing (TM5).
  */
-import { callCostMax } from '../../../domain/call-cost.ts';
+
 import type { ModelRequest, ProviderName, TokenUsage } from '../../../domain/model.ts';
+import { callCostMax } from '../../../domain/price.ts';
 import { type Session, treeOf } from '../../../domain/session.ts';
-import { withOwnMoney } from '../../../domain/tree-limits.ts';
-import type { MoneyAnswer } from '../../../domain/tree-money.ts';
+import { type MoneyAnswer, withOwnMoney } from '../../../domain/session-tree.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import type { Telemetry } from '../../../ports/telemetry.ts';
 import type { TreeStore } from '../../../ports/tree-store.ts';

@@ -5,9 +5,9 @@
  */
 
 import { eventFrame } from '../../../contracts/frames.ts';
-import { isAsRead } from '../../../domain/due-session.ts';
 import { redriveAfterMs } from '../../../domain/limits.ts';
 import { endedStatus, isEnded, type Session } from '../../../domain/session.ts';
+import { isAsRead } from '../../../domain/session-sweep.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
 import type { SessionStore } from '../../../ports/session-store.ts';
 import { openPublisher } from '../../events/publisher.ts';

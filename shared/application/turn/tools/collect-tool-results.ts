@@ -1,7 +1,7 @@
 /** Collects the results of running calls: commits each as it comes, until all have ended or the turn is interrupted. */
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
-import { withOwnMoney } from '../../../domain/tree-limits.ts';
+import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { ToolResult, TurnState } from '../../../domain/turn/turn.ts';

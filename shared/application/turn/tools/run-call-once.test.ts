@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolContent } from '../../../domain/event-log.ts';
 import type { CallId, OwnerId, ProjectId, WorkspaceId } from '../../../domain/ids.ts';
-import type { JsonObject } from '../../../domain/json.ts';
+import { cutLongestText, type JsonObject } from '../../../domain/json.ts';
 import { clientIdCharactersMax, eventBytesMax } from '../../../domain/limits.ts';
 import type { McpServer } from '../../../domain/mcp/server.ts';
-import { cutLongestText, utf8Bytes } from '../../../domain/text.ts';
+import { utf8Bytes } from '../../../domain/text.ts';
 import type { ConnectionStore } from '../../../ports/connection-store.ts';
 import type { RemoteCall } from '../../../ports/remote-mcp.ts';
 import type { LinkRequest } from '../../../ports/sandbox-link.ts';

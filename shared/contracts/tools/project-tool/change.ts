@@ -1,11 +1,11 @@
 /** The arguments of `project create`, `update` and `delete`, and the use cases' options that they mean. */
 
 import * as z from 'zod';
-import { approvalModes } from '#shared/domain/approval-mode.ts';
 import { clientIdCharactersMax } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { providers } from '#shared/domain/model.ts';
 import { approvalsOf, autonomies } from '#shared/domain/project.ts';
+import { approvalModes } from '#shared/domain/session.ts';
 import { plainName } from '../../plain-name.ts';
 import { closed, flavor, flavorNames, oneOf, projectId, template, text, toolNames } from '../tool-fields.ts';
 

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { isWithin } from './json.ts';
+
+const bounds = { bytesMax: 20, depthMax: 2 };
+
+test.each([[1], [null], ['x'.repeat(18)], [[[1]]], [{ a: { b: 1 } }], [{ a: [] }]])(
+  '%j is within',
+  (value) => {
+    expect(isWithin(value, bounds)).toBe(true);
+  },
+);
+
+test.each([['x'.repeat(19)], ['ä'.repeat(10)], [[[[1]]]], [{ a: { b: { c: 1 } } }], [{ a: 'x'.repeat(20) }]])(
+  '%j is not',
+  (value) => {
+    expect(isWithin(value, bounds)).toBe(false);
+  },
+);
+
+test('what is nested a hundred thousand times is looked at without a deep stack', () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  expect(isWithin(deep, { bytesMax: 1_000_000, depthMax: 64 })).toBe(false);
+});

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { isWellFormed, maskedConfig, namesOfSecrets, resolveTexts, withoutSecrets } from './secrets.ts';
+import type { McpServerConfig } from './server.ts';
+
+test.each([
+  ['plain', true],
+  ['$NAME', true],
+  [`Bearer \${A_1}`, true],
+  [`\${A}\${B}`, true],
+  [`\${`, false],
+  [`\${}`, false],
+  [`\${1A}`, false],
+  [`\${A`, false],
+  [`\${A B}`, false],
+  [`\${\${A}}`, false],
+])('the form of %s', (text, isRight) => {
+  expect(isWellFormed(text)).toBe(isRight);
+});
+
+test('every name is filled in, and a value is taken as it is', () => {
+  const secrets = { A: `\${B}`, B: '$&' };
+  expect(namesOfSecrets(`\${A}-\${B}-\${A}`)).toEqual(['A', 'B', 'A']);
+  expect(resolveTexts({ one: `x\${A}`, two: `\${B}\${B}` }, secrets)).toEqual({
+    ok: true,
+    texts: { one: `x\${B}`, two: '$&$&' },
+  });
+});
+
+test('names that no secret has are told, once each, also those that every object has', () => {
+  const texts = { one: `\${Z} \${A}`, two: `\${Z}`, three: `\${toString}` };
+  expect(resolveTexts(texts, { A: 'x' })).toEqual({ ok: false, missing: ['Z', 'toString'] });
+});
+
+test('R6: a configuration is shown without its secrets, and with their names', () => {
+  const remote: McpServerConfig = {
+    transport: 'http',
+    url: 'https://a/mcp?api_key=abc&page=1&sig#x=y',
+    headers: {
+      Authorization: 'Bearer abc',
+      'X-Api-Key': `\${KEY}`,
+      Cookie: `a=\${KEY}`,
+      'X-Token': `Bearer \${TOKEN}`,
+      'X-Secret': `pass \${TOKEN}`,
+      Accept: 'text/plain',
+    },
+  };
+  expect(maskedConfig(remote)).toEqual({
+    transport: 'http',
+    url: 'https://a/mcp?api_key=***&page=1&sig#x=y',
+    headers: {
+      Authorization: '***',
+      'X-Api-Key': `\${KEY}`,
+      Cookie: '***',
+      'X-Token': `Bearer \${TOKEN}`,
+      'X-Secret': '***',
+      Accept: 'text/plain',
+    },
+  });
+  const stdio: McpServerConfig = { transport: 'stdio', command: 'x', env: { DB_PASSWORD: 'p', HOME: '/' } };
+  expect(maskedConfig(stdio)).toEqual({ ...stdio, env: { DB_PASSWORD: '***', HOME: '/' } });
+  const bare: McpServerConfig[] = [
+    { transport: 'sse', url: 'https://a' },
+    { transport: 'stdio', command: 'x' },
+  ];
+  expect(bare.map(maskedConfig)).toEqual(bare);
+});
+
+test('R6: what a server says is kept without the secrets it was sent', () => {
+  const config: McpServerConfig = {
+    transport: 'http',
+    url: 'https://a',
+    headers: {
+      Authorization: 'Bearer literal-1',
+      'X-A': `a \${A}\${MISSING}`,
+      'X-B': `\${B}`,
+      Accept: 'text',
+    },
+  };
+  const secrets = { A: 'abcd', B: 'abcdef', C: 'unused', D: 'xy' };
+  const said = 'Bearer literal-1, literal-1, abcdef, abcd, unused, text';
+  expect(withoutSecrets(said, config, secrets)).toBe('***, ***, ***, ***, unused, text');
+  const stdio: McpServerConfig = { transport: 'stdio', command: 'x', env: { KEY: `\${D}` } };
+  expect(withoutSecrets('xy', stdio, secrets)).toBe('xy');
+  expect(withoutSecrets('said', { transport: 'stdio', command: 'x' }, {})).toBe('said');
+});

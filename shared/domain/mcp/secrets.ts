@@ -1,0 +1,86 @@
+/**
+ * Secrets in the configuration of an MCP server: `${NAME}` in a header or a variable stands for one of the project. The
+ * form is checked when a server is registered, and the secret is filled in where the server is reached. A name without a
+ * secret is an error that names it.
+ *
+ * Masks: a header, a variable or a part of the query whose name says that it is a secret shows none, unless it only
+ * names one of the project's (R6). Arguments are shown as they are.
+ */
+import type { McpServerConfig } from './server.ts';
+
+export type Texts = Readonly<Record<string, string>>;
+
+const template = /\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}/g;
+
+/** True when every `${` begins the name of a secret and ends with `}`. */
+export const isWellFormed = (text: string): boolean => !text.replace(template, '').includes('${');
+
+export const namesOfSecrets = (text: string): readonly string[] =>
+  [...text.matchAll(template)].map(([, name]) => String(name));
+
+export type Resolved =
+  | { readonly ok: true; readonly texts: Texts }
+  /** The names that no secret has, in order. */
+  | { readonly ok: false; readonly missing: readonly string[] };
+
+export const resolveTexts = (texts: Texts, secrets: Texts): Resolved => {
+  const wanted = Object.values(texts).flatMap(namesOfSecrets);
+  const missing = [...new Set(wanted.filter((name) => !Object.hasOwn(secrets, name)))].sort();
+  if (missing.length > 0) return { ok: false, missing };
+  const filled = Object.entries(texts).map(([key, text]) => [
+    key,
+    text.replace(template, (_, name: string) => secrets[name] ?? ''),
+  ]);
+  return { ok: true, texts: Object.fromEntries(filled) };
+};
+
+/** The text shown for a masked value: sent back, it would overwrite the value with its own mask. */
+export const mask = '***';
+
+const secretName = /auth|cookie|token|key|secret|passw|credential|session|signature/i;
+/** A scheme of authentication holds no secret. */
+const onlyNames = /^(?:(?:Bearer|Basic|Token|ApiKey) )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$/i;
+
+export const maskedConfig = (config: McpServerConfig): McpServerConfig => {
+  if (config.transport === 'stdio')
+    return { ...config, ...(config.env === undefined ? {} : { env: maskedTexts(config.env) }) };
+  const { url, headers } = config;
+  return {
+    ...config,
+    url: maskedUrl(url),
+    ...(headers === undefined ? {} : { headers: maskedTexts(headers) }),
+  };
+};
+
+const maskedTexts = (texts: Texts): Texts =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => [
+      name,
+      secretName.test(name) && !onlyNames.test(value) ? mask : value,
+    ]),
+  );
+
+const maskedUrl = (url: string): string =>
+  url.replace(/([?&])([^=&#]*)=([^&#]*)/g, (whole, mark: string, name: string) =>
+    secretName.test(name) ? `${mark}${name}=${mask}` : whole,
+  );
+
+/** A shorter value is no secret, and would take ordinary words out of a text. */
+const hiddenCharactersMin = 4;
+
+/** A server's text without the secrets it was sent: an error message may repeat them. */
+export const withoutSecrets = (text: string, config: McpServerConfig, secrets: Texts): string => {
+  const sent = Object.entries((config.transport === 'stdio' ? config.env : config.headers) ?? {});
+  const values = sent.flatMap(([name, value]) => [
+    ...namesOfSecrets(value).map((secret) => (Object.hasOwn(secrets, secret) ? (secrets[secret] ?? '') : '')),
+    ...(secretName.test(name) ? literals(value) : []),
+  ]);
+  return values
+    .filter((value) => value.length >= hiddenCharactersMin)
+    .sort((one, other) => other.length - one.length)
+    .reduce((hidden, value) => hidden.replaceAll(value, mask), text);
+};
+
+/** The value whole, and without its scheme. */
+const literals = (value: string): readonly string[] =>
+  namesOfSecrets(value).length > 0 ? [] : [value, value.slice(value.indexOf(' ') + 1)];

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
+import type { Session, SessionStatus } from './session.ts';
+import { idleLimit, isResting, type SweepStep, sweepStep } from './session-sweep.ts';
+
+const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000 };
+const activeAt = 10_000;
+
+const session = (change: Partial<Session>): Session => ({
+  id: 's' as SessionId,
+  owner: 'o' as OwnerId,
+  project: 'p' as ProjectId,
+  workspace: 'w' as WorkspaceId,
+  kind: 'agent',
+  status: 'idle',
+  flavor: 'micro',
+  template: 'python',
+  provider: 'demo',
+  model: 'demo',
+  approvals: 'ask',
+  grants: [],
+  usage: { inputTokens: 0, outputTokens: 0 },
+  costUsd: 0,
+  depth: 0,
+  allowSmallerFlavor: false,
+  createdAt: 0,
+  lastActiveAt: activeAt,
+  runningCalls: {},
+  lastSeq: -1,
+  workSeq: 0,
+  lease: { holder: '', fence: 0, until: 0 },
+  ...change,
+});
+const agent = (status: SessionStatus, change: Partial<Session> = {}) => session({ status, ...change });
+const execution = (status: SessionStatus, change: Partial<Session> = {}) =>
+  session({ kind: 'execution', status, ...change });
+
+const held = (until: number): Partial<Session> => ({ lease: { holder: 'a', fence: 1, until } });
+
+/** Its age is how long ago it was last active. */
+type Row<Expected = SweepStep> = [what: string, session: Session, age: number, expected: Expected];
+
+describe('what the janitor does with a session that has nothing to do', () => {
+  const forget: SweepStep = { step: 'forget' };
+  const end: SweepStep = { step: 'end' };
+  const wait = (until: number): SweepStep => ({ step: 'wait', until });
+  const rest: SweepStep = { step: 'rest', next: 11_000 };
+
+  const ended = [agent('completed'), agent('failed'), execution('stopped')].flatMap((one): Row[] => [
+    [`${one.kind} ${one.status}, before its history goes`, one, 999, wait(11_000)],
+    [`${one.kind} ${one.status}, when its history goes`, one, 1000, forget],
+    [`${one.kind} ${one.status}, long after`, one, 90_000, forget],
+  ]);
+  const agents = (['created', 'running', 'idle'] as const).flatMap((status): Row[] => [
+    [`agent ${status}, active`, agent(status), 99, wait(10_100)],
+    [`agent ${status}, idle`, agent(status), 100, rest],
+    [`agent ${status}, almost as idle as can be`, agent(status), 999, rest],
+    [`agent ${status}, as idle as its history is kept`, agent(status), 1000, end],
+  ]);
+  const executions = (['creating', 'ready', 'running'] as const).flatMap((status): Row[] => {
+    const until = (at: number) => execution(status, { runningCalls: { a: 5, b: at } });
+    return [
+      [`execution ${status}, active`, execution(status), 299, wait(10_300)],
+      [`execution ${status}, idle`, execution(status), 300, end],
+      [`execution ${status}, a call beyond its idle time`, until(10_700), 300, wait(10_700)],
+      [`execution ${status}, a call that cannot be running any more`, until(10_700), 700, end],
+      [`execution ${status}, an expired call within its idle time`, until(10_100), 200, wait(10_300)],
+      [`execution ${status}, an expired call`, until(10_100), 300, end],
+    ];
+  });
+  const rows: Row[] = [
+    ...ended,
+    ...agents,
+    ...executions,
+    [
+      'execution stopped with a call left over',
+      execution('stopped', { runningCalls: { a: 99_999 } }),
+      1000,
+      forget,
+    ],
+    ['execution error, active', execution('error'), 0, end],
+    ['execution error, long ago', execution('error'), 90_000, end],
+  ];
+
+  test.each(rows)('%s', (...[_what, one, age, expected]: Row) => {
+    expect(sweepStep(one, 'none', { now: activeAt + age, lifetimes })).toEqual(expected);
+  });
+});
+
+describe('what the janitor does with a session that has something to do', () => {
+  test.each<Row>([
+    ['running', agent('running'), 0, { step: 'drive', rests: false }],
+    ['idle', agent('idle'), 50_000, { step: 'drive', rests: false }],
+    ['in error', execution('error'), 0, { step: 'end' }],
+    ['ended', agent('completed'), 0, { step: 'wait', until: 11_000 }],
+    ['ended long ago', agent('failed'), 1000, { step: 'forget' }],
+  ])('%s', (...[_what, one, age, expected]: Row) => {
+    expect(sweepStep(one, 'own', { now: activeAt + age, lifetimes })).toEqual(expected);
+  });
+});
+
+test.each([
+  [99, false],
+  [100, true],
+])(
+  'a session that waits for others alone is driven on; after %i ms without its sandbox: %s',
+  (age, rests) => {
+    const at = { now: activeAt + age, lifetimes };
+    expect(sweepStep(agent('running'), 'others', at)).toEqual({ step: 'drive', rests });
+  },
+);
+
+test('an agent session whose history is kept shorter than it may be idle ends without a rest', () => {
+  const short = { ...lifetimes, historyMs: 60 };
+  expect(sweepStep(agent('idle'), 'none', { now: 10_060, lifetimes: short })).toEqual({
+    step: 'wait',
+    until: 10_100,
+  });
+  expect(sweepStep(agent('idle'), 'none', { now: 10_100, lifetimes: short })).toEqual({ step: 'end' });
+});
+
+test('a session may be idle as long as its kind may', () => {
+  expect([idleLimit({ kind: 'agent' }, lifetimes), idleLimit({ kind: 'execution' }, lifetimes)]).toEqual([
+    100, 300,
+  ]);
+});
+
+describe('a sandbox may be taken from', () => {
+  test.each<Row<boolean>>([
+    ['an active agent session', agent('idle'), 99, false],
+    ['an idle agent session', agent('idle'), 100, true],
+    ['an agent session whose turn is held', agent('running', held(10_500)), 499, false],
+    ['an agent session whose turn nobody holds any more', agent('running', held(10_500)), 500, true],
+    ['an active execution session', execution('ready'), 299, false],
+    ['an idle execution session', execution('ready'), 300, true],
+    ['an execution session with a call', execution('running', { runningCalls: { a: 10_700 } }), 699, false],
+    [
+      'an execution session with an expired call',
+      execution('running', { runningCalls: { a: 10_700 } }),
+      700,
+      true,
+    ],
+    ['an ended session', agent('completed'), 0, true],
+    [
+      'an ended session with all that',
+      execution('stopped', { ...held(99_999), runningCalls: { a: 99_999 } }),
+      0,
+      true,
+    ],
+  ])('%s', (...[_what, one, age, expected]: Row<boolean>) => {
+    expect(isResting(one, activeAt + age, lifetimes)).toBe(expected);
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * The sweep of a session that is due, as the janitor decides it: drive it on, release its sandbox, end it, delete it, or
+ * check again later.
+ *
+ * An idle agent session loses its sandbox, not its life; an idle execution session is stopped. A running tool, a
+ * turn that has something to do and a call in flight are never idle (L5).
+ */
+import { isEnded, type Session } from './session.ts';
+
+export type Lifetimes = {
+  /** Idle limit of agent sessions, in milliseconds. */
+  readonly idleMs: number;
+  /** Idle limit of execution sessions, in milliseconds. */
+  readonly executionIdleMs: number;
+  /** The time for which history and files outlive the last activity, in milliseconds. */
+  readonly historyMs: number;
+};
+
+/**
+ * The work of its turn: `none` until a person decides, `others` checks whether they have answered, `own` is work
+ * of its own.
+ */
+export type SessionWork = 'none' | 'others' | 'own';
+
+export type SweepStep =
+  | { readonly step: 'wait'; readonly until: number }
+  /**
+   * A turn has something to do and no function runs it; `rests`: its sandbox may be released, if no other session
+   * uses it.
+   */
+  | { readonly step: 'drive'; readonly rests: boolean }
+  /** Its sandbox may be released, if no other session uses it; check again at `next`. */
+  | { readonly step: 'rest'; readonly next: number }
+  | { readonly step: 'end' }
+  | { readonly step: 'forget' };
+
+export const idleLimit = ({ kind }: Pick<Session, 'kind'>, { idleMs, executionIdleMs }: Lifetimes): number =>
+  kind === 'agent' ? idleMs : executionIdleMs;
+
+export const sweepStep = (
+  session: Session,
+  work: SessionWork,
+  { now, lifetimes }: { readonly now: number; readonly lifetimes: Lifetimes },
+): SweepStep => {
+  const forgetAt = session.lastActiveAt + lifetimes.historyMs;
+  if (isEnded(session.status)) return now < forgetAt ? { step: 'wait', until: forgetAt } : { step: 'forget' };
+  if (session.status === 'error') return { step: 'end' };
+  if (work === 'own') return { step: 'drive', rests: false };
+  const idleAt = session.lastActiveAt + idleLimit(session, lifetimes);
+  const busyUntil = Math.max(0, ...Object.values(session.runningCalls));
+  const restAt = Math.max(idleAt, busyUntil);
+  if (work === 'others') return { step: 'drive', rests: now >= restAt };
+  if (now < restAt) return { step: 'wait', until: restAt };
+  if (session.kind === 'execution' || now >= forgetAt) return { step: 'end' };
+  return { step: 'rest', next: Math.max(forgetAt, now + 1) };
+};
+
+/** True when it received nothing, and showed no sign of life, between the two reads. */
+export const isAsRead = (
+  one: Pick<Session, 'workSeq' | 'lastActiveAt'>,
+  other: Pick<Session, 'workSeq' | 'lastActiveAt'>,
+): boolean => one.workSeq === other.workSeq && one.lastActiveAt === other.lastActiveAt;
+
+/** True when its sandbox may be released now. */
+export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean => {
+  if (isEnded(session.status)) return true;
+  const busyUntil = Math.max(session.lease.until, ...Object.values(session.runningCalls));
+  return now >= session.lastActiveAt + idleLimit(session, lifetimes) && now >= busyUntil;
+};

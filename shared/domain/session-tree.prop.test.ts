@@ -1,0 +1,141 @@
+/** The most that a tree spends, in any order in which its sessions reserve, spend, release and die. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { SessionId } from './ids.ts';
+import { decideReservation, type MoneyAnswer, type Tree, withReservation } from './session-tree.ts';
+
+/** Whole numbers: their sums are exact. */
+type Call = { readonly usd: number; readonly cost: number; readonly fence: number; readonly until: number };
+
+type Step = {
+  readonly what: 'ask' | 'hear' | 'give back' | 'die' | 'wait';
+  readonly session: number;
+  readonly usd: number;
+  readonly cost: number;
+  readonly ms: number;
+};
+
+const lifeMs = 100;
+
+const stepWith = (cost: fc.Arbitrary<{ readonly usd: number; readonly cost: number }>) =>
+  fc
+    .record({
+      what: fc.constantFrom('ask', 'ask', 'ask', 'hear', 'hear', 'give back', 'die', 'wait'),
+      session: fc.nat({ max: 4 }),
+      money: cost,
+      ms: fc.nat({ max: lifeMs }),
+    })
+    .map(({ money, ...step }): Step => ({ ...step, ...money }) as Step);
+
+const estimate = fc.integer({ min: 1, max: 8 });
+const withinEstimate = estimate.chain((usd) =>
+  fc.record({ usd: fc.constant(usd), cost: fc.nat({ max: usd }) }),
+);
+const anyCost = fc.record({ usd: estimate, cost: fc.nat({ max: 16 }) });
+const usdMax = fc.nat({ max: 12 });
+const runs = { numRuns: 1000 };
+
+type World = {
+  tree: Tree;
+  now: number;
+  /** Calls that are made right now, by session. */
+  readonly live: Map<number, Call>;
+  readonly fences: number[];
+  asker?: SessionId;
+  answer?: MoneyAnswer;
+  /** The calls that were made at once when the last of them was granted. */
+  atOnce: readonly Call[];
+  dearest: number;
+};
+
+const idOf = (session: number): SessionId => `s${session}` as SessionId;
+
+const without = ({ reserved }: Tree, session: number): Tree['reserved'] => {
+  const { [idOf(session)]: _, ...others } = reserved;
+  return others;
+};
+
+const ask = (world: World, max: number, { session, usd, cost }: Step): void => {
+  if (world.live.has(session)) return;
+  const fence = world.fences[session] ?? 1;
+  const until = world.now + lifeMs;
+  const request = { session: idOf(session), fence, usd, usdMax: max, at: world.now, until };
+  world.asker = request.session;
+  world.answer = decideReservation(world.tree, request);
+  if (world.answer !== 'granted') return;
+  world.tree = { ...world.tree, reserved: withReservation(world.tree, request) };
+  world.live.set(session, { usd, cost, fence, until });
+  world.atOnce = [...world.live.values()];
+};
+
+/** Its function is gone, and its reservation stays; the next holder of the session has the next fence. */
+const die = (world: World, session: number): void => {
+  if (world.live.delete(session)) world.fences[session] = (world.fences[session] ?? 1) + 1;
+};
+
+const wait = (world: World, ms: number): void => {
+  world.now += ms;
+  for (const [session, { until }] of [...world.live]) if (until <= world.now) die(world, session);
+};
+
+/** Its call ends: heard, and paid for, or not. */
+const conclude = (world: World, session: number, isHeard: boolean): void => {
+  const call = world.live.get(session);
+  if (call === undefined) return;
+  const { tree } = world;
+  const costUsd = isHeard ? call.cost : 0;
+  world.tree = { ...tree, spentUsd: tree.spentUsd + costUsd, reserved: without(tree, session) };
+  world.dearest = Math.max(world.dearest, costUsd);
+  world.live.delete(session);
+};
+
+const take = (world: World, max: number, step: Step): void => {
+  delete world.answer;
+  const { what, session } = step;
+  if (what === 'ask') ask(world, max, step);
+  else if (what === 'die') die(world, session);
+  else if (what === 'wait') wait(world, step.ms);
+  else conclude(world, session, what === 'hear');
+};
+
+const holds = (
+  cost: fc.Arbitrary<{ readonly usd: number; readonly cost: number }>,
+  look: (world: World, max: number) => void,
+): void =>
+  fc.assert(
+    fc.property(fc.array(stepWith(cost), { maxLength: 60 }), usdMax, (steps, max) => {
+      const tree = { agents: 5, spentUsd: 0, reserved: {}, version: 1 };
+      const world: World = { tree, now: 1, live: new Map(), fences: [], atOnce: [], dearest: 0 };
+      for (const step of steps) {
+        take(world, max, step);
+        look(world, max);
+      }
+    }),
+    runs,
+  );
+
+test('where no call costs more than it reserved, a tree spends its limit and one call at most (TM1)', () => {
+  holds(withinEstimate, ({ tree, dearest }, max) => expect(tree.spentUsd).toBeLessThanOrEqual(max + dearest));
+});
+
+test('calls that cost more than they reserved add what they are over, those at once with the last one granted (TM2)', () => {
+  holds(anyCost, ({ tree, atOnce }, max) => {
+    const over = atOnce.reduce((sum, { usd, cost }) => sum + Math.max(0, cost - usd), 0);
+    const alone = atOnce.length === 1 ? (atOnce[0]?.cost ?? 0) : 0;
+    expect(tree.spentUsd).toBeLessThanOrEqual(max + Math.max(over, alone));
+  });
+});
+
+test('a call is put off only while another of the tree is made, or may be (TM3)', () => {
+  holds(anyCost, ({ tree, now, asker, answer }) => {
+    if (answer !== 'busy') return;
+    const others = Object.entries(tree.reserved).filter(([session]) => session !== asker);
+    expect(others.some(([, { until }]) => until > now)).toBe(true);
+  });
+});
+
+test('once the limit is reached no call is granted any more (TM1)', () => {
+  holds(anyCost, ({ tree, answer }, max) => {
+    if (answer === 'granted') expect(tree.spentUsd === 0 || tree.spentUsd < max).toBe(true);
+  });
+});

@@ -1,0 +1,133 @@
+/**
+ * Transitions of a turn out of `thinking`: an answer of the model, its failure, and money that is spent; and the steps
+ * that every transition is made of: no output, the next model call, the end.
+ */
+
+import type { StopReason } from '../event-log.ts';
+import { cutTextsMiddle, type JsonObject } from '../json.ts';
+import { historyArgumentsBytesMax } from '../limits.ts';
+import { addUsage, allowedEntries, firstApproval, leftOut, queuedCalls } from './call-queue.ts';
+import { repetitionOf } from './policy.ts';
+import type {
+  Acting,
+  Deciding,
+  EventOf,
+  Running,
+  Thinking,
+  ToolCall,
+  TurnLimits,
+  TurnState,
+  TurnStep,
+} from './turn.ts';
+
+type ThinkingEnd = EventOf<'model-answered'> | EventOf<'model-failed'> | EventOf<'budget-spent'>;
+
+export const thinkingEnded = (state: Thinking, event: ThinkingEnd, limits: TurnLimits): TurnStep => {
+  if (event.type === 'model-answered') return answered(state, event, limits);
+  return event.type === 'model-failed' ? modelFailed(state, event) : end(state, 'budget_exceeded', '');
+};
+
+const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: TurnLimits): TurnStep => {
+  const { messageId, text, providerState } = event;
+  const usage = addUsage(state.usage, event.usage);
+  const spentUsd = state.spentUsd + event.costUsd;
+  const repetition = repetitionOf(event.calls, state.repetition);
+  const wanted = event.end === 'refused' ? [] : event.calls;
+  const queued = queuedCalls(wanted, { policy: state.policy, repetition }, limits);
+  const calls = queued.map(({ call }) => call);
+  const asked = calls.map(({ callId, name, args }) => ({ callId, name, args }));
+  const isSilent = text === '' && asked.length === 0;
+  const answer: StepOutput = {
+    log: text === '' ? [] : [{ type: 'message', data: { messageId, role: 'assistant', text } }],
+    history: isSilent
+      ? []
+      : [
+          {
+            role: 'assistant',
+            messageId,
+            text,
+            calls: shortened(asked),
+            ...(providerState === undefined ? {} : { providerState }),
+          },
+        ],
+  };
+  if (calls.length === 0) {
+    const stopReason = event.end === 'tool_use' ? 'end_turn' : event.end;
+    return followedBy(answer, end({ ...state, usage, spentUsd }, stopReason, text));
+  }
+  const asking: StepOutput = {
+    log: [
+      ...asked.map((data) => ({ type: 'tool:call' as const, data })),
+      ...leftOut(wanted.length, calls.length),
+      ...allowedEntries(state.turnId, queued),
+      ...firstApproval(state.turnId, calls),
+    ],
+    history: [],
+  };
+  const next: Deciding = { ...state, kind: 'deciding', usage, spentUsd, repetition, calls };
+  return followedBy(answer, followedBy(asking, queue(next, limits)));
+};
+
+/** The model wrote the arguments itself: of long ones it reads the ends again. The log and the queue have them whole. */
+const shortened = <Asked extends { readonly args: JsonObject }>(
+  asked: readonly Asked[],
+): readonly Asked[] => {
+  const bytesMax = Math.floor(historyArgumentsBytesMax / asked.length);
+  return asked.map((call) => ({ ...call, args: cutTextsMiddle(call.args, bytesMax) }));
+};
+
+const modelFailed = (state: Thinking, { code, message }: EventOf<'model-failed'>): TurnStep =>
+  followedBy(
+    { log: [{ type: 'agent:error', data: { code, message } }], history: [] },
+    end(state, code === 'content_refused' ? 'refused' : 'error', ''),
+  );
+
+/** Additions to the log and to the conversation. */
+export type StepOutput = Pick<TurnStep, 'log' | 'history'>;
+
+/** The output of the first, then all of the second; the later state counts. */
+export const followedBy = (first: StepOutput, second: TurnStep): TurnStep => ({
+  state: second.state,
+  log: [...first.log, ...second.log],
+  history: [...first.history, ...second.history],
+});
+
+export const silently = (state: TurnState): TurnStep => ({ state, log: [], history: [] });
+
+/** An event that was taken before, or came too late, changes nothing (T9). */
+export const ignore = (state: TurnState, reason: string): TurnStep => ({
+  state,
+  log: [],
+  history: [],
+  ignored: reason,
+});
+
+/** A model call is made while there is money left: the one that passes the limit is the last (T16). */
+export const isOverBudget = ({ spentUsd }: Running, { usdMax }: TurnLimits): boolean =>
+  spentUsd > 0 && spentUsd >= usdMax;
+
+/** A turn decides while a call waits for a person. Then the approved calls run; without one the model is called again. */
+export const queue = (state: Deciding, limits: TurnLimits): TurnStep => {
+  const has = (status: ToolCall['status']): boolean => state.calls.some((call) => call.status === status);
+  if (has('pending')) return silently(state);
+  return has('approved') ? silently({ ...state, kind: 'acting' }) : thinkAgain(state, limits);
+};
+
+/** The queue is emptied before the model is called (T10), so that its next calls start a fresh one. */
+export const thinkAgain = (state: Deciding | Acting, limits: TurnLimits): TurnStep => {
+  const { calls: _, ...running } = state;
+  if (state.step >= limits.stepsMax) return end(state, 'steps_exceeded', '');
+  if (isOverBudget(state, limits)) return end(state, 'budget_exceeded', '');
+  return silently({ ...running, kind: 'thinking', step: state.step + 1 });
+};
+
+/** The one place that says `completion`, and the last thing a turn says (T8). */
+export const end = (
+  { turnId, usage, spentUsd }: Running,
+  stopReason: StopReason,
+  text: string,
+): TurnStep => ({
+  state: { kind: 'done', turnId, stopReason },
+  log: [{ type: 'completion', data: { turnId, stopReason, text, usage, sessionCostUsd: spentUsd } }],
+  history: [],
+});

@@ -1,0 +1,61 @@
+/**
+ * The call of a turn that waits for a person, and the change that a step makes to the list of waiting calls: one entry a
+ * session, written and removed with the step itself (AP1).
+ *
+ * Its digest is the SHA-256, in UTF-8, of the canonical JSON (RFC 8785) of all that a person approves; any holder of the
+ * call can compute it again. That form has none for half a surrogate pair, so such arguments are refused before they come here.
+ */
+import type { CallId, TurnId } from '../ids.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { ToolCall, TurnState } from './turn.ts';
+
+/** The call that a person has to decide now: one at a time, in order. */
+export const waitingCall = (state: TurnState): ToolCall | undefined =>
+  state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
+
+export type WaitingCall = {
+  readonly turnId: TurnId;
+  readonly callId: CallId;
+  /** ISO 8601, UTC: with the session's id it is the entry's position in the list. */
+  readonly askedAt: string;
+};
+
+/** `removed`: where the entry stood before. Undefined when nothing changes. */
+export type WaitingChange = { readonly removed?: string; readonly added?: WaitingCall };
+
+export const waitingChange = (before: TurnState, after: TurnState): WaitingChange | undefined => {
+  const [was, is] = [entryOf(before), entryOf(after)];
+  if (was?.callId === is?.callId && was?.turnId === is?.turnId && was?.askedAt === is?.askedAt)
+    return undefined;
+  return {
+    ...(was !== undefined && was.askedAt !== is?.askedAt ? { removed: was.askedAt } : {}),
+    ...(is === undefined ? {} : { added: is }),
+  };
+};
+
+const entryOf = (state: TurnState): WaitingCall | undefined => {
+  const call = waitingCall(state);
+  return call === undefined || state.kind !== 'deciding'
+    ? undefined
+    : { turnId: state.turnId, callId: call.callId, askedAt: call.askedAt };
+};
+
+export type DigestedCall = {
+  readonly turnId: TurnId;
+  readonly callId: CallId;
+  readonly name: string;
+  readonly args: JsonObject;
+};
+
+export const digestText = ({ turnId, callId, name, args }: DigestedCall): string =>
+  canonicalJson({ args, callId, name, turnId });
+
+/** https://www.rfc-editor.org/rfc/rfc8785 */
+export const canonicalJson = (value: Json): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, item]) => `${JSON.stringify(name)}:${canonicalJson(item)}`);
+  return `{${members.join(',')}}`;
+};
