@@ -17,9 +17,8 @@ import {
   tableName,
   workspaceBucket,
 } from './deployed-functions.ts';
-import { start as startDynamoDb } from './dynamodb/start.ts';
+import { type OtherDynamoDb, start as startDynamoDb } from './dynamodb/start.ts';
 import { platformTable } from './dynamodb/table.ts';
-import type { OtherDynamoDb } from './dynamodb/upstream.ts';
 import { type Credentials, type Keys, makeKeys } from './endpoint/account.ts';
 import { start as startEvents, type TimedRule } from './events/start.ts';
 import type { LambdaMode } from './lambda/environment.ts';

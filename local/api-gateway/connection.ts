@@ -6,13 +6,11 @@
  * answers only requests that a key of this start has signed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-how-to-call-websocket-api-connections.html
  */
-
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { Keys } from '../endpoint/account.ts';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/http-body.ts';
+import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import { type Listening, listenSigned } from '../endpoint/listen.ts';
 import { urlOf } from './proxy-event.ts';
 

@@ -7,11 +7,9 @@
  * closed, which AWS does not do (docs/spec/aws.md, "Where the embedded cloud is not AWS"), and later writes are dropped.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
  */
-
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody, writePaced } from '../endpoint/http-body.ts';
+import { AwsError, readBody, writePaced } from '../endpoint/http-messages.ts';
 import type { Outcome } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { makeProxyEvent, type RouteMatch } from './proxy-event.ts';

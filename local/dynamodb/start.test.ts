@@ -15,9 +15,8 @@ import {
 import { afterEach, expect, test, vi } from 'vitest';
 import { startTiedChild } from '../process/tied-child.ts';
 import { startDynoxide } from './dynoxide.ts';
-import { start } from './start.ts';
+import { type OtherDynamoDb, start } from './start.ts';
 import { sweepExpired } from './table.ts';
-import type { OtherDynamoDb } from './upstream.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
 const patience = { timeout: 10_000 };

@@ -9,8 +9,7 @@ import type {
   RunTaskCommandInput,
   StopTaskCommandInput,
 } from '@aws-sdk/client-ecs';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/http-body.ts';
+import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import { decodeFaults, type FaultPlan, isStopFailing, isThrottled } from './faults.ts';
 import { familyOf, withoutTags } from './task.ts';
 import type { TaskRegistry } from './task-registry.ts';

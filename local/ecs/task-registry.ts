@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunTaskCommandInput } from '@aws-sdk/client-ecs';
-import { AwsError } from '../endpoint/aws-error.ts';
+import { AwsError } from '../endpoint/http-messages.ts';
 import { type FaultPlan, isWithoutCapacity, startFailure, type TaskEventDetail } from './faults.ts';
 import type { RunningSandbox, SandboxRequest } from './running-sandbox.ts';
 import {

@@ -1,26 +1,25 @@
 /**
- * The functions of one cloud, and the three ways to invoke them.
+ * The functions of one cloud, their environments, and the three ways to invoke them.
  *
  * The Lambda endpoint, the gateway and the event rules all invoke them here, so limits and retries exist once (A19,
  * A22). Asynchronous invocations live in memory: a cloud that stops drops those it had accepted, which AWS would not;
  * the program's own recovery (the janitor drives unfinished turns on) does not depend on them.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { Keys } from '../endpoint/account.ts';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { type EnvironmentHost, hostEnvironments, type LambdaMode } from './environment.ts';
+import { AwsError } from '../endpoint/http-messages.ts';
+import { type Environment, type EnvironmentHost, hostEnvironments, type LambdaMode } from './environment.ts';
 import {
   arnOf,
   type Buffered,
   bufferAnswer,
   type FunctionDefinition,
   failure,
+  type Invocation,
   nameFrom,
   type Outcome,
   type ResponseSink,
 } from './function.ts';
-import { type FunctionPool, openPool } from './function-pool.ts';
 
 export interface FunctionHost {
   /** Runs it and collects the answer (`RequestResponse`). */
@@ -173,3 +172,61 @@ const asThrottle = (cause: unknown): 'throttled' => {
   if (cause instanceof AwsError && cause.status === 429) return 'throttled';
   throw cause;
 };
+
+export type FunctionPool = {
+  readonly definition: FunctionDefinition;
+  /** Throws `TooManyRequestsException` over the reserved concurrency. */
+  readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
+};
+
+export type PoolOptions = {
+  readonly environmentsMax: number;
+  readonly open: (definition: FunctionDefinition) => Environment;
+};
+
+export const openPool = (
+  definition: FunctionDefinition,
+  { environmentsMax, open }: PoolOptions,
+): FunctionPool => {
+  const idle: Environment[] = [];
+  const waiting: ((environment: Environment) => void)[] = [];
+  let busy = 0;
+
+  const acquire = async (): Promise<Environment> => {
+    if (busy >= environmentsMax) return await new Promise((resolve) => waiting.push(resolve));
+    busy += 1;
+    return idle.pop() ?? open(definition);
+  };
+  const release = async (environment: Environment, outcome: Outcome): Promise<void> => {
+    const isReusable = environment.isReusable() && !isUnusable(outcome);
+    const next = waiting.shift();
+    if (next !== undefined) next(isReusable ? environment : open(definition));
+    else {
+      busy -= 1;
+      if (isReusable) idle.push(environment);
+    }
+    if (!isReusable) await environment.stop();
+  };
+
+  return {
+    definition,
+    run: async (invocation, sink) => {
+      if (busy >= (definition.concurrencyMax ?? Number.POSITIVE_INFINITY)) throw throttled();
+      const environment = await acquire();
+      const outcome = await environment.run(invocation, sink);
+      await release(environment, outcome);
+      return outcome;
+    },
+  };
+};
+
+/** An environment whose function timed out may still be running it, so it is not reused. */
+const isUnusable = (outcome: Outcome): boolean =>
+  outcome.kind === 'failed' && ['Sandbox.Timedout', 'Runtime.ExitError'].includes(outcome.error.errorType);
+
+const throttled = (): AwsError =>
+  new AwsError(429, 'TooManyRequestsException', {
+    Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded',
+    Type: 'User',
+    message: 'Rate Exceeded.',
+  });

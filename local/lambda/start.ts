@@ -4,13 +4,11 @@
  * Functions are deployed into it after the start, because their environment names the other endpoints.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
-
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody, writePaced } from '../endpoint/http-body.ts';
+import { AwsError, readBody, writePaced } from '../endpoint/http-messages.ts';
 import { listenSigned } from '../endpoint/listen.ts';
 import type { Outcome } from './function.ts';
 import {

@@ -13,12 +13,10 @@ import {
 } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { type Keys, region } from '../endpoint/account.ts';
-import type { Signed } from '../endpoint/guard.ts';
-import { readBody } from '../endpoint/http-body.ts';
-import { listenSigned } from '../endpoint/listen.ts';
+import { readBody } from '../endpoint/http-messages.ts';
+import { listenSigned, type Signed } from '../endpoint/listen.ts';
 import { sign } from '../endpoint/signature.ts';
-import type { Authorisation } from './authorisation.ts';
-import { services } from './services.ts';
+import { type Authorisation, services } from './authorisations.ts';
 
 /** One call of a function, and all authorisations that its role needs. */
 export type RecordedCall = {

@@ -3,8 +3,7 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/http-body.ts';
+import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import type { Bucket } from './bucket.ts';
 import { document, textsOf, type XmlElement } from './xml.ts';
 

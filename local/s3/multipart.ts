@@ -7,8 +7,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/http-body.ts';
+import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import type { Bucket } from './bucket.ts';
 import { type ObjectRequest, refusePut, storedHeadersOf } from './object-routes.ts';
 import { receive } from './received-body.ts';

@@ -4,10 +4,9 @@
  * Bodies are streamed to and from the disk. Operations that the endpoint does not implement (copies) are refused by
  * name (A25, A26).
  */
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { AwsError } from '../endpoint/aws-error.ts';
+import { AwsError } from '../endpoint/http-messages.ts';
 import type { Bucket, ObjectRecord } from './bucket.ts';
 import { receive } from './received-body.ts';
 

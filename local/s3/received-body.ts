@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { AwsError } from '../endpoint/aws-error.ts';
+import { AwsError } from '../endpoint/http-messages.ts';
 
 type Stored = {
   readonly size: number;

@@ -8,7 +8,7 @@ import { readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
-import { AwsError, type WriteError } from '../endpoint/aws-error.ts';
+import { AwsError, type WriteError } from '../endpoint/http-messages.ts';
 import { listenSigned } from '../endpoint/listen.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 import { type BucketRequest, deleteObjects, listObjects } from './bucket-routes.ts';

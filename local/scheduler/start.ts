@@ -6,14 +6,12 @@
  * name. Targets are invoked asynchronously (A29). An event that could not be delivered becomes a line of
  * `dead-letters.jsonl`, where AWS has a queue.
  */
-
 import { appendFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { CreateScheduleCommandInput } from '@aws-sdk/client-scheduler';
 import { accountId, type Credentials, type Keys, makeKeys, region } from '../endpoint/account.ts';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/http-body.ts';
+import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import { listenSigned } from '../endpoint/listen.ts';
 import { openRecordFiles } from '../endpoint/record-files.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';

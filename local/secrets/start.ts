@@ -6,18 +6,17 @@
  * GetSecretValue.
  */
 
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   CreateSecretCommandInput,
   DeleteSecretCommandInput,
   GetSecretValueCommandInput,
 } from '@aws-sdk/client-secrets-manager';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
-import { AwsError } from '../endpoint/aws-error.ts';
-import { readBody } from '../endpoint/http-body.ts';
+import { accountId, type Credentials, type Keys, makeKeys, region } from '../endpoint/account.ts';
+import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import { listenSigned } from '../endpoint/listen.ts';
-import { openRecordFiles } from '../endpoint/record-files.ts';
-import { openSecretRegistry, type SecretRegistry, type StoredSecret } from './secret-registry.ts';
+import { openRecordFiles, type RecordFiles } from '../endpoint/record-files.ts';
 
 export type SecretsManagerOptions = {
   readonly folder: string;
@@ -161,4 +160,63 @@ const operations: Readonly<Record<string, Operation>> = {
   CreateSecret: createSecret,
   GetSecretValue: getSecretValue,
   DeleteSecret: deleteSecret,
+};
+
+export type StoredSecret = {
+  readonly name: string;
+  readonly arn: string;
+  readonly versionId: string;
+  readonly text: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+};
+
+type Delays = {
+  readonly invisibleMs: number;
+  readonly deletionMs: number;
+  readonly now: () => number;
+};
+
+export type SecretRegistry = {
+  /** By name or complete ARN; undefined when there is none, or when it is not visible yet. */
+  readonly find: (reference: string) => StoredSecret | undefined;
+  /** The secret of this name without the delay, as creation sees it. */
+  readonly existing: (name: string) => StoredSecret | undefined;
+  /** True while a deleted secret still has this name. */
+  readonly isBeingDeleted: (name: string) => boolean;
+  readonly create: (name: string, text: string, versionId?: string) => Promise<StoredSecret>;
+  readonly remove: (secret: StoredSecret) => Promise<void>;
+};
+
+export const openSecretRegistry = (
+  files: RecordFiles<StoredSecret>,
+  { invisibleMs, deletionMs, now }: Delays,
+): SecretRegistry => {
+  const secrets = new Map(files.stored.map((secret) => [secret.name, secret]));
+  const deletions = new Map<string, number>();
+  const isBeingDeleted = (name: string): boolean => now() < (deletions.get(name) ?? 0);
+  const forgetDeleted = (): void => {
+    for (const name of deletions.keys()) if (!isBeingDeleted(name)) deletions.delete(name);
+  };
+  return {
+    find: (reference) => {
+      const secret = secrets.get(reference) ?? [...secrets.values()].find(({ arn }) => arn === reference);
+      return secret === undefined || now() < secret.createdAt + invisibleMs ? undefined : secret;
+    },
+    existing: (name) => secrets.get(name),
+    isBeingDeleted,
+    create: async (name, text, versionId = randomUUID()) => {
+      const arn = `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}-${randomBytes(3).toString('hex')}`;
+      const secret = { name, arn, versionId, text, createdAt: now() };
+      secrets.set(name, secret);
+      await files.write(name, secret);
+      return secret;
+    },
+    remove: async ({ name }) => {
+      forgetDeleted();
+      secrets.delete(name);
+      deletions.set(name, now() + deletionMs);
+      await files.remove(name);
+    },
+  };
 };

@@ -1,7 +1,6 @@
 /** Grants of the synthesised stacks: the statements of each function's role, and the names that the embedded cloud changes. */
 import type { FunctionName } from '#shared/config/environment.ts';
-import type { Authorisation } from '../../local/recorder/authorisation.ts';
-import { executionRoleOf } from '../../local/recorder/ecs.ts';
+import { type Authorisation, executionRoleOf } from '../../local/recorder/authorisations.ts';
 import type { Statement } from './policy-evaluation.ts';
 import { type DeployedTemplate, type Resolve, resolverOf } from './template-values.ts';
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
-import type { Authorisation } from '../../local/recorder/authorisation.ts';
+import type { Authorisation } from '../../local/recorder/authorisations.ts';
 import type { RecordedCall } from '../../local/recorder/start.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { type Granted, grantedBy } from './granted.ts';

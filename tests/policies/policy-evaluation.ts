@@ -4,7 +4,7 @@
  *
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
-import type { Authorisation } from '../../local/recorder/authorisation.ts';
+import type { Authorisation } from '../../local/recorder/authorisations.ts';
 
 type OneOrMany = string | readonly string[];
 

@@ -2,9 +2,8 @@
  * The rights of a role one by one: an action on a resource, the policies without it, and whether any call used it.
  * A pattern of actions counts as a right of its own that no call can use up, so that none goes by unseen.
  */
-
 import { accountId, region } from '../../local/endpoint/account.ts';
-import type { Authorisation } from '../../local/recorder/authorisation.ts';
+import type { Authorisation } from '../../local/recorder/authorisations.ts';
 import { applies, many, type Statement } from './policy-evaluation.ts';
 
 export type SingleRight = {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { writePaced } from './http-body.ts';
+import { writePaced } from './http-messages.ts';
 
 const piece = Buffer.alloc(256 * 1024);
 

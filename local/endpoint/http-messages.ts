@@ -1,11 +1,35 @@
 /**
- * Bodies of requests and responses: a request body read complete up to a bound, and a response written at the pace of
- * its reader.
+ * Requests and responses of an endpoint: a body read complete up to a bound, a response written at the pace of its
+ * reader, and a refusal as AWS sends it.
  */
+
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AwsError } from './aws-error.ts';
 import { sha256 } from './signature.ts';
+
+export class AwsError extends Error {
+  readonly status: number;
+  readonly details: Readonly<Record<string, string | readonly string[]>>;
+
+  constructor(
+    status: number,
+    name: string,
+    details: Readonly<Record<string, string | readonly string[]>> = {},
+  ) {
+    super(String(details['message'] ?? details['Message'] ?? name));
+    this.name = name;
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** Writes a refusal in the form of the service. */
+export type WriteError = (request: IncomingMessage, response: ServerResponse, error: AwsError) => void;
+
+export const writeJsonError: WriteError = (_request, response, { status, name, details }) => {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': name });
+  response.end(Object.keys(details).length === 0 ? '' : JSON.stringify(details));
+};
 
 const signedHashes = new WeakMap<IncomingMessage, string>();
 
