@@ -15,13 +15,14 @@ import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import type { OwnerId, WorkspaceId } from '#shared/domain/ids.ts';
 import { makeKeys } from '../../local/endpoint/account.ts';
+import type { Endpoint } from '../../local/endpoint/listen.ts';
 import { type LambdaEndpoint, start } from '../../local/lambda/start.ts';
-import { type S3Endpoint, start as startS3 } from '../../local/s3/start.ts';
+import { start as startS3 } from '../../local/s3/start.ts';
 
 const functionName = 'sallyport-sandbox-link';
 const opened: (() => unknown)[] = [];
 let cloud: LambdaEndpoint;
-let s3: S3Endpoint;
+let s3: Endpoint;
 let client: LambdaClient;
 
 beforeAll(async () => {

@@ -11,7 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { Keys } from '../endpoint/account.ts';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
-import { type Listening, listenSigned } from '../endpoint/listen.ts';
+import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { urlOf } from './proxy-event.ts';
 
 /** The stage of the API: a part of its path. */
@@ -87,7 +87,7 @@ const closeNormal = 1000;
 
 type Backend = { readonly table: ConnectionTable; readonly limits: WebSocketLimits };
 
-export const startManagement = (backend: Backend, keys: Keys): Promise<Listening> =>
+export const startManagement = (backend: Backend, keys: Keys | undefined): Promise<Endpoint> =>
   listenSigned((request, response) => answer(request, response, backend), { keys });
 
 const answer = async (
@@ -96,7 +96,7 @@ const answer = async (
   { table, limits }: Backend,
 ): Promise<void> => {
   const [, encodedId] = route.exec(urlOf(request).pathname) ?? [];
-  if (encodedId === undefined) throw new AwsError(403, 'ForbiddenException', { message: 'Forbidden' });
+  if (encodedId === undefined) throw new AwsError(403, 'ForbiddenException', 'Forbidden');
   const body = await readBody(request, limits.messageBytesMax);
   const connection = table.find(decodeURIComponent(encodedId));
   if (connection === undefined) throw new AwsError(410, 'GoneException');
@@ -115,7 +115,7 @@ const answer = async (
       response.writeHead(204).end();
       return;
     default:
-      throw new AwsError(403, 'ForbiddenException', { message: 'Forbidden' });
+      throw new AwsError(403, 'ForbiddenException', 'Forbidden');
   }
 };
 
@@ -124,14 +124,11 @@ const post = async (
   body: Buffer | undefined,
   limits: WebSocketLimits,
 ): Promise<void> => {
-  if (body === undefined)
-    throw new AwsError(413, 'PayloadTooLargeException', { message: 'Message too long' });
+  if (body === undefined) throw new AwsError(413, 'PayloadTooLargeException', 'Message too long');
   const { socket } = connection;
   if (socket.readyState !== socket.OPEN) throw new AwsError(410, 'GoneException');
   if (socket.bufferedAmount > limits.sendBufferBytesMax) {
-    throw new AwsError(429, 'LimitExceededException', {
-      message: 'The send buffer of the connection is full',
-    });
+    throw new AwsError(429, 'LimitExceededException', 'The send buffer of the connection is full');
   }
   connection.touch();
   socket.send(body, { binary: false });

@@ -1,5 +1,5 @@
 /** The REST side of the gateway and the files of the web app, over real HTTP. */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { request as sendRaw } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,21 @@ afterAll(async () => {
   for (const stop of opened.splice(0).reverse()) await stop();
 });
 
-const fixtures = join(import.meta.dirname, 'fixtures');
+/** Makes the folder of a web app, with a file that is not for browsers in it and one beside it. */
+const makeWebRoot = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-web-'));
+  await mkdir(join(folder, 'web', 'assets'), { recursive: true });
+  const script = 'export const answer = 42;\n';
+  const files = {
+    'secret.js': 'secret\n',
+    'web/index.html': '<!doctype html>\n<title>Fixture</title>\n',
+    'web/app.js': script,
+    'web/assets/app-0a1b2c3d.js': script,
+    'web/tsconfig.json': '{}\n',
+  };
+  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
+  return join(folder, 'web');
+};
 
 /** The origin with the limits of AWS, shared by the tests: it keeps nothing between requests. */
 let usual: Promise<string> | undefined;
@@ -30,7 +44,7 @@ const openNew = async (rest: Partial<RestLimits>): Promise<string> => {
   lambda.deploy([
     {
       name: 'sallyport-api',
-      entry: join(fixtures, 'api', 'handler.ts'),
+      entry: join(import.meta.dirname, 'fixtures', 'api', 'handler.ts'),
       environment: {},
       timeoutMs: 20_000,
       memoryMb: 128,
@@ -43,7 +57,7 @@ const openNew = async (rest: Partial<RestLimits>): Promise<string> => {
       { resource: '/mcp', functionName: 'sallyport-api' },
     ],
     webSocket: { functionName: 'sallyport-socket' },
-    webRoot: join(fixtures, 'web'),
+    webRoot: await makeWebRoot(),
     limits: { rest },
   });
   opened.push(gateway.stop);

@@ -10,8 +10,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { contentSecurityPolicy, hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
-import { type Listening, listen } from '../endpoint/listen.ts';
+import type { Keys } from '../endpoint/account.ts';
+import { type Endpoint, type Listening, listen } from '../endpoint/listen.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import {
   openConnectionTable,
@@ -36,13 +36,10 @@ export type ApiGatewayOptions = {
   readonly limits?: { readonly rest?: Partial<RestLimits>; readonly webSocket?: Partial<WebSocketLimits> };
 };
 
-export type ApiGateway = {
-  /** The endpoint for `@aws-sdk/client-apigatewaymanagementapi`. */
-  readonly url: string;
-  readonly credentials: Credentials;
+/** The endpoint for `@aws-sdk/client-apigatewaymanagementapi`, and the public origin. */
+export type ApiGateway = Endpoint & {
   /** Opens the public origin and returns its URL. */
   readonly open: (port: number) => Promise<string>;
-  readonly stop: () => Promise<void>;
 };
 
 const closeGoingAway = 1001;
@@ -50,7 +47,7 @@ const closeGoingAway = 1001;
 export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => {
   const rest = { ...restLimits, ...options.limits?.rest };
   const webSocket = { ...webSocketLimits, ...options.limits?.webSocket };
-  const { functions, keys = makeKeys() } = options;
+  const { functions, keys } = options;
   const table = openConnectionTable();
   const management = await startManagement({ table, limits: webSocket }, keys);
   const live = { functions, functionName: options.webSocket.functionName, limits: webSocket, table };
@@ -64,7 +61,7 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
 
   return {
     url: `${management.url}/${stage}`,
-    credentials: keys.issue('local'),
+    credentials: management.credentials,
     open: async (port) => {
       origin = await listen((request, response) => answer(request, response, { ...options, rest }), port);
       origin.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

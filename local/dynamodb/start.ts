@@ -12,9 +12,9 @@ import {
 } from 'node:http';
 import { request as openSecureRequest } from 'node:https';
 import { type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type Credentials, type Keys, makeKeys, region as ownRegion, region } from '../endpoint/account.ts';
+import { type Credentials, type Keys, region } from '../endpoint/account.ts';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
-import { type Listening, listenSigned } from '../endpoint/listen.ts';
+import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { sign } from '../endpoint/signature.ts';
 import { openConnections } from './connections.ts';
 import { startDynoxide } from './dynoxide.ts';
@@ -31,22 +31,15 @@ export type DynamoDbOptions = {
   readonly keys?: Keys;
 };
 
-export type DynamoDbEndpoint = {
-  readonly url: string;
-  readonly credentials: Credentials;
-  readonly stop: () => Promise<void>;
-};
-
 const sweepIntervalMsDefault = 60_000;
 
-export const start = async (options: DynamoDbOptions): Promise<DynamoDbEndpoint> => {
-  const { other, keys = makeKeys() } = options;
+export const start = async (options: DynamoDbOptions): Promise<Endpoint> => {
+  const { other, keys } = options;
   await using starting = new AsyncDisposableStack();
   const upstream = other === undefined ? await openDynoxide(options.folder, starting) : openOther(other);
-  const endpoint = await openEndpoint(upstream, keys);
-  starting.defer(endpoint.stop);
-  const credentials = keys.issue('local');
-  const client = new DynamoDBClient({ endpoint: endpoint.url, region, credentials });
+  const { url, credentials, stop } = await openEndpoint(upstream, keys);
+  starting.defer(stop);
+  const client = new DynamoDBClient({ endpoint: url, region, credentials });
   starting.defer(() => client.destroy());
   await ensureTable(client, options.table, options.expiryAttribute);
   const sweep = startSweep(client, {
@@ -56,19 +49,18 @@ export const start = async (options: DynamoDbOptions): Promise<DynamoDbEndpoint>
   });
   starting.defer(sweep.stop);
   const running = starting.move();
-  return { url: endpoint.url, credentials, stop: () => running.disposeAsync() };
+  return { url, credentials, stop: () => running.disposeAsync() };
 };
 
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html: 16 MB in one batch, and room for its JSON. */
 const bodyBytesMax = 24 * 1024 * 1024;
 
-const openEndpoint = (upstream: Upstream, keys: Keys): Promise<Listening> =>
+const openEndpoint = (upstream: Upstream, keys: Keys | undefined): Promise<Endpoint> =>
   listenSigned(
     async (request, response) => {
       const { method = 'POST', url: target = '/', headers } = request;
       const body = await readBody(request, bodyBytesMax);
-      if (body === undefined)
-        throw new AwsError(413, 'RequestEntityTooLarge', { message: 'the request is too large' });
+      if (body === undefined) throw new AwsError(413, 'RequestEntityTooLarge', 'the request is too large');
       write(response, await upstream({ method, target, headers, body }));
     },
     { keys },
@@ -130,7 +122,7 @@ export const openDynoxide = async (folder: string, stopping: AsyncDisposableStac
 };
 
 export const openOther =
-  ({ url, credentials = anyCredentials, sessionToken, region = ownRegion }: OtherDynamoDb): Upstream =>
+  ({ url, credentials = anyCredentials, sessionToken, region: named = region }: OtherDynamoDb): Upstream =>
   ({ method, target, headers, body }) => {
     const address = new URL(url);
     const { connection: _, expect: __, 'transfer-encoding': ___, ...otherHeaders } = headers;
@@ -140,7 +132,7 @@ export const openOther =
       'content-length': String(body.length),
       ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
     };
-    const signed = sign({ method, target, headers: sent, service: 'dynamodb', region }, credentials);
+    const signed = sign({ method, target, headers: sent, service: 'dynamodb', region: named }, credentials);
     const open = address.protocol === 'https:' ? openSecureRequest : openRequest;
     return new Promise<TableAnswer>((resolve, reject) => {
       const forwarded = open(

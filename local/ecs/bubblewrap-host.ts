@@ -1,16 +1,21 @@
 /**
- * Starts one sandbox with bubblewrap: its folders, its cgroup, the server inside its walls, its loopback address.
+ * Starts one sandbox with bubblewrap, and ends it: its folders, its cgroup, the server inside its walls, its loopback
+ * address.
  *
  * As root the walls are built by an unprivileged user that only this sandbox has; a kernel root inside a user namespace
- * could still write host settings. All processes of the sandbox end with this process, even by SIGKILL.
+ * could still write host settings. All processes of the sandbox end with this process, even by SIGKILL. The host sees
+ * three of them: bubblewrap; its child, the init of the sandbox's process namespace; and the first child of that, the
+ * server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type AddressProxy, openAddressProxy } from './address-proxy.ts';
 import { closeInherited, outerArguments, serverCommand } from './bubblewrap.ts';
-import { type Cgroup, type OomWatch, watchOutOfMemory } from './cgroup.ts';
+import { type Cgroup, type OomWatch, send, watchOutOfMemory } from './cgroup.ts';
 import {
   exitCodeOf,
   type HostSettings,
@@ -20,7 +25,6 @@ import {
   type SandboxRequest,
 } from './running-sandbox.ts';
 import { asIdentity, type Identity } from './sandbox-identity.ts';
-import { killSandbox, terminateServer } from './sandbox-processes.ts';
 
 /** The processes of user code and the threads of the server. */
 const processesMax = 256 + 64;
@@ -147,4 +151,46 @@ const cleanUp = async ({ cgroup, proxy, folder }: Leftovers): Promise<void> => {
   await proxy.close();
   await cgroup?.remove();
   await rm(folder, { recursive: true, force: true });
+};
+
+const haltTriesMax = 500;
+const haltPauseMs = 1;
+
+/** bubblewrap forwards no signal, so SIGTERM goes to the server. False when there is no server yet, or no longer. */
+const terminateServer = (bubblewrap: number): boolean => {
+  const [init] = childrenOf(bubblewrap);
+  const [server] = init === undefined ? [] : childrenOf(init);
+  return server !== undefined && send(server, 'SIGTERM');
+};
+
+/**
+ * bubblewrap's child is bound to its life only once the walls stand: killing bubblewrap earlier would leave the child
+ * alive. So bubblewrap is halted first, then its child is killed, which ends every process inside the walls, and then
+ * bubblewrap itself.
+ */
+const killSandbox = async (bubblewrap: number): Promise<void> => {
+  send(bubblewrap, 'SIGSTOP');
+  for (let attempt = 1; isRunning(bubblewrap) && attempt <= haltTriesMax; attempt += 1)
+    await delay(haltPauseMs);
+  for (const child of childrenOf(bubblewrap)) send(child, 'SIGKILL');
+  send(bubblewrap, 'SIGKILL');
+};
+
+/** Neither halted nor ended: it could still fork. */
+const isRunning = (pid: number): boolean => /^State:\t[^TtZX]/m.test(readProcess(`${pid}/status`));
+
+/** The oldest child comes first (proc_pid_task(5); every distribution's kernel has CONFIG_PROC_CHILDREN). */
+const childrenOf = (pid: number): readonly number[] =>
+  readProcess(`${pid}/task/${pid}/children`)
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number);
+
+const readProcess = (path: string): string => {
+  try {
+    return readFileSync(`/proc/${path}`, 'latin1').trim();
+  } catch {
+    // It has ended.
+    return '';
+  }
 };

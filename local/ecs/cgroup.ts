@@ -16,7 +16,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { send } from './sandbox-processes.ts';
 
 export type CgroupLimits = {
   readonly memoryMb: number;
@@ -123,6 +122,16 @@ const killAll = async (folder: string): Promise<void> => {
     if (members.length === 0) return;
     for (const pid of members) send(pid, 'SIGKILL');
     await delay(removePauseMs);
+  }
+};
+
+/** False when the process has ended. */
+export const send = (pid: number, signal: NodeJS.Signals): boolean => {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
   }
 };
 

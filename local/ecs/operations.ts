@@ -28,13 +28,13 @@ const withoutCapacity = {
   reason: 'Capacity is unavailable at this time. Please try again later or in a different availability zone',
 };
 
-const invalid = (message: string): AwsError => new AwsError(400, 'InvalidParameterException', { message });
+const invalid = (message: string): AwsError => new AwsError(400, 'InvalidParameterException', message);
 
 const runTask = ({ tasks, faults }: Cluster, input: RunTaskCommandInput) => {
   if (isThrottled(faults.current(), faults.count('run')))
-    throw new AwsError(400, 'ThrottlingException', { message: 'Rate exceeded' });
+    throw new AwsError(400, 'ThrottlingException', 'Rate exceeded');
   if (!taskDefinitions.includes(familyOf(input.taskDefinition ?? '')))
-    throw new AwsError(400, 'ClientException', { message: 'Unable to describe task definition.' });
+    throw new AwsError(400, 'ClientException', 'Unable to describe task definition.');
   const task = tasks.run(input);
   return task === undefined ? { tasks: [], failures: [withoutCapacity] } : { tasks: [task], failures: [] };
 };
@@ -44,7 +44,7 @@ const stopTask = (
   { task = '', reason = 'Task stopped by user' }: StopTaskCommandInput,
 ) => {
   if (isStopFailing(faults.current(), faults.count('stop')))
-    throw new AwsError(500, 'ServerException', { message: 'Service Unavailable. Please try again later.' });
+    throw new AwsError(500, 'ServerException', 'Service Unavailable. Please try again later.');
   const stopped = tasks.stop(task, reason);
   if (stopped !== undefined) return { task: withoutTags(stopped) };
   throw invalid('The referenced task was not found.');
@@ -106,7 +106,7 @@ export const answer = async (
     ? operations[target.slice(targetPrefix.length)]
     : undefined;
   if (operation === undefined)
-    throw new AwsError(400, 'UnknownOperationException', { message: `unknown operation: ${target}` });
+    throw new AwsError(400, 'UnknownOperationException', `unknown operation: ${target}`);
   const result = operation(cluster, JSON.parse((await bodyOf(request)) || '{}'));
   response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
   response.end(JSON.stringify(result));
@@ -118,15 +118,15 @@ const replaceFaults = async (
   response: ServerResponse,
 ): Promise<void> => {
   if (!request.headers['content-type']?.startsWith('application/json'))
-    throw new AwsError(415, 'ClientException', { message: 'faults are application/json' });
+    throw new AwsError(415, 'ClientException', 'faults are application/json');
   const decoded = decodeFaults(await bodyOf(request));
-  if (!decoded.ok) throw new AwsError(400, 'ClientException', { message: decoded.problem });
+  if (!decoded.ok) throw new AwsError(400, 'ClientException', decoded.problem);
   faults.replace(decoded.faults);
   response.writeHead(204).end();
 };
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   const body = await readBody(request, bodyBytesMax);
-  if (body === undefined) throw new AwsError(413, 'ClientException', { message: 'the request is too large' });
+  if (body === undefined) throw new AwsError(413, 'ClientException', 'the request is too large');
   return body.toString();
 };

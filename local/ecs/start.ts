@@ -10,8 +10,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
-import { listenSigned } from '../endpoint/listen.ts';
+import type { Keys } from '../endpoint/account.ts';
+import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { writePrograms } from './bubblewrap.ts';
 import { startSandbox } from './bubblewrap-host.ts';
 import { findHierarchy } from './cgroup.ts';
@@ -35,12 +35,7 @@ export type EcsOptions = {
   readonly keys?: Keys;
 };
 
-export type EcsEndpoint = {
-  readonly url: string;
-  readonly credentials: Credentials;
-  readonly limits: 'enforced' | 'best effort';
-  readonly stop: () => Promise<void>;
-};
+export type EcsEndpoint = Endpoint & { readonly limits: 'enforced' | 'best effort' };
 
 const defaultStopTimeoutMs = 25_000;
 
@@ -60,7 +55,7 @@ const startWith = async (
   isolation: Isolation,
   identities: Identities,
 ): Promise<EcsEndpoint> => {
-  const { home, onTaskEvent, log = () => undefined, sharedVolume, keys = makeKeys() } = options;
+  const { home, onTaskEvent, log = () => undefined, sharedVolume, keys } = options;
   if (sharedVolume !== undefined)
     await prepareSharedVolume(sharedVolume, { name: isolation.name, identities });
   const run = await makeRunFolder(home);
@@ -81,8 +76,7 @@ const startWith = async (
     keys,
   });
   return {
-    url: server.url,
-    credentials: keys.issue('local'),
+    ...server,
     limits: hierarchy === undefined ? 'best effort' : 'enforced',
     stop: async () => {
       await tasks.close();

@@ -83,7 +83,7 @@ export const openTaskRegistry = (options: RegistryOptions): TaskRegistry => {
 
   return {
     run: (request) => {
-      if (isClosed) throw new AwsError(500, 'ServerException', { message: 'The cluster is stopping.' });
+      if (isClosed) throw new AwsError(500, 'ServerException', 'The cluster is stopping.');
       const known = repeated(request, entries);
       if (known !== undefined) return known;
       const cpu = request.overrides?.cpu ?? defaultCpu;

@@ -7,15 +7,15 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sha256 } from './signature.ts';
 
+type ErrorDetails = Readonly<Record<string, string | readonly string[]>>;
+
 export class AwsError extends Error {
   readonly status: number;
-  readonly details: Readonly<Record<string, string | readonly string[]>>;
+  readonly details: ErrorDetails;
 
-  constructor(
-    status: number,
-    name: string,
-    details: Readonly<Record<string, string | readonly string[]>> = {},
-  ) {
+  /** A text is the `message` of the details. */
+  constructor(status: number, name: string, about: string | ErrorDetails = {}) {
+    const details: ErrorDetails = typeof about === 'string' ? { message: about } : about;
     super(String(details['message'] ?? details['Message'] ?? name));
     this.name = name;
     this.status = status;
@@ -47,9 +47,7 @@ export const readBody = async (request: IncomingMessage, bytesMax: number): Prom
   if (body === undefined) return undefined;
   const hash = signedHashes.get(request);
   if (hash !== undefined && sha256(body) !== hash)
-    throw new AwsError(400, 'XAmzContentSHA256Mismatch', {
-      message: 'The body does not match its signed hash.',
-    });
+    throw new AwsError(400, 'XAmzContentSHA256Mismatch', 'The body does not match its signed hash.');
   return body;
 };
 

@@ -8,7 +8,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Keys } from './account.ts';
+import { type Credentials, type Keys, makeKeys } from './account.ts';
 import { AwsError, claimBody, type WriteError, writeJsonError } from './http-messages.ts';
 import { isSameSignature, parseAuthorization, signatureOf } from './signature.ts';
 
@@ -28,20 +28,27 @@ export type AnswerSigned = (
 ) => Promise<void>;
 
 export type SignedOptions = {
-  readonly keys: Keys;
+  readonly keys?: Keys | undefined;
   /** The form of refusals; JSON by default. */
   readonly writeError?: WriteError;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 };
 
+/** A running AWS endpoint, with the credentials of a client that is no function. */
+export type Endpoint = {
+  readonly url: string;
+  readonly credentials: Credentials;
+  readonly stop: () => Promise<void>;
+};
+
 /** An `AwsError` that `answer` throws becomes the answer. */
 export const listenSigned = async (
   answer: AnswerSigned,
-  { keys, writeError = writeJsonError, ...clock }: SignedOptions,
-): Promise<Listening> => {
+  { keys = makeKeys(), writeError = writeJsonError, ...clock }: SignedOptions,
+): Promise<Endpoint> => {
   let host = '';
-  const listening = await open(async (request, response) => {
+  const { url, port, stop } = await open(async (request, response) => {
     try {
       const signed = admitOrClose(request, response, () => admit(request, { keys, host, ...clock }));
       await answer(request, response, signed);
@@ -50,8 +57,8 @@ export const listenSigned = async (
       writeError(request, response, cause);
     }
   }, 0);
-  host = `127.0.0.1:${listening.port}`;
-  return listening;
+  host = `127.0.0.1:${port}`;
+  return { url, credentials: keys.issue('local'), stop };
 };
 
 /** Sends `100 Continue` once the head is admitted; closes the connection of a refused request without reading its body. */
@@ -190,4 +197,4 @@ const refuseUnsignedHeaders = ({ headers }: IncomingMessage, signed: readonly st
     throw forbidden('SignatureDoesNotMatch', 'The signature does not cover the required headers.');
 };
 
-const forbidden = (name: string, message: string): AwsError => new AwsError(403, name, { message });
+const forbidden = (name: string, message: string): AwsError => new AwsError(403, name, message);

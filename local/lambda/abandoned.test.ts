@@ -16,7 +16,7 @@ const open = async () => {
   host.deploy([
     {
       name: 'late',
-      entry: join(import.meta.dirname, 'fixtures', 'late', 'handler.ts'),
+      entry: join(import.meta.dirname, 'fixtures', 'middy.ts'),
       environment: {},
       timeoutMs: 20_000,
       memoryMb: 128,

@@ -22,9 +22,12 @@ afterEach(async () => {
   for (const stop of opened.splice(0).reverse()) await stop();
 });
 
+/** The modules of the streaming fixtures; all others are in one. */
+const modules: Readonly<Record<string, string>> = { streaming: 'streaming.ts', 'middy-stream': 'middy.ts' };
+
 const define = (fixture: string, more: Partial<FunctionDefinition> = {}): FunctionDefinition => ({
   name: `sallyport-${fixture}`,
-  entry: join(import.meta.dirname, 'fixtures', fixture, 'handler.ts'),
+  entry: join(import.meta.dirname, 'fixtures', modules[fixture] ?? 'buffered.ts'),
   environment: {},
   timeoutMs: 5000,
   memoryMb: 256,

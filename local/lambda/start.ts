@@ -7,9 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
+import { type Keys, makeKeys } from '../endpoint/account.ts';
 import { AwsError, readBody, writePaced } from '../endpoint/http-messages.ts';
-import { listenSigned } from '../endpoint/listen.ts';
+import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import type { Outcome } from './function.ts';
 import {
   type FunctionHost,
@@ -18,12 +18,7 @@ import {
   type RunningFunctionHost,
 } from './function-host.ts';
 
-export type LambdaEndpoint = Omit<RunningFunctionHost, 'stop'> & {
-  readonly url: string;
-  /** For clients other than the functions, whose environments have their own. */
-  readonly credentials: Credentials;
-  readonly stop: () => Promise<void>;
-};
+export type LambdaEndpoint = RunningFunctionHost & Endpoint;
 
 export type LambdaOptions = Omit<FunctionHostOptions, 'keys'> & { readonly keys?: Keys };
 
@@ -36,8 +31,7 @@ export const start = async ({ keys = makeKeys(), ...options }: LambdaOptions): P
   const server = await listenSigned((request, response) => answer(host, request, response), { keys });
   return {
     ...host,
-    url: server.url,
-    credentials: keys.issue('local'),
+    ...server,
     stop: async () => {
       await server.stop();
       await host.stop();
@@ -53,9 +47,7 @@ const answer = async (
   const { pathname } = new URL(`http://lambda${request.url}`);
   const [, reference, operation] = route.exec(pathname) ?? [];
   if (request.method !== 'POST' || reference === undefined) {
-    throw new AwsError(404, 'UnknownOperationException', {
-      message: `no operation ${request.method} ${pathname}`,
-    });
+    throw new AwsError(404, 'UnknownOperationException', `no operation ${request.method} ${pathname}`);
   }
   const name = decodeURIComponent(reference);
   const payload = await readPayload(request);

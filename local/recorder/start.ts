@@ -14,7 +14,7 @@ import {
 import { pipeline } from 'node:stream/promises';
 import { type Keys, region } from '../endpoint/account.ts';
 import { readBody } from '../endpoint/http-messages.ts';
-import { listenSigned, type Signed } from '../endpoint/listen.ts';
+import { type Endpoint, listenSigned, type Signed } from '../endpoint/listen.ts';
 import { sign } from '../endpoint/signature.ts';
 import { type Authorisation, services } from './authorisations.ts';
 
@@ -27,11 +27,13 @@ export type RecordedCall = {
 
 export type RecordCall = (call: RecordedCall) => void;
 
-export type Recorder = { readonly url: string; readonly stop: () => Promise<void> };
-
 const bodyBytesMax = 64 * 1024 * 1024;
 
-export const startRecorder = async (target: string, record: RecordCall, keys: Keys): Promise<Recorder> => {
+export const startRecorder = async (
+  target: string,
+  record: RecordCall,
+  keys: Keys,
+): Promise<Pick<Endpoint, 'url' | 'stop'>> => {
   const answer = async (
     request: IncomingMessage,
     response: ServerResponse,

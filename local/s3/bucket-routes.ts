@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import type { Bucket } from './bucket.ts';
-import { document, textsOf, type XmlElement } from './xml.ts';
+import { sendXml, textsOf, type XmlElement } from './xml.ts';
 
 const entriesMax = 1000;
 /** A thousand keys of 1 KB, and room for their escapes. */
@@ -27,22 +27,19 @@ export const listObjects = ({ response, bucket, name, query }: BucketRequest): v
   const after =
     token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
   const page = listPage(bucket.keys(), { prefix, delimiter, after, entriesMax: limit });
-  sendXml(
-    response,
-    document('ListBucketResult', [
-      ['Name', name],
-      ['Prefix', prefix],
-      ...(delimiter === '' ? [] : [['Delimiter', delimiter] as const]),
-      ['MaxKeys', limit],
-      ['KeyCount', page.keys.length + page.commonPrefixes.length],
-      ['IsTruncated', page.next !== undefined],
-      ...(page.next === undefined
-        ? []
-        : [['NextContinuationToken', Buffer.from(page.next).toString('base64url')] as const]),
-      ...page.keys.map((key): XmlElement => ['Contents', describe(bucket, key)]),
-      ...page.commonPrefixes.map((one): XmlElement => ['CommonPrefixes', [['Prefix', one]]]),
-    ]),
-  );
+  sendXml(response, 'ListBucketResult', [
+    ['Name', name],
+    ['Prefix', prefix],
+    ...(delimiter === '' ? [] : [['Delimiter', delimiter] as const]),
+    ['MaxKeys', limit],
+    ['KeyCount', page.keys.length + page.commonPrefixes.length],
+    ['IsTruncated', page.next !== undefined],
+    ...(page.next === undefined
+      ? []
+      : [['NextContinuationToken', Buffer.from(page.next).toString('base64url')] as const]),
+    ...page.keys.map((key): XmlElement => ['Contents', describe(bucket, key)]),
+    ...page.commonPrefixes.map((one): XmlElement => ['CommonPrefixes', [['Prefix', one]]]),
+  ]);
 };
 
 const describe = (bucket: Bucket, key: string): readonly XmlElement[] => {
@@ -61,16 +58,12 @@ export const deleteObjects = async ({ request, response, bucket }: BucketRequest
   const xml = body?.toString() ?? '';
   const keys = textsOf(xml, 'Key');
   if (keys.length === 0 || keys.length > entriesMax) {
-    throw new AwsError(400, 'MalformedXML', { message: 'The XML you provided was not well-formed' });
+    throw new AwsError(400, 'MalformedXML', 'The XML you provided was not well-formed');
   }
   for (const key of keys) await bucket.remove(key);
   const isQuiet = textsOf(xml, 'Quiet')[0] === 'true';
   const deleted = isQuiet ? [] : keys.map((key): XmlElement => ['Deleted', [['Key', key]]]);
-  sendXml(response, document('DeleteResult', deleted));
-};
-
-const sendXml = (response: ServerResponse, xml: string): void => {
-  response.writeHead(200, { 'content-type': 'application/xml' }).end(xml);
+  sendXml(response, 'DeleteResult', deleted);
 };
 
 type ListQuery = {

@@ -11,7 +11,7 @@ import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import type { Bucket } from './bucket.ts';
 import { type ObjectRequest, refusePut, storedHeadersOf } from './object-routes.ts';
 import { receive } from './received-body.ts';
-import { document, textsOf, type XmlElement } from './xml.ts';
+import { sendXml, textsOf, type XmlElement } from './xml.ts';
 
 type Draft = Awaited<ReturnType<Bucket['draft']>>;
 type Part = { readonly draft: Draft; readonly size: number; readonly md5: string };
@@ -50,7 +50,7 @@ export const putPart = async (input: UploadRequest): Promise<void> => {
   const { request, response, bucket, key, partNumber } = input;
   refusePut(request, key);
   if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > partsMax)
-    throw new AwsError(400, 'InvalidArgument', { message: 'Part number must be between 1 and 10000' });
+    throw new AwsError(400, 'InvalidArgument', 'Part number must be between 1 and 10000');
   find(input);
   const draft = await bucket.draft();
   try {
@@ -116,32 +116,30 @@ export const listUploads = (uploads: Uploads, response: ServerResponse): void =>
 const find = ({ uploads, uploadId, key }: UploadRequest): Upload => {
   const upload = uploads.get(uploadId);
   if (upload?.key === key) return upload;
-  throw new AwsError(404, 'NoSuchUpload', { message: 'The specified upload does not exist.' });
+  throw new AwsError(404, 'NoSuchUpload', 'The specified upload does not exist.');
 };
 
 const chosenParts = ({ parts }: Upload, xml: string): readonly Part[] => {
   const numbers = textsOf(xml, 'PartNumber').map(Number);
   const etags = textsOf(xml, 'ETag').map((etag) => etag.replaceAll('"', ''));
   if (numbers.length === 0 || numbers.length !== etags.length)
-    throw new AwsError(400, 'MalformedXML', { message: 'The XML you provided was not well-formed' });
+    throw new AwsError(400, 'MalformedXML', 'The XML you provided was not well-formed');
   if (numbers.some((number, index) => index > 0 && number <= (numbers[index - 1] ?? 0)))
-    throw new AwsError(400, 'InvalidPartOrder', { message: 'The list of parts was not in ascending order.' });
+    throw new AwsError(400, 'InvalidPartOrder', 'The list of parts was not in ascending order.');
   return numbers.map((number, index) => {
     const part = parts.get(number);
     if (part === undefined || part.md5 !== etags[index])
-      throw new AwsError(400, 'InvalidPart', { message: 'One or more of the parts could not be found.' });
+      throw new AwsError(400, 'InvalidPart', 'One or more of the parts could not be found.');
     if (part.size < partBytesMin && index < numbers.length - 1)
-      throw new AwsError(400, 'EntityTooSmall', {
-        message: 'Your proposed upload is smaller than the minimum allowed size',
-      });
+      throw new AwsError(
+        400,
+        'EntityTooSmall',
+        'Your proposed upload is smaller than the minimum allowed size',
+      );
     return part;
   });
 };
 
 const discardParts = async ({ parts }: Upload): Promise<void> => {
   for (const { draft } of parts.values()) await draft.discard();
-};
-
-const sendXml = (response: ServerResponse, name: string, content: readonly XmlElement[]): void => {
-  response.writeHead(200, { 'content-type': 'application/xml' }).end(document(name, content));
 };

@@ -48,14 +48,12 @@ export const putObject = async ({ request, response, bucket, key }: ObjectReques
 
 export const refusePut = ({ headers }: IncomingMessage, key: string): void => {
   if (headers['x-amz-copy-source'] !== undefined) {
-    throw new AwsError(501, 'NotImplemented', { message: 'CopyObject is not implemented here' });
+    throw new AwsError(501, 'NotImplemented', 'CopyObject is not implemented here');
   }
   if (Buffer.byteLength(key) > keyBytesMax)
-    throw new AwsError(400, 'KeyTooLongError', { message: 'Your key is too long' });
+    throw new AwsError(400, 'KeyTooLongError', 'Your key is too long');
   if (Number(headers['content-length'] ?? 0) > objectBytesMax) {
-    throw new AwsError(400, 'EntityTooLarge', {
-      message: 'Your proposed upload exceeds the maximum allowed size',
-    });
+    throw new AwsError(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
   }
 };
 
@@ -67,9 +65,11 @@ const refuseByCondition = ({ headers }: IncomingMessage, existing: ObjectRecord 
     (headers['if-none-match'] === '*' && existing !== undefined) ||
     (ifMatch !== undefined && ifMatch !== existing?.etag)
   ) {
-    throw new AwsError(412, 'PreconditionFailed', {
-      message: 'At least one of the pre-conditions you specified did not hold',
-    });
+    throw new AwsError(
+      412,
+      'PreconditionFailed',
+      'At least one of the pre-conditions you specified did not hold',
+    );
   }
 };
 
@@ -148,8 +148,7 @@ export const deleteObject = async ({ response, bucket, key }: ObjectRequest): Pr
   response.writeHead(204).end();
 };
 
-const noSuchKey = (): AwsError =>
-  new AwsError(404, 'NoSuchKey', { message: 'The specified key does not exist.' });
+const noSuchKey = (): AwsError => new AwsError(404, 'NoSuchKey', 'The specified key does not exist.');
 
 /**
  * Reads the Range header: one range, with both ends included. A header that is not understood is ignored, as RFC 9110
@@ -163,7 +162,6 @@ const parseRange = (
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
   const start = from === '' ? Math.max(0, size - Number(to)) : Number(from);
   const end = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
-  if (start > end)
-    throw new AwsError(416, 'InvalidRange', { message: 'The requested range is not satisfiable' });
+  if (start > end) throw new AwsError(416, 'InvalidRange', 'The requested range is not satisfiable');
   return { start, end };
 };

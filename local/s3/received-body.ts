@@ -33,7 +33,7 @@ export const receive = async (request: IncomingMessage, handle: FileHandle): Pro
   }
   const expected = headers[isChunked ? 'x-amz-decoded-content-length' : 'content-length'];
   if (expected !== undefined && Number(expected) !== size) {
-    throw new AwsError(400, 'IncompleteBody', { message: `${size} of ${expected} bytes arrived` });
+    throw new AwsError(400, 'IncompleteBody', `${size} of ${expected} bytes arrived`);
   }
   return { size, ...checksums.verify(body.trailers) };
 };
@@ -107,9 +107,11 @@ const openReader = (source: AsyncIterable<Buffer>): Reader => {
 };
 
 const incomplete = (): AwsError =>
-  new AwsError(400, 'IncompleteBody', {
-    message: 'You did not provide the number of bytes specified by the Content-Length HTTP header',
-  });
+  new AwsError(
+    400,
+    'IncompleteBody',
+    'You did not provide the number of bytes specified by the Content-Length HTTP header',
+  );
 
 type Digest = { readonly add: (bytes: Buffer) => void; readonly end: () => string };
 
@@ -189,14 +191,12 @@ const announced = (headers: IncomingHttpHeaders): string[] => {
 const start = (algorithm: string): Digest => {
   const make = algorithms[algorithm];
   if (make === undefined) {
-    throw new AwsError(501, 'NotImplemented', { message: `checksum ${algorithm} is not implemented here` });
+    throw new AwsError(501, 'NotImplemented', `checksum ${algorithm} is not implemented here`);
   }
   return make();
 };
 
 const expectEqual = (name: string, claimed: string | undefined, computed: string): void => {
   if (claimed === undefined || claimed === computed) return;
-  throw new AwsError(400, 'BadDigest', {
-    message: `The ${name} you specified did not match the calculated checksum.`,
-  });
+  throw new AwsError(400, 'BadDigest', `The ${name} you specified did not match the calculated checksum.`);
 };

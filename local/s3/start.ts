@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { type Credentials, type Keys, makeKeys } from '../endpoint/account.ts';
+import type { Keys } from '../endpoint/account.ts';
 import { AwsError, type WriteError } from '../endpoint/http-messages.ts';
-import { listenSigned } from '../endpoint/listen.ts';
+import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 import { type BucketRequest, deleteObjects, listObjects } from './bucket-routes.ts';
 import {
@@ -31,12 +31,6 @@ export type S3Options = {
   readonly keys?: Keys;
 };
 
-export type S3Endpoint = {
-  readonly url: string;
-  readonly credentials: Credentials;
-  readonly stop: () => Promise<void>;
-};
-
 type OpenBucket = Bucket & { readonly uploads: Uploads };
 type Buckets = Map<string, OpenBucket>;
 
@@ -48,20 +42,15 @@ const openAt = async (folder: string): Promise<OpenBucket> => ({
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; no name can leave the folder. */
 const bucketName = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
-export const start = async ({
-  folder,
-  buckets: required = [],
-  keys = makeKeys(),
-}: S3Options): Promise<S3Endpoint> => {
+export const start = async ({ folder, buckets: required = [], keys }: S3Options): Promise<Endpoint> => {
   const existing = await readdir(folder).catch(() => []);
   const names = new Set([...existing.filter((name) => bucketName.test(name)), ...required]);
   const buckets: Buckets = new Map();
   for (const name of names) buckets.set(name, await openAt(join(folder, name)));
-  const server = await listenSigned((request, response) => answer({ folder, buckets }, request, response), {
+  return listenSigned((request, response) => answer({ folder, buckets }, request, response), {
     keys,
     writeError: writeXmlError,
   });
-  return { url: server.url, credentials: keys.issue('local'), stop: server.stop };
 };
 
 type Store = { readonly folder: string; readonly buckets: Buckets };
@@ -74,7 +63,7 @@ const answer = async (store: Store, request: IncomingMessage, response: ServerRe
   }
   const bucket = store.buckets.get(name);
   if (bucket === undefined) {
-    throw new AwsError(404, 'NoSuchBucket', { message: 'The specified bucket does not exist' });
+    throw new AwsError(404, 'NoSuchBucket', 'The specified bucket does not exist');
   }
   if (key === '') await answerForBucket({ request, response, bucket, name, query });
   else await answerForObject({ request, response, bucket, key }, query);
@@ -113,7 +102,7 @@ const answerForObject = async (
 };
 
 const notImplemented = (operation: string): AwsError =>
-  new AwsError(501, 'NotImplemented', { message: `${operation} is not implemented here` });
+  new AwsError(501, 'NotImplemented', `${operation} is not implemented here`);
 
 const objectRoutes: Readonly<Record<string, typeof putObject>> = {
   PUT: putObject,
@@ -141,7 +130,7 @@ const decode = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    throw Object.assign(new AwsError(400, 'InvalidURI', { message: "Couldn't parse the specified URI." }), {
+    throw Object.assign(new AwsError(400, 'InvalidURI', "Couldn't parse the specified URI."), {
       cause,
     });
   }
@@ -153,7 +142,7 @@ const createBucket = async (
   response: ServerResponse,
 ): Promise<void> => {
   if (!bucketName.test(name)) {
-    throw new AwsError(400, 'InvalidBucketName', { message: 'The specified bucket is not valid.' });
+    throw new AwsError(400, 'InvalidBucketName', 'The specified bucket is not valid.');
   }
   if (!buckets.has(name)) buckets.set(name, await openAt(join(folder, name)));
   response.writeHead(200, { location: `/${name}` }).end();

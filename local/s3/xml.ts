@@ -4,11 +4,17 @@
  * The reader understands one flat list of elements, which is enough for the bodies of DeleteObjects and
  * CompleteMultipartUpload.
  */
+import type { ServerResponse } from 'node:http';
+
 type XmlContent = string | number | boolean | readonly XmlElement[];
 export type XmlElement = readonly [name: string, content: XmlContent];
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
+
+export const sendXml = (response: ServerResponse, name: string, content: readonly XmlElement[]): void => {
+  response.writeHead(200, { 'content-type': 'application/xml' }).end(document(name, content));
+};
 
 export const document = (name: string, content: readonly XmlElement[]): string =>
   `${declaration}<${name} xmlns="${namespace}">${content.map(render).join('')}</${name}>`;

@@ -10,9 +10,9 @@ import { appendFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { CreateScheduleCommandInput } from '@aws-sdk/client-scheduler';
-import { accountId, type Credentials, type Keys, makeKeys, region } from '../endpoint/account.ts';
+import { accountId, type Keys, region } from '../endpoint/account.ts';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
-import { listenSigned } from '../endpoint/listen.ts';
+import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { openRecordFiles } from '../endpoint/record-files.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { openScheduleRegistry, type ScheduleRegistry, type StoredSchedule } from './schedule-registry.ts';
@@ -29,12 +29,9 @@ export type SchedulerOptions = {
   readonly keys?: Keys;
 };
 
-export type SchedulerEndpoint = {
-  readonly url: string;
-  readonly credentials: Credentials;
+export type SchedulerEndpoint = Endpoint & {
   /** Begins to invoke; call it once the functions are deployed. */
   readonly fire: () => void;
-  readonly stop: () => Promise<void>;
 };
 
 const bodyBytesMax = 64 * 1024;
@@ -50,7 +47,7 @@ export const start = async ({
   now = Date.now,
   tickMs = defaultTickMs,
   retryMs = defaultRetryMs,
-  keys = makeKeys(),
+  keys,
 }: SchedulerOptions): Promise<SchedulerEndpoint> => {
   const registry = openScheduleRegistry({
     files: await openRecordFiles<StoredSchedule>(folder),
@@ -67,8 +64,7 @@ export const start = async ({
   });
   const server = await listenSigned((request, response) => answer(registry, request, response), { keys });
   return {
-    url: server.url,
-    credentials: keys.issue('local'),
+    ...server,
     fire: registry.fire,
     stop: async () => {
       registry.stop();

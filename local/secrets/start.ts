@@ -13,9 +13,9 @@ import type {
   DeleteSecretCommandInput,
   GetSecretValueCommandInput,
 } from '@aws-sdk/client-secrets-manager';
-import { accountId, type Credentials, type Keys, makeKeys, region } from '../endpoint/account.ts';
+import { accountId, type Keys, region } from '../endpoint/account.ts';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
-import { listenSigned } from '../endpoint/listen.ts';
+import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { openRecordFiles, type RecordFiles } from '../endpoint/record-files.ts';
 
 export type SecretsManagerOptions = {
@@ -29,12 +29,6 @@ export type SecretsManagerOptions = {
   readonly keys?: Keys;
 };
 
-export type SecretsManagerEndpoint = {
-  readonly url: string;
-  readonly credentials: Credentials;
-  readonly stop: () => Promise<void>;
-};
-
 const bodyBytesMax = 512 * 1024;
 const targetPrefix = 'secretsmanager.';
 const defaultDeletionMs = 1000;
@@ -44,15 +38,14 @@ export const start = async ({
   invisibleMs = 0,
   deletionMs = defaultDeletionMs,
   now = Date.now,
-  keys = makeKeys(),
-}: SecretsManagerOptions): Promise<SecretsManagerEndpoint> => {
+  keys,
+}: SecretsManagerOptions): Promise<Endpoint> => {
   const registry = openSecretRegistry(await openRecordFiles<StoredSecret>(folder), {
     invisibleMs,
     deletionMs,
     now,
   });
-  const server = await listenSigned((request, response) => answer(registry, request, response), { keys });
-  return { url: server.url, credentials: keys.issue('local'), stop: server.stop };
+  return listenSigned((request, response) => answer(registry, request, response), { keys });
 };
 
 const answer = async (
@@ -64,10 +57,9 @@ const answer = async (
   const name = target.startsWith(targetPrefix) ? target.slice(targetPrefix.length) : '';
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (operation === undefined)
-    throw new AwsError(400, 'UnknownOperationException', { message: `unknown operation: ${target}` });
+    throw new AwsError(400, 'UnknownOperationException', `unknown operation: ${target}`);
   const body = await readBody(request, bodyBytesMax);
-  if (body === undefined)
-    throw new AwsError(413, 'InvalidRequestException', { message: 'the request is too large' });
+  if (body === undefined) throw new AwsError(413, 'InvalidRequestException', 'the request is too large');
   const result = await operation(registry, inputOf(body.toString()));
   response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
   response.end(JSON.stringify(result));
@@ -78,7 +70,7 @@ const inputOf = (text: string) => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new AwsError(400, 'SerializationException', { message: 'the request is not JSON' });
+    throw new AwsError(400, 'SerializationException', 'the request is not JSON');
   }
 };
 
@@ -92,7 +84,7 @@ const nameSyntax = /^[A-Za-z0-9/_+=.@-]{1,512}$/;
 const tokenSyntax = /^.{32,64}$/;
 const textBytesMax = 65_536;
 
-const refusal = (name: string, message: string): AwsError => new AwsError(400, name, { message });
+const refusal = (name: string, message: string): AwsError => new AwsError(400, name, message);
 const notFound = (): AwsError =>
   refusal('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
 

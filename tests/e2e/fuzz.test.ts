@@ -5,8 +5,9 @@
  * `FUZZ_SEED` gives another seed than the one that every run of the tests repeats.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DynamoDbEndpoint, start as startDynamoDb } from '../../local/dynamodb/start.ts';
+import { start as startDynamoDb } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
+import type { Endpoint } from '../../local/endpoint/listen.ts';
 import { eventually } from './embedded-cloud.ts';
 import { type Cast, executionSessionsMax, noteIds, prepareCast, spoken } from './fuzz/cast.ts';
 import { drive } from './fuzz/drive.ts';
@@ -34,7 +35,7 @@ const seed = Number(process.env['FUZZ_SEED'] ?? 21);
 /** Most of it is the code of all functions and what their threads have not given back yet. */
 const residentMbMax = 1500;
 
-let table: DynamoDbEndpoint;
+let table: Endpoint;
 let server: Server;
 let cast: Cast;
 

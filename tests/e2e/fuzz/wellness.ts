@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
-import type { DynamoDbEndpoint } from '../../../local/dynamodb/start.ts';
+import type { Endpoint } from '../../../local/endpoint/listen.ts';
 
 const established = '01';
 const closeWait = '08';
@@ -26,7 +26,7 @@ export const residentMb = async (pid: number): Promise<number> => {
 export const transientItems = async ({
   url,
   credentials,
-}: Pick<DynamoDbEndpoint, 'url' | 'credentials'>): Promise<readonly string[]> => {
+}: Pick<Endpoint, 'url' | 'credentials'>): Promise<readonly string[]> => {
   const client = new DynamoDBClient({ endpoint: url, region: 'us-east-1', credentials });
   const found: string[] = [];
   const pages = paginateScan({ client }, { TableName: 'sallyport', ProjectionExpression: 'pk, sk' });
