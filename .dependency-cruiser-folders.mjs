@@ -2,11 +2,12 @@
  * The folders of a tower form no cycle, as its files form none: dependency-cruiser's rules of folders.
  *
  * A configuration of its own, since such a rule counts the imports of every file that it sees, and a test may reach
- * across folders. Files that lie directly in a tower are its floor.
+ * across folders. Files that lie directly in a tower are its floor, or in `cli` and `web`, which begin there, its roof.
  */
 import { forbid, options, test } from './.dependency-cruiser.mjs';
 
-const towers = '(infra|operations|shared/application)';
+const withFloor = 'infra|operations|sdk|shared/application';
+const towers = `(${withFloor}|cli|web)`;
 
 export default {
   forbidden: [
@@ -18,9 +19,13 @@ export default {
       scope: 'folder',
     },
     forbid('the-floor-imports-no-folder', 'A file beside the folders is read by all of them.', {
-      from: { path: `^${towers}/[^/]+$` },
+      from: { path: `^(${withFloor})/[^/]+$` },
       to: { path: '^$1/[^/]+/' },
     }),
+    forbid('no-folder-imports-the-roof', 'A file beside the folders puts them together.', {
+      from: { path: '^(cli|web)/[^/]+/' },
+      to: { path: '^$1/[^/]+$' },
+    }),
   ],
-  options: { ...options, exclude: { path: [options.exclude.path, test] } },
+  options: { ...options, exclude: { path: [options.exclude.path, test, '^cli/fixtures/'] } },
 };

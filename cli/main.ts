@@ -1,7 +1,7 @@
 /** `sallyport`: the entry of the command line client. */
 import { homedir } from 'node:os';
-import type { Host } from './host.ts';
 import { runProgram } from './program.ts';
+import type { Host } from './runtime/host.ts';
 
 const host: Host = {
   // biome-ignore lint/style/noProcessEnv: the one read of this program's environment

@@ -1,13 +1,55 @@
-/** Finds the command of an argument list, runs it, and turns its result or error into an exit code. */
+/** The program: its commands, the choice of one by the arguments, its exit code, and the help. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeClient } from './client.ts';
-import { type Call, type Command, nearest, parseCommand, usageLine, usageLines } from './command.ts';
-import { commands } from './command-list.ts';
-import { requireDeployment } from './deployment.ts';
-import { toFailure, wrongUsage } from './failure.ts';
-import type { Host } from './host.ts';
-import { makeOutput, type Output } from './output.ts';
+import { approvalCommands, sessionDecisionCommands } from './commands/approvals.ts';
+import { chatCommand } from './commands/chat.ts';
+import { execCommand } from './commands/exec.ts';
+import { fileCommands } from './commands/files.ts';
+import { grantCommands } from './commands/grants.ts';
+import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
+import { mcpCommands } from './commands/mcp.ts';
+import { modelCommands } from './commands/models.ts';
+import { auditCommand, statsCommand } from './commands/operator.ts';
+import { projectCommands } from './commands/projects.ts';
+import { scheduleCommands } from './commands/schedules.ts';
+import { secretCommands } from './commands/secret.ts';
+import { sessionCommands, sessionMessageCommands } from './commands/sessions.ts';
+import { setupCommands } from './commands/setup.ts';
+import { tokenCommands } from './commands/token.ts';
+import { webhookCommands } from './commands/webhooks.ts';
+import { workspaceCommands } from './commands/workspaces.ts';
+import { makeClient } from './runtime/client.ts';
+import { type Call, type Command, nearest, parseCommand, usageLine, usageLines } from './runtime/command.ts';
+import { requireDeployment } from './runtime/deployment.ts';
+import { toFailure, wrongUsage } from './runtime/failure.ts';
+import type { Host } from './runtime/host.ts';
+import { makeOutput, type Output } from './runtime/output.ts';
+
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
+  loginCommand,
+  logoutCommand,
+  whoamiCommand,
+  chatCommand,
+  execCommand,
+  ...approvalCommands,
+  ...grantCommands,
+  ...sessionCommands,
+  ...sessionMessageCommands,
+  ...sessionDecisionCommands,
+  ...fileCommands,
+  ...projectCommands,
+  ...workspaceCommands,
+  ...scheduleCommands,
+  ...secretCommands,
+  ...tokenCommands,
+  ...webhookCommands,
+  ...mcpCommands,
+  ...modelCommands,
+  auditCommand,
+  statsCommand,
+  ...setupCommands,
+];
 
 export const runProgram = async (args: readonly string[], host: Host): Promise<number> => {
   const output = makeOutput(host, isJsonRequested(args));

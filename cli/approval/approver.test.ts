@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestOf } from '../fixtures/call-digest.ts';
-import { type Routes, refusal, type Talk } from '../fixtures/fake-deployment.ts';
+import { digestOf, type Routes, refusal, type Talk } from '../fixtures/fake-deployment.ts';
 import { logIn } from '../fixtures/logged-in.ts';
 
 const call = (command: string, callId = 'c1') => ({

@@ -1,25 +1,24 @@
 /**
- * Decides the calls of a session as its requests come: one after the other, each once, by the person at the terminal.
+ * Decides the pending calls of a session in the order of their requests, each once, by the person at the terminal.
  *
- * Without a terminal they are approved under --yes and rejected otherwise, with a note. A question whose call was
- * decided elsewhere is withdrawn.
+ * Without a terminal a call is approved under --yes and rejected otherwise, with a note. A question is withdrawn when its
+ * call was decided elsewhere.
  */
 import { digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
 import type { Frame, FrameOf } from '#sdk/frames.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
-import type { Call } from '../command.ts';
-import type { Questions } from '../conversation/questions.ts';
-import { exitCodes, failure } from '../failure.ts';
-import { ifWaiting, tryDecision } from './decide.ts';
-import { askAboutCall, makeAsker, type Verdict } from './question.ts';
+import type { Call } from '../runtime/command.ts';
+import { exitCodes, failure } from '../runtime/failure.ts';
+import type { Questions } from '../runtime/questions.ts';
+import { askAboutCall, ifWaiting, makeAsker, tryDecision, type Verdict } from './question.ts';
 
 type ApprovalFrame = FrameOf<'tool:approval_required'>;
 
 export type Approver = {
   /** Settles when the call is decided, here or elsewhere; rejects when that is impossible. */
   readonly decide: (frame: ApprovalFrame) => Promise<void>;
-  /** Takes a frame that says of a call, or of all calls of a session, that they wait no more. */
+  /** Takes a frame after which a call, or each call of a session, is no longer pending. */
   readonly settle: (frame: Frame) => void;
 };
 
@@ -83,13 +82,13 @@ const verdictOn = async ({ call, questions }: ApproverOptions, waiting: WaitingC
   return askAboutCall(makeAsker(call, questions), waiting);
 };
 
-/** The call of a frame: a frame that does not hold the whole of it, by its own digest, is not looked at further. */
+/** The call of a frame, read again if the digest shows that the frame holds only a part of it. */
 const callOf = async (client: Sallyport, { sessionId, data }: ApprovalFrame): Promise<WaitingCall> => {
   const call = { ...data, sessionId: sessionId ?? '' };
   return (await digestOf(call)) === data.digest ? call : readCall(client, call);
 };
 
-/** The call that still waits, if the person has to see it again. */
+/** Carries out a verdict; returns the pending call if the person has to see it again. */
 const carryOut = async (
   { call, client, questions }: ApproverOptions,
   waiting: WaitingCall,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { digestOf } from '../fixtures/call-digest.ts';
+import { digestOf } from '../fixtures/fake-deployment.ts';
 import { callInShort, callLines } from './call-view.ts';
 
 const named = { sessionId: 's-1', turnId: 't-1', callId: 'c-1', name: 'execute_command' };

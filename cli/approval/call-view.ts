@@ -1,12 +1,11 @@
 /**
- * A call as it is shown to be decided: whole, with nothing invisible, and with its digest.
+ * View of a call that needs approval: the whole call with its digest, without an invisible character.
  *
- * Texts of the call stand behind a bar of their own, so that none of them can pass for a line of ours; on a terminal long
- * lines are broken here, since the terminal's own break would put their rest in front of the bar. From what is shown the
- * arguments can be told back.
+ * The texts of the call follow a bar, so that none of them can imitate a line of this program. Long lines are broken
+ * here, because a terminal would continue them in front of the bar. The arguments can be reconstructed from the view.
  */
-
 import type { WaitingCall } from '#sdk/approvals.ts';
+import type { SessionGrant } from '#sdk/routes.ts';
 import type { Json } from '#shared/domain/json.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { visibleLine, visibleText } from '#shared/domain/visible-text.ts';
@@ -15,12 +14,12 @@ const bar = '│ ';
 /** The rest of a line that was too long for the terminal. */
 const brokenBar = '┆ ';
 const columnsMin = 20;
-/** Of a terminal that does not say its width. */
+/** For a terminal without a known width. */
 const columnsDefault = 80;
 
 type ShownCall = Pick<WaitingCall, 'sessionId' | 'callId' | 'name' | 'args' | 'digest'>;
 
-/** `columns` undefined: not for a terminal, no line is broken. */
+/** Without `columns` the output is no terminal, and no line is broken. */
 export const callLines = (call: ShownCall, columns?: number): readonly string[] => {
   const fields = Object.entries(call.args);
   const lines = [
@@ -40,16 +39,16 @@ const fieldLines = (name: string, value: Json): readonly string[] => {
   return [`${fieldName(name)} (${isText ? 'text' : 'JSON'}: ${size})`, ...lines.map((line) => bar + line)];
 };
 
-/** Names are the model's words, too. */
+/** The model chooses the names too. */
 const fieldName = (name: string): string =>
   /^[\w.-]{1,64}$/.test(name) ? name : visibleLine(JSON.stringify(name));
 
 const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
-/** A character with what is drawn on it. */
+/** A character with its combining marks. */
 const drawn = /[^\p{M}]\p{M}*/gsu;
 const tabCells = 8;
-/** Pieces of at most so many cells; a character that is not plain may be drawn wide. */
+/** The cells of a character at most: one that is not ASCII may be wide. */
 const cells = (character: string): number =>
   character === '\t' ? tabCells : /^[ -~│┆]$/.test(character) ? 1 : 2;
 
@@ -75,10 +74,16 @@ const shortCharactersMax = 60;
 
 type NamedArgs = { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
 
-/** A call in a list, for finding it: a long one is cut, and nothing is decided from it. */
+/** One line for a list, shortened; no decision is made from it. */
 export const callInShort = ({ name, args }: NamedArgs): string => {
   const [first, ...others] = Object.values(args);
   const words = typeof first === 'string' && others.length === 0 ? first : JSON.stringify(args);
   const line = visibleLine(`${name} ${words.slice(0, shortCharactersMax + 1)}`);
   return line.length > shortCharactersMax ? `${line.slice(0, shortCharactersMax - 1)}…` : line;
+};
+
+/** The decider of a call: a person by name, a token or a grant by kind and name, a policy by its mode. */
+export const deciderName = ({ kind, id, name = id }: SessionGrant['by']): string => {
+  if (kind === 'policy') return `the mode ${id}`;
+  return kind === 'person' ? name : `the ${kind} ${name}`;
 };

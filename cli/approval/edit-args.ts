@@ -1,12 +1,12 @@
-/** Lets a person change the arguments of a call as JSON, in the editor that VISUAL or EDITOR names. */
+/** Editing of a call's arguments as JSON, in the editor that VISUAL or EDITOR names. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { Variables } from '../host.ts';
+import type { Variables } from '../runtime/host.ts';
 
-/** The changed arguments, or why there are none. */
+/** The changed arguments, or the reason why there are none. */
 export const editArgs = async (args: JsonObject, variables: Variables): Promise<JsonObject | string> => {
   const editor = variables['VISUAL'] || variables['EDITOR'];
   if (!editor) return 'Set EDITOR to change a call.';

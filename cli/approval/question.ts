@@ -1,26 +1,52 @@
 /**
- * The question about one call on a terminal: the whole call, then a decision in one word, with its details.
+ * The question about one call on a terminal: the whole call, one word that decides it, and the details of the decision.
  *
- * Nothing is decided by the end of the input, by a withdrawn question or by any other line than one of the words.
+ * Only a whole line that is one of the words decides: a sentence that begins with "no" or "yes" is a message. The end of
+ * the input and a withdrawn question decide nothing.
  */
-import { digestOf, type WaitingCall } from '#sdk/approvals.ts';
+import { decideCall, digestOf, isSettled, type WaitingCall } from '#sdk/approvals.ts';
+import { SallyportError } from '#sdk/errors.ts';
 import type { Decision } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { toolIdentity } from '#shared/domain/asked-call.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { grantFor, hasWords } from '#shared/domain/turn/grant.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
-import type { Call } from '../command.ts';
-import type { Questions } from '../conversation/questions.ts';
-import { type Answer, readAnswer } from './answer.ts';
+import type { Call } from '../runtime/command.ts';
+import type { Questions } from '../runtime/questions.ts';
 import { callLines } from './call-view.ts';
 import { editArgs } from './edit-args.ts';
+
+type Answer = 'approve' | 'reject' | 'always' | 'prefix' | 'edit' | 'later';
+
+const words: Readonly<Record<string, Answer>> = {
+  approve: 'approve',
+  yes: 'approve',
+  y: 'approve',
+  reject: 'reject',
+  no: 'reject',
+  n: 'reject',
+  always: 'always',
+  a: 'always',
+  prefix: 'prefix',
+  p: 'prefix',
+  edit: 'edit',
+  e: 'edit',
+  later: 'later',
+  l: 'later',
+};
+
+export const readAnswer = (line: string): Answer | undefined => {
+  const word = line.trim().toLowerCase();
+  return Object.hasOwn(words, word) ? words[word] : undefined;
+};
 
 export type Asker = {
   readonly questions: Questions;
   readonly note: (line: string) => void;
-  /** Of the terminal. */
+  /** Width of the terminal. */
   readonly columns: number | undefined;
-  /** Gives changed arguments, or says why there are none. */
+  /** Returns changed arguments, or the reason why there are none. */
   readonly edit: (args: JsonObject) => Promise<JsonObject | string>;
 };
 
@@ -101,7 +127,7 @@ const verdictOf = async (
   }
 };
 
-/** The words that later commands may begin with; this one must begin with them, too, or they were mistyped. */
+/** The words with which later commands may begin; this command must begin with them too, or they were mistyped. */
 const askPrefix = async (
   { questions, note }: Asker,
   { name, args }: WaitingCall,
@@ -124,4 +150,28 @@ const askPrefix = async (
   if (grantFor({ name, args }, [grant]) !== undefined) return prefix;
   note('This is no plain command that begins with these words. Nothing is decided yet.');
   return undefined;
+};
+
+/** Sends a decision that may be too late; with `conflict`, another call waits than the one that was shown. */
+export const tryDecision = async (
+  client: Sallyport,
+  call: WaitingCall,
+  decision: Decision,
+): Promise<'decided' | 'settled' | { readonly conflict: string }> => {
+  try {
+    return (await ifWaiting(decideCall(client, call, decision))) === undefined ? 'settled' : 'decided';
+  } catch (error) {
+    if (error instanceof SallyportError && error.code === 'conflict') return { conflict: error.message };
+    throw error;
+  }
+};
+
+/** Undefined: the call was decided elsewhere, or its turn was cancelled. */
+export const ifWaiting = async <T>(request: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await request;
+  } catch (error) {
+    if (isSettled(error)) return undefined;
+    throw error;
+  }
 };

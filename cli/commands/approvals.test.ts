@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { digestOf } from '../fixtures/call-digest.ts';
-import { refusal, type Talk } from '../fixtures/fake-deployment.ts';
+import { digestOf, refusal, type Talk } from '../fixtures/fake-deployment.ts';
 import { logIn } from '../fixtures/logged-in.ts';
 
 const waitingIn = (sessionId: string, command: string) => {

@@ -6,15 +6,14 @@ import type { api, Decision } from '#sdk/routes.ts';
 import type { AnswerOf } from '#sdk/sallyport.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
-import { readAnswer } from '../approval/answer.ts';
-import { approvalLines, readApprovals } from '../approval/approvals-list.ts';
 import { callLines } from '../approval/call-view.ts';
 import { readArgs } from '../approval/edit-args.ts';
-import { watchApprovals } from '../approval/watch.ts';
-import { type Call, type Command, given } from '../command.ts';
-import { openQuestions } from '../conversation/questions.ts';
-import { exitCodes, failure, wrongUsage } from '../failure.ts';
-import { readPiped } from '../prompt.ts';
+import { readAnswer } from '../approval/question.ts';
+import { approvalLines, readApprovals, watchApprovals } from '../approval/waiting-calls.ts';
+import { type Call, type Command, flag, given, listing, none, value } from '../runtime/command.ts';
+import { exitCodes, failure, wrongUsage } from '../runtime/failure.ts';
+import { readPiped } from '../runtime/prompt.ts';
+import { openQuestions } from '../runtime/questions.ts';
 
 const list = async (call: Call): Promise<number | undefined> => {
   const client = await call.client();
@@ -124,20 +123,8 @@ const grantLines = ({ remember }: Decision, { name }: WaitingCall): readonly str
   ];
 };
 
-const none = { min: 0, max: 0 };
-const one = { min: 2, max: 2 };
+const two = { min: 2, max: 2 };
 const named = '<session> <call>';
-const listing = {
-  usage: '[--project <id>] [--watch]',
-  summary: 'List pending approvals',
-  details: [
-    'With --watch it keeps running: on a terminal it shows each new call and prompts for a decision; otherwise it prints',
-    'each one (with --json as one line of JSON).',
-  ],
-  options: { project: { type: 'string' }, watch: { type: 'boolean' } },
-  positionals: none,
-  run: list,
-} as const;
 
 const approving = {
   usage: `${named} [--always | --prefix <words>] [--args <file>] [--digest <digest>]`,
@@ -147,32 +134,36 @@ const approving = {
     '--always allows all later calls of the tool in this session, --prefix later commands that begin with these words.',
     '--args runs the call with the arguments from a JSON file instead; - is stdin.',
   ],
-  options: {
-    always: { type: 'boolean' },
-    prefix: { type: 'string' },
-    args: { type: 'string' },
-    digest: { type: 'string' },
-  },
-  positionals: one,
+  options: { always: flag, prefix: value, args: value, digest: value },
+  positionals: two,
   run: decide(true),
 } as const;
 
 const rejecting = {
   usage: `${named} [--reason <text>] [--digest <digest>]`,
   summary: 'Reject a pending call and send the agent the reason',
-  options: { reason: { type: 'string' }, digest: { type: 'string' } },
-  positionals: one,
+  options: { reason: value, digest: value },
+  positionals: two,
   run: decide(false),
 } as const;
 
 export const approvalCommands: readonly Command[] = [
-  { name: 'approvals', ...listing },
-  { name: 'approvals list', ...listing },
+  ...listing('approvals', {
+    usage: '[--project <id>] [--watch]',
+    summary: 'List pending approvals',
+    details: [
+      'With --watch it keeps running: on a terminal it shows each new call and prompts for a decision; otherwise it prints',
+      'each one (with --json as one line of JSON).',
+    ],
+    options: { project: value, watch: flag },
+    positionals: none,
+    run: list,
+  }),
   {
     name: 'approvals show',
     usage: named,
     summary: 'Show a pending call in full, with its digest',
-    positionals: one,
+    positionals: two,
     run: show,
   },
   { name: 'approvals approve', ...approving },

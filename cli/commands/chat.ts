@@ -2,11 +2,11 @@
 import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
 import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
-import { type Call, type Command, given } from '../command.ts';
 import { type Chat, openChat } from '../conversation/chat.ts';
 import type { Completion } from '../conversation/conversation.ts';
-import { exitCodes, wrongUsage } from '../failure.ts';
-import { readPiped } from '../prompt.ts';
+import { type Call, type Command, flag, given, value } from '../runtime/command.ts';
+import { exitCodes, wrongUsage } from '../runtime/failure.ts';
+import { readPiped } from '../runtime/prompt.ts';
 
 const messageBytesMax = 1_048_576;
 
@@ -118,14 +118,14 @@ export const chatCommand: Command = {
     '--json prints {sessionId, turnId, stopReason, text, usage}.',
   ],
   options: {
-    session: { type: 'string' },
-    model: { type: 'string' },
-    provider: { type: 'string' },
-    approvals: { type: 'string' },
-    flavor: { type: 'string' },
-    project: { type: 'string' },
+    session: value,
+    model: value,
+    provider: value,
+    approvals: value,
+    flavor: value,
+    project: value,
     yes: { type: 'boolean', short: 'y' },
-    stop: { type: 'boolean' },
+    stop: flag,
   },
   positionals: { min: 0, max: 1000 },
   run,

@@ -6,11 +6,11 @@
  */
 import { api } from '#sdk/routes.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
-import { type Call, type Command, given, wholeNumber } from '../command.ts';
-import { makeStripper } from '../control-characters.ts';
-import { wrongUsage } from '../failure.ts';
-import { callTool, type ToolOutput } from '../mcp-call.ts';
-import { readPiped } from '../prompt.ts';
+import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
+import { makeStripper } from '../runtime/control-characters.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { callTool, type ToolOutput } from '../runtime/mcp-call.ts';
+import { readPiped } from '../runtime/prompt.ts';
 
 type Program = { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
 type StreamName = 'stdout' | 'stderr';
@@ -108,13 +108,13 @@ export const execCommand: Command = {
     '--stop ends it immediately.',
   ],
   options: {
-    session: { type: 'string' },
-    template: { type: 'string' },
-    flavor: { type: 'string' },
-    timeout: { type: 'string' },
-    project: { type: 'string' },
-    code: { type: 'string' },
-    stop: { type: 'boolean' },
+    session: value,
+    template: value,
+    flavor: value,
+    timeout: value,
+    project: value,
+    code: value,
+    stop: flag,
   },
   positionals: { min: 0, max: 1000 },
   run,

@@ -11,10 +11,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
-import type { Call, Command } from '../command.ts';
-import { makeStripper } from '../control-characters.ts';
-import { failure } from '../failure.ts';
-import { tableLines } from '../output.ts';
+import type { Call, Command } from '../runtime/command.ts';
+import { makeStripper } from '../runtime/control-characters.ts';
+import { failure } from '../runtime/failure.ts';
+import { tableLines } from '../runtime/output.ts';
 
 /** The maximum body of a request. */
 const partBytes = 4 * 1_048_576;

@@ -1,9 +1,9 @@
 /** `grants`: lists and withdraws the grants of a session. */
 
 import { api, type SessionGrant } from '#sdk/routes.ts';
-import { deciderName } from '../approval/decider.ts';
-import type { Call, Command } from '../command.ts';
-import { tableLines } from '../output.ts';
+import { deciderName } from '../approval/call-view.ts';
+import { type Call, type Command, listing, one } from '../runtime/command.ts';
+import { tableLines } from '../runtime/output.ts';
 
 const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
 
@@ -13,12 +13,11 @@ const covered = ({ tool, prefix }: SessionGrant): string =>
 const list = async (call: Call): Promise<undefined> => {
   const answer = await (await call.client()).request(api.listGrants, { params: { id: idOf(call) } });
   call.output.result(answer, () =>
-    answer.grants.length === 0
-      ? ['No grants: every call needs approval.']
-      : tableLines(
-          ['ID', 'ALLOWS', 'BY', 'AT'],
-          answer.grants.map((one) => [one.id, covered(one), deciderName(one.by), one.at]),
-        ),
+    tableLines(
+      ['ID', 'ALLOWS', 'BY', 'AT'],
+      answer.grants.map((one) => [one.id, covered(one), deciderName(one.by), one.at]),
+      'No grants: every call needs approval.',
+    ),
   );
 };
 
@@ -29,16 +28,13 @@ const withdraw = async (call: Call): Promise<undefined> => {
   call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. Later calls need approval again.`]);
 };
 
-const listing = {
-  usage: '<session>',
-  summary: 'List the grants of a session',
-  positionals: { min: 1, max: 1 },
-  run: list,
-};
-
 export const grantCommands: readonly Command[] = [
-  { name: 'grants', ...listing },
-  { name: 'grants list', ...listing },
+  ...listing('grants', {
+    usage: '<session>',
+    summary: 'List the grants of a session',
+    positionals: one,
+    run: list,
+  }),
   {
     name: 'grants withdraw',
     usage: '<session> <grant>',

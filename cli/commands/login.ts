@@ -1,12 +1,18 @@
 /** `login`, `whoami` and `logout`: stores a token after checking it, shows the deployment in use, deletes the stored token. */
 import { type AccessToken, api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
-import { makeClient } from '../client.ts';
-import type { Call, Command } from '../command.ts';
-import { deleteDeployment, findDeployment, maskToken, readUrl, storeDeployment } from '../deployment.ts';
-import { wrongUsage } from '../failure.ts';
-import { factLines } from '../output.ts';
-import { askLine, askSecret } from '../prompt.ts';
+import { makeClient } from '../runtime/client.ts';
+import { type Call, type Command, none, value } from '../runtime/command.ts';
+import {
+  deleteDeployment,
+  findDeployment,
+  maskToken,
+  readUrl,
+  storeDeployment,
+} from '../runtime/deployment.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { factLines } from '../runtime/output.ts';
+import { askLine, askSecret } from '../runtime/prompt.ts';
 
 const run = async (call: Call): Promise<undefined> => {
   const { host, output } = call;
@@ -49,8 +55,8 @@ export const loginCommand: Command = {
     'Prompts for the token without echo, or reads it from a pipe. The URL may be the address that `npm start` prints,',
     'including its #token=….',
   ],
-  options: { url: { type: 'string' }, token: { type: 'string' } },
-  positionals: { min: 0, max: 0 },
+  options: { url: value, token: value },
+  positionals: none,
   run,
 };
 
@@ -58,7 +64,7 @@ export const logoutCommand: Command = {
   name: 'logout',
   usage: '',
   summary: 'Delete the stored URL and token',
-  positionals: { min: 0, max: 0 },
+  positionals: none,
   run: async ({ host, output }) => {
     const wasStored = await deleteDeployment(host);
     output.result({ loggedOut: wasStored }, () => [wasStored ? 'Logged out.' : 'No stored login.']);
@@ -79,7 +85,7 @@ export const whoamiCommand: Command = {
   name: 'whoami',
   usage: '',
   summary: 'Show the deployment in use and check its token',
-  positionals: { min: 0, max: 0 },
+  positionals: none,
   run: async (call) => {
     const { url, source } = await findDeployment(call.host);
     const client = await call.client();

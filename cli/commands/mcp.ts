@@ -1,8 +1,127 @@
-/** `mcp`: registers, changes and removes the MCP servers whose tools the agents get. */
-import { api, type ServerConfig } from '#sdk/routes.ts';
-import { type Call, type Command, given, pairs, wholeNumber } from '../command.ts';
-import { wrongUsage } from '../failure.ts';
-import { addressOf, health, info, inProject, list, nameOf, tested } from './mcp-servers.ts';
+/**
+ * `mcp`: registers, shows, tests, changes and removes the MCP servers whose tools the agents get.
+ *
+ * Values of headers and variables may be secrets, so they are masked unless they only name one.
+ */
+import { api, type McpServer, type ServerConfig } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
+import {
+  type Call,
+  type Command,
+  given,
+  listing,
+  none,
+  one,
+  pairs,
+  value,
+  values,
+  wholeNumber,
+} from '../runtime/command.ts';
+import { failure, wrongUsage } from '../runtime/failure.ts';
+import { factLines, tableLines } from '../runtime/output.ts';
+
+const list = async (call: Call): Promise<undefined> => {
+  const servers = await readServers(call, await call.client());
+  call.output.result({ servers }, () =>
+    tableLines(
+      ['NAME', 'TRANSPORT', 'ENABLED', 'STATUS', 'TARGET'],
+      servers.map((server) => {
+        const { transport, enabled, url, command = '', args = [] } = server.config;
+        const target = url ?? [command, ...args].join(' ');
+        return [server.name, transport, enabled === false ? 'no' : 'yes', server.status, target];
+      }),
+      'No MCP servers; add one with `sallyport mcp add`.',
+    ),
+  );
+};
+
+const info = async (call: Call): Promise<undefined> => {
+  const client = await call.client();
+  const server = (await readServers(call, client)).find(({ name }) => name === nameOf(call));
+  if (server === undefined)
+    throw failure('mcp_server_not_found', `MCP server '${nameOf(call)}' not found`, {
+      suggestions: ['List the servers with `sallyport mcp list`.'],
+    });
+  const { mcps } = await client.request(api.serverHealth, inProject(call));
+  const health = mcps.find(({ name }) => name === server.name);
+  call.output.result({ ...server, ...(health === undefined ? {} : { health }) }, () => {
+    const {
+      transport,
+      enabled,
+      url,
+      command,
+      args = [],
+      headers = {},
+      env = {},
+      description,
+      toolPrefix,
+      timeout,
+      cwd,
+    } = server.config;
+    return factLines([
+      ['name', server.name],
+      ['description', description],
+      ['transport', transport],
+      ['enabled', enabled === false ? 'no' : 'yes'],
+      ['tool prefix', toolPrefix],
+      ['timeout ms', timeout],
+      ['url', url],
+      ['command', command === undefined ? undefined : [command, ...args].join(' ')],
+      ['folder', cwd],
+      ...Object.entries(headers).map(([key, value]) => [`header ${key}`, masked(value)] as const),
+      ...Object.entries(env).map(([key, value]) => [`env ${key}`, masked(value)] as const),
+      ['status', health?.status ?? server.status],
+      ['last success', health?.lastSuccess],
+      ['error', health?.error],
+    ]);
+  });
+};
+
+const readServers = async (call: Call, client: Sallyport): Promise<readonly McpServer[]> =>
+  (await client.request(api.listServers, inProject(call))).servers;
+
+/** `Bearer ${TOKEN}` names a secret and is shown. */
+const masked = (value: string): string => (/^(?:\w+ )?\$\{\w+\}$/.test(value) ? value : '***');
+
+const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
+const inProject = (call: Call) => ({ query: { project: call.text('project') } });
+const addressOf = (call: Call) => ({ params: { name: nameOf(call) }, ...inProject(call) });
+
+const health = async (call: Call): Promise<undefined> => {
+  const report = await (await call.client()).request(api.serverHealth, inProject(call));
+  call.output.result(report, () => [
+    Object.entries(report.summary)
+      .map(([state, count]) => `${count} ${state}`)
+      .join(', '),
+    ...(report.mcps.length === 0
+      ? []
+      : tableLines(
+          ['NAME', 'STATUS', 'FAILURES', 'LAST CHECK', 'ERROR'],
+          report.mcps.map((one) => [one.name, one.status, one.consecutiveFailures, one.lastCheck, one.error]),
+        )),
+  ]);
+  const lost = report.mcps.find(({ status }) => status === 'disconnected');
+  if (lost !== undefined && !call.output.isJson)
+    call.output.note(
+      `A disconnected server is no longer checked: test it with \`sallyport mcp test ${lost.name}\`.`,
+    );
+};
+
+const tested = async (call: Call): Promise<number> => {
+  const answer = await (await call.client()).request(api.testServer, addressOf(call));
+  call.output.result(answer, () => [
+    answer.ok
+      ? `${nameOf(call)} works, with ${countOf(answer.tools)}${namesOf(answer.tools)}`
+      : `${nameOf(call)} does not work: ${answer.error}`,
+  ]);
+  return answer.ok ? 0 : 1;
+};
+
+const countOf = ({ length }: readonly unknown[] = []): string =>
+  length === 1 ? '1 tool' : `${length} tools`;
+
+const namesOf = (tools: readonly { readonly name: string }[] = []): string =>
+  tools.length === 0 ? '.' : `: ${tools.map(({ name }) => name).join(', ')}.`;
 
 type ChangeRoute = typeof api.enableServer | typeof api.disableServer | typeof api.deleteServer;
 
@@ -42,22 +161,18 @@ const configOf = (call: Call): ServerConfig => {
   return given({ transport, url, headers: pairs(call.list('header'), 'header'), ...common });
 };
 
-const none = { min: 0, max: 0 };
-const one = { min: 1, max: 1 };
-const project = { project: { type: 'string' } } as const;
+const project = { project: value } as const;
 const ofProject = '[--project <id>]';
-const listing = {
-  usage: ofProject,
-  summary: 'List MCP servers',
-  options: project,
-  positionals: none,
-  run: list,
-};
 const named = { usage: `<name> ${ofProject}`, options: project, positionals: one };
 
 export const mcpCommands: readonly Command[] = [
-  { name: 'mcp', ...listing },
-  { name: 'mcp list', ...listing },
+  ...listing('mcp', {
+    usage: ofProject,
+    summary: 'List MCP servers',
+    options: project,
+    positionals: none,
+    run: list,
+  }),
   {
     name: 'mcp add',
     usage: `<name> (--url <url> [--header k=v]… [--transport http|sse] | --command <c> [--arg a]… [--env k=v]… [--cwd <folder>]) [--prefix <p>] [--timeout <ms>] [--description <text>] ${ofProject}`,
@@ -67,16 +182,16 @@ export const mcpCommands: readonly Command[] = [
       'A URL must resolve to a public address. A command runs inside the sandbox of each session, without network.',
     ],
     options: {
-      url: { type: 'string' },
-      header: { type: 'string', multiple: true },
-      transport: { type: 'string' },
-      command: { type: 'string' },
-      arg: { type: 'string', multiple: true },
-      env: { type: 'string', multiple: true },
-      cwd: { type: 'string' },
-      prefix: { type: 'string' },
-      timeout: { type: 'string' },
-      description: { type: 'string' },
+      url: value,
+      header: values,
+      transport: value,
+      command: value,
+      arg: values,
+      env: values,
+      cwd: value,
+      prefix: value,
+      timeout: value,
+      description: value,
       ...project,
     },
     positionals: one,
@@ -84,18 +199,8 @@ export const mcpCommands: readonly Command[] = [
   },
   { name: 'mcp info', ...named, summary: 'Show one MCP server and its health', run: info },
   { name: 'mcp test', ...named, summary: 'Connect to an MCP server and list its tools', run: tested },
-  {
-    name: 'mcp enable',
-    ...named,
-    summary: 'Enable its tools',
-    run: change(api.enableServer, 'Enabled'),
-  },
-  {
-    name: 'mcp disable',
-    ...named,
-    summary: 'Disable its tools',
-    run: change(api.disableServer, 'Disabled'),
-  },
+  { name: 'mcp enable', ...named, summary: 'Enable its tools', run: change(api.enableServer, 'Enabled') },
+  { name: 'mcp disable', ...named, summary: 'Disable its tools', run: change(api.disableServer, 'Disabled') },
   { name: 'mcp remove', ...named, summary: 'Remove an MCP server', run: change(api.deleteServer, 'Removed') },
   {
     name: 'mcp health',

@@ -1,7 +1,7 @@
 /** `models`: lists the models of a provider and checks the availability of given ones. */
 import { api } from '#sdk/routes.ts';
-import type { Call, Command } from '../command.ts';
-import { tableLines } from '../output.ts';
+import { type Call, type Command, none, value } from '../runtime/command.ts';
+import { tableLines } from '../runtime/output.ts';
 
 const list = async (call: Call): Promise<undefined> => {
   const answer = await (await call.client()).request(api.listModels, {
@@ -26,7 +26,7 @@ const check = async (call: Call): Promise<number> => {
   return models.every(([, state]) => state === 'available') ? 0 : 1;
 };
 
-const options = { provider: { type: 'string' } } as const;
+const options = { provider: value } as const;
 
 export const modelCommands: readonly Command[] = [
   {
@@ -34,7 +34,7 @@ export const modelCommands: readonly Command[] = [
     usage: '[--provider <p>]',
     summary: 'List the models of the provider',
     options,
-    positionals: { min: 0, max: 0 },
+    positionals: none,
     run: list,
   },
   {

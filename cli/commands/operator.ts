@@ -1,8 +1,8 @@
 /** `audit` and `stats`: the audit log, newest entries first, and current usage against the limits. */
 import { type AuditRow, api } from '#sdk/routes.ts';
 import type { AnswerOf } from '#sdk/sallyport.ts';
-import { type Call, type Command, wholeNumber } from '../command.ts';
-import { type Cell, factLines, tableLines } from '../output.ts';
+import { type Call, type Command, none, value, wholeNumber } from '../runtime/command.ts';
+import { type Cell, factLines, tableLines } from '../runtime/output.ts';
 
 const rowsDefault = 50;
 
@@ -10,12 +10,11 @@ const run = async (call: Call): Promise<undefined> => {
   const rowsMax = wholeNumber(call.text('limit'), 'limit') ?? rowsDefault;
   const { rows, hasMore } = await readRows(call, rowsMax);
   call.output.result({ rows }, () =>
-    rows.length === 0
-      ? ['No entries.']
-      : tableLines(
-          ['AT', 'BY', 'ACTION', 'SUBJECT', 'DETAIL'],
-          rows.map((row) => [row.at, row.actorName ?? row.actor, row.action, row.subject, detailOf(row)]),
-        ),
+    tableLines(
+      ['AT', 'BY', 'ACTION', 'SUBJECT', 'DETAIL'],
+      rows.map((row) => [row.at, row.actorName ?? row.actor, row.action, row.subject, detailOf(row)]),
+      'No entries.',
+    ),
   );
   if (hasMore && !call.output.isJson) call.output.note('More entries exist: use --limit to show them.');
 };
@@ -48,8 +47,8 @@ export const auditCommand: Command = {
   name: 'audit',
   usage: '[--project <id>] [--limit <rows>]',
   summary: 'Show the audit log, newest first',
-  options: { project: { type: 'string' }, limit: { type: 'string' } },
-  positionals: { min: 0, max: 0 },
+  options: { project: value, limit: value },
+  positionals: none,
   run,
 };
 
@@ -64,7 +63,7 @@ export const statsCommand: Command = {
   name: 'stats',
   usage: '',
   summary: 'Show current usage',
-  positionals: { min: 0, max: 0 },
+  positionals: none,
   run: async (call) => {
     const stats = await (await call.client()).request(api.stats);
     call.output.result(stats, () =>

@@ -2,10 +2,10 @@
 
 import { api, type Project } from '#sdk/routes.ts';
 import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
-import { listAll } from '../client.ts';
-import { type Call, type Command, given } from '../command.ts';
-import { wrongUsage } from '../failure.ts';
-import { type Cell, factLines, tableLines } from '../output.ts';
+import { listAll } from '../runtime/client.ts';
+import { type Call, type Command, given, listing, none, one, value, values } from '../runtime/command.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { type Cell, factLines, tableLines } from '../runtime/output.ts';
 
 const cellOf = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
@@ -60,49 +60,34 @@ const remove = async (call: Call): Promise<undefined> => {
   call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
 };
 
-const listing = { usage: '', summary: 'List projects', positionals: { min: 0, max: 0 }, run: list };
-
 const optionUsage =
   '[--description <text>] [--model <m>] [--flavor <f>] [--template python|node] [--approvals <policy>]';
-const options = {
-  description: { type: 'string' },
-  model: { type: 'string' },
-  flavor: { type: 'string' },
-  template: { type: 'string' },
-  approvals: { type: 'string' },
-} as const;
+const options = { description: value, model: value, flavor: value, template: value, approvals: value };
 
 export const projectCommands: readonly Command[] = [
-  { name: 'projects', ...listing },
-  { name: 'projects list', ...listing },
+  ...listing('projects', { usage: '', summary: 'List projects', positionals: none, run: list }),
   {
     name: 'projects create',
     usage: `<name> ${optionUsage}`,
     summary: 'Create a project',
-    options: { name: { type: 'string' }, ...options },
+    options: { name: value, ...options },
     positionals: { min: 0, max: 1 },
     run: create,
   },
-  {
-    name: 'projects get',
-    usage: '<id>',
-    summary: 'Show one project',
-    positionals: { min: 1, max: 1 },
-    run: get,
-  },
+  { name: 'projects get', usage: '<id>', summary: 'Show one project', positionals: one, run: get },
   {
     name: 'projects update',
     usage: `<id> [--name <name>] ${optionUsage} [--clear <field>]…`,
     summary: 'Change a project; the changes apply to new sessions',
-    options: { name: { type: 'string' }, clear: { type: 'string', multiple: true }, ...options },
-    positionals: { min: 1, max: 1 },
+    options: { name: value, clear: values, ...options },
+    positionals: one,
     run: update,
   },
   {
     name: 'projects delete',
     usage: '<id>',
     summary: 'Delete a project with its workspaces, schedules, secrets, servers and tokens',
-    positionals: { min: 1, max: 1 },
+    positionals: one,
     run: remove,
   },
 ];

@@ -1,9 +1,20 @@
 /** `schedules`: creates, changes, triggers and deletes scheduled prompts, and shows their run history. */
 import { api, type Schedule, type ScheduleRun } from '#sdk/routes.ts';
 import type { BodyOf } from '#sdk/sallyport.ts';
-import { listAll } from '../client.ts';
-import { type Call, type Command, given, wholeNumber } from '../command.ts';
-import { type Cell, factLines, tableLines } from '../output.ts';
+import { listAll } from '../runtime/client.ts';
+import {
+  type Call,
+  type Command,
+  flag,
+  given,
+  listing,
+  none,
+  one,
+  value,
+  values,
+  wholeNumber,
+} from '../runtime/command.ts';
+import { type Cell, factLines, tableLines } from '../runtime/output.ts';
 
 const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
 const paramsOf = (call: Call) => ({ id: idOf(call) });
@@ -36,12 +47,11 @@ const list = async (call: Call): Promise<undefined> => {
     (page) => page.schedules,
   );
   call.output.result({ schedules }, () =>
-    schedules.length === 0
-      ? ['No schedules. Create one with `sallyport schedules create`.']
-      : tableLines(
-          ['ID', 'NAME', 'CRON', 'ENABLED', 'NEXT RUN'],
-          schedules.map((one) => [one.id, one.name, one.cronExpr, one.enabled ? 'yes' : 'no', one.nextRunAt]),
-        ),
+    tableLines(
+      ['ID', 'NAME', 'CRON', 'ENABLED', 'NEXT RUN'],
+      schedules.map((one) => [one.id, one.name, one.cronExpr, one.enabled ? 'yes' : 'no', one.nextRunAt]),
+      'No schedules. Create one with `sallyport schedules create`.',
+    ),
   );
 };
 
@@ -112,34 +122,31 @@ const history = async (call: Call): Promise<undefined> => {
   call.output.result(page, () => (page.history.length === 0 ? ['No runs yet.'] : runLines(page.history)));
 };
 
-const one = { min: 1, max: 1 };
 const options = {
-  cron: { type: 'string' },
-  prompt: { type: 'string' },
-  target: { type: 'string', multiple: true },
-  overlap: { type: 'string' },
-  sessions: { type: 'string' },
+  cron: value,
+  prompt: value,
+  target: values,
+  overlap: value,
+  sessions: value,
 } as const;
 const optionUsage =
   '[--target <project>[/<workspace>]]… [--overlap skip|queue|parallel] [--sessions resume|new]';
-const listing = {
-  usage: '[--project <id>]',
-  summary: 'List schedules',
-  options: { project: { type: 'string' } },
-  positionals: { min: 0, max: 0 },
-  run: list,
-} as const;
 const named = { usage: '<id>', positionals: one };
 
 export const scheduleCommands: readonly Command[] = [
-  { name: 'schedules', ...listing },
-  { name: 'schedules list', ...listing },
+  ...listing('schedules', {
+    usage: '[--project <id>]',
+    summary: 'List schedules',
+    options: { project: value },
+    positionals: none,
+    run: list,
+  }),
   {
     name: 'schedules create',
     usage: `<name> --cron <expression> --prompt <text> ${optionUsage} [--disabled]`,
     summary: 'Run a prompt on a schedule',
     details: ['The cron expression has five fields, in UTC: minute, hour, day of month, month, day of week.'],
-    options: { ...options, disabled: { type: 'boolean' } },
+    options: { ...options, disabled: flag },
     positionals: one,
     run: create,
   },
@@ -148,7 +155,7 @@ export const scheduleCommands: readonly Command[] = [
     name: 'schedules update',
     usage: `<id> [--name <name>] [--cron <expression>] [--prompt <text>] ${optionUsage}`,
     summary: 'Change a schedule; --target replaces all targets',
-    options: { ...options, name: { type: 'string' } },
+    options: { ...options, name: value },
     positionals: one,
     run: update,
   },
@@ -165,7 +172,7 @@ export const scheduleCommands: readonly Command[] = [
     name: 'schedules history',
     usage: '<id> [--limit <n>]',
     summary: 'Show its run history, newest first',
-    options: { limit: { type: 'string' } },
+    options: { limit: value },
     positionals: one,
     run: history,
   },

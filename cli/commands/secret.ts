@@ -3,10 +3,10 @@
  * argument: a command line is visible to other users and stays in the shell's history.
  */
 import { api } from '#sdk/routes.ts';
-import type { Call, Command } from '../command.ts';
-import { wrongUsage } from '../failure.ts';
-import { tableLines } from '../output.ts';
-import { askSecret, readPiped } from '../prompt.ts';
+import { type Call, type Command, listing, none, one, value } from '../runtime/command.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { tableLines } from '../runtime/output.ts';
+import { askSecret, readPiped } from '../runtime/prompt.ts';
 import { projectOf } from './projects.ts';
 
 /** The maximum value, and the line end that a pipe adds. */
@@ -40,12 +40,11 @@ const list = async (call: Call): Promise<undefined> => {
     params: { id: await projectOf(call, client) },
   });
   call.output.result({ secrets }, () =>
-    secrets.length === 0
-      ? ['No secrets. Set one with `sallyport secret set <name>`.']
-      : tableLines(
-          ['NAME'],
-          secrets.map(({ name }) => [name]),
-        ),
+    tableLines(
+      ['NAME'],
+      secrets.map(({ name }) => [name]),
+      'No secrets. Set one with `sallyport secret set <name>`.',
+    ),
   );
 };
 
@@ -57,18 +56,16 @@ const remove = async (call: Call): Promise<undefined> => {
   call.output.result(answer, () => [`Removed ${name}.`]);
 };
 
-const options = { project: { type: 'string' } } as const;
-const listing = {
-  usage: '[--project <id>]',
-  summary: 'List the names of the secrets of a project',
-  options,
-  positionals: { min: 0, max: 0 },
-  run: list,
-};
+const options = { project: value } as const;
 
 export const secretCommands: readonly Command[] = [
-  { name: 'secret', ...listing },
-  { name: 'secret list', ...listing },
+  ...listing('secret', {
+    usage: '[--project <id>]',
+    summary: 'List the names of the secrets of a project',
+    options,
+    positionals: none,
+    run: list,
+  }),
   {
     name: 'secret set',
     usage: '<name> [--project <id>]',
@@ -83,7 +80,7 @@ export const secretCommands: readonly Command[] = [
     usage: '<name> [--project <id>]',
     summary: 'Remove a secret',
     options,
-    positionals: { min: 1, max: 1 },
+    positionals: one,
     run: remove,
   },
 ];

@@ -1,11 +1,23 @@
-/** `sessions` and `stop`: lists, shows and ends sessions, and prints their logs and events. */
+/** `sessions` and `stop`: lists, shows and ends sessions, sends messages, and prints conversations, logs and events. */
 import { api, type Session } from '#sdk/routes.ts';
 import type { AnswerOf, QueryOf, Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
-import { listAll } from '../client.ts';
-import { type Call, type Command, given, wholeNumber } from '../command.ts';
-import { stripControls, toJson } from '../control-characters.ts';
-import { factLines, tableLines } from '../output.ts';
+import { listAll } from '../runtime/client.ts';
+import {
+  type Call,
+  type Command,
+  flag,
+  given,
+  listing,
+  none,
+  one,
+  value,
+  wholeNumber,
+} from '../runtime/command.ts';
+import { stripControls, toJson } from '../runtime/control-characters.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { factLines, tableLines } from '../runtime/output.ts';
+import { readPiped } from '../runtime/prompt.ts';
 
 const sessionId = ({ positionals }: Call): string => positionals[0] ?? '';
 
@@ -24,20 +36,19 @@ const list = async (call: Call): Promise<undefined> => {
     !['completed', 'failed', 'stopped'].includes(status);
   const sessions = all.filter(isShown);
   call.output.result({ sessions }, () =>
-    sessions.length === 0
-      ? ['No active sessions. --all includes ended ones.']
-      : tableLines(
-          ['ID', 'KIND', 'STATUS', 'FLAVOR', 'SANDBOX', 'LAST ACTIVE', 'ABOUT'],
-          sessions.map((one) => [
-            one.id,
-            one.kind,
-            one.pendingApprovals?.length ? `${one.status}, needs approval` : one.status,
-            one.flavor,
-            one.sandbox?.state ?? 'none',
-            one.lastActiveAt,
-            one.title ?? '',
-          ]),
-        ),
+    tableLines(
+      ['ID', 'KIND', 'STATUS', 'FLAVOR', 'SANDBOX', 'LAST ACTIVE', 'ABOUT'],
+      sessions.map((one) => [
+        one.id,
+        one.kind,
+        one.pendingApprovals?.length ? `${one.status}, needs approval` : one.status,
+        one.flavor,
+        one.sandbox?.state ?? 'none',
+        one.lastActiveAt,
+        one.title ?? '',
+      ]),
+      'No active sessions. --all includes ended ones.',
+    ),
   );
 };
 
@@ -120,19 +131,48 @@ const readEvents = async (
   return found;
 };
 
-const one = { min: 1, max: 1 } as const;
+/** The maximum message of the API, in bytes. */
+const messageBytesMax = 1_048_576;
+
+const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
+
+const message = async (call: Call): Promise<undefined> => {
+  const [, ...words] = call.positionals;
+  const { host } = call;
+  const piped = words.length === 0 && host.stdin.isTTY !== true;
+  const text = piped ? (await readPiped(host, messageBytesMax)).trimEnd() : words.join(' ');
+  if (text === '') throw wrongUsage('a message is required', ['Pass it as an argument, or pipe it.']);
+  const client = await call.client();
+  const answer = await client.request(api.sendMessage, { params: paramsOf(call), body: { text } });
+  call.output.result(answer, () => [
+    `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
+  ]);
+};
+
+const messages = async (call: Call): Promise<undefined> => {
+  const answer = await (await call.client()).request(api.readMessages, { params: paramsOf(call) });
+  call.output.result(answer, () =>
+    answer.messages.map(({ role, text, ...rest }) =>
+      stripControls(`${role.padEnd(9)}  ${text ?? JSON.stringify(rest)}`),
+    ),
+  );
+};
+
+const cancel = async (call: Call): Promise<undefined> => {
+  const answer = await (await call.client()).request(api.cancelTurn, { params: paramsOf(call) });
+  call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
+};
+
 const some = { min: 1, max: 100 } as const;
-const listing = {
-  usage: '[--all] [--status <status>] [--project <id>]',
-  summary: 'List active sessions',
-  options: { all: { type: 'boolean' }, status: { type: 'string' }, project: { type: 'string' } },
-  positionals: { min: 0, max: 0 },
-  run: list,
-} as const;
 
 export const sessionCommands: readonly Command[] = [
-  { name: 'sessions', ...listing },
-  { name: 'sessions list', ...listing },
+  ...listing('sessions', {
+    usage: '[--all] [--status <status>] [--project <id>]',
+    summary: 'List active sessions',
+    options: { all: flag, status: value, project: value },
+    positionals: none,
+    run: list,
+  }),
   { name: 'sessions get', usage: '<id>', summary: 'Show one session', positionals: one, run: get },
   {
     name: 'sessions stop',
@@ -152,11 +192,35 @@ export const sessionCommands: readonly Command[] = [
     name: 'sessions events',
     usage: '<id> [--since <index>] [--children]',
     summary: 'Show the events of a session, and with --children of its whole tree',
-    options: { since: { type: 'string' }, children: { type: 'boolean' } },
+    options: { since: value, children: flag },
     positionals: one,
     run: events,
   },
   { name: 'stop', usage: '<id…>', summary: 'End sessions and their sandboxes', positionals: some, run: stop },
+];
+
+export const sessionMessageCommands: readonly Command[] = [
+  {
+    name: 'sessions message',
+    usage: '<id> [message…]',
+    summary: 'Send a message without waiting for the answer',
+    positionals: { min: 1, max: 1000 },
+    run: message,
+  },
+  {
+    name: 'sessions messages',
+    usage: '<id>',
+    summary: 'Show the conversation',
+    positionals: one,
+    run: messages,
+  },
+  {
+    name: 'sessions cancel',
+    usage: '<id>',
+    summary: 'Cancel the running turn',
+    positionals: one,
+    run: cancel,
+  },
 ];
 
 type Waiting = Pick<Session['pendingApprovals'][number], 'callId' | 'name' | 'args'>;

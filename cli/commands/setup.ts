@@ -6,11 +6,11 @@
 
 import { chmod, copyFile, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Call, Command } from '../command.ts';
-import { toJson } from '../control-characters.ts';
-import { type Deployment, findDeployment, requireDeployment } from '../deployment.ts';
-import { failure } from '../failure.ts';
-import type { Host } from '../host.ts';
+import { type Call, type Command, flag, none } from '../runtime/command.ts';
+import { toJson } from '../runtime/control-characters.ts';
+import { type Deployment, findDeployment, requireDeployment } from '../runtime/deployment.ts';
+import { failure } from '../runtime/failure.ts';
+import type { Host } from '../runtime/host.ts';
 
 const setUp = (client: ClientName) => async (call: Call) => {
   const { host, output } = call;
@@ -67,8 +67,8 @@ const write = async (path: string, text: string, hasSecret: boolean): Promise<vo
 
 const common = {
   usage: '[--print] [--with-token]',
-  options: { print: { type: 'boolean' }, 'with-token': { type: 'boolean' } },
-  positionals: { min: 0, max: 0 },
+  options: { print: flag, 'with-token': flag },
+  positionals: none,
 } as const;
 
 export const setupCommands: readonly Command[] = [

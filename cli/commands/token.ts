@@ -1,9 +1,18 @@
 /** `token`: creates access tokens, lists them masked and revokes them. A new token is printed once. */
 import { api } from '#sdk/routes.ts';
-import { listAll } from '../client.ts';
-import { type Call, type Command, given, wholeNumber } from '../command.ts';
-import { wrongUsage } from '../failure.ts';
-import { tableLines } from '../output.ts';
+import { listAll } from '../runtime/client.ts';
+import {
+  type Call,
+  type Command,
+  given,
+  listing,
+  none,
+  one,
+  value,
+  wholeNumber,
+} from '../runtime/command.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { tableLines } from '../runtime/output.ts';
 
 const create = async (call: Call): Promise<undefined> => {
   const [name, scope] = [call.text('name'), call.text('scope')];
@@ -24,12 +33,11 @@ const list = async (call: Call): Promise<undefined> => {
     (page) => page.tokens,
   );
   call.output.result({ tokens }, () =>
-    tokens.length === 0
-      ? ['No tokens.']
-      : tableLines(
-          ['ID', 'NAME', 'SCOPE', 'TOKEN', 'EXPIRES'],
-          tokens.map((one) => [one.id, one.name, one.scope, one.token, one.expiresAt ?? 'never']),
-        ),
+    tableLines(
+      ['ID', 'NAME', 'SCOPE', 'TOKEN', 'EXPIRES'],
+      tokens.map((one) => [one.id, one.name, one.scope, one.token, one.expiresAt ?? 'never']),
+      'No tokens.',
+    ),
   );
 };
 
@@ -40,25 +48,17 @@ const revoke = async (call: Call): Promise<undefined> => {
 };
 
 const scopes = 'Scopes: admin, admin:ro, project:<id>, project:<id>:ro.';
-const listing = { usage: '', summary: 'List tokens, masked', positionals: { min: 0, max: 0 }, run: list };
 
 export const tokenCommands: readonly Command[] = [
-  { name: 'token', ...listing },
-  { name: 'token list', ...listing },
+  ...listing('token', { usage: '', summary: 'List tokens, masked', positionals: none, run: list }),
   {
     name: 'token create',
     usage: '--name <name> --scope <scope> [--expires <seconds>]',
     summary: 'Create a token and print it once',
     details: [scopes],
-    options: { name: { type: 'string' }, scope: { type: 'string' }, expires: { type: 'string' } },
-    positionals: { min: 0, max: 0 },
+    options: { name: value, scope: value, expires: value },
+    positionals: none,
     run: create,
   },
-  {
-    name: 'token revoke',
-    usage: '<id>',
-    summary: 'Revoke a token',
-    positionals: { min: 1, max: 1 },
-    run: revoke,
-  },
+  { name: 'token revoke', usage: '<id>', summary: 'Revoke a token', positionals: one, run: revoke },
 ];

@@ -1,8 +1,8 @@
 /** `webhooks`: creates, lists, tests and deletes the URLs that receive events. A new secret is printed once. */
 import { api, type Webhook } from '#sdk/routes.ts';
-import { type Call, type Command, given } from '../command.ts';
-import { wrongUsage } from '../failure.ts';
-import { tableLines } from '../output.ts';
+import { type Call, type Command, given, listing, none, one, value, values } from '../runtime/command.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { tableLines } from '../runtime/output.ts';
 
 const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
 
@@ -10,12 +10,11 @@ const list = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const { webhooks } = await client.request(api.listWebhooks, { query: { project: call.text('project') } });
   call.output.result({ webhooks }, () =>
-    webhooks.length === 0
-      ? ['No webhooks.']
-      : tableLines(
-          ['ID', 'STATE', 'EVENTS', 'PROJECT', 'URL'],
-          webhooks.map((one) => [one.id, stateOf(one), one.events.join(','), one.project ?? 'all', one.url]),
-        ),
+    tableLines(
+      ['ID', 'STATE', 'EVENTS', 'PROJECT', 'URL'],
+      webhooks.map((one) => [one.id, stateOf(one), one.events.join(','), one.project ?? 'all', one.url]),
+      'No webhooks.',
+    ),
   );
 };
 
@@ -51,25 +50,22 @@ const remove = async (call: Call): Promise<undefined> => {
 };
 
 const eventNames = 'Events: approval_required, turn_completed, turn_failed, sandbox_failed, schedule_failed.';
-const one = { min: 1, max: 1 };
-const project = { project: { type: 'string' } } as const;
-const listing = {
-  usage: '[--project <id>]',
-  summary: 'List webhooks',
-  options: project,
-  positionals: { min: 0, max: 0 },
-  run: list,
-};
+const project = { project: value } as const;
 
 export const webhookCommands: readonly Command[] = [
-  { name: 'webhooks', ...listing },
-  { name: 'webhooks list', ...listing },
+  ...listing('webhooks', {
+    usage: '[--project <id>]',
+    summary: 'List webhooks',
+    options: project,
+    positionals: none,
+    run: list,
+  }),
   {
     name: 'webhooks create',
     usage: '<url> --event <event>… [--project <id>]',
     summary: 'Create a webhook and print its secret once',
     details: [eventNames, 'Without --project it receives the events of all projects.'],
-    options: { event: { type: 'string', multiple: true }, ...project },
+    options: { event: values, ...project },
     positionals: one,
     run: create,
   },

@@ -1,9 +1,9 @@
 /** `workspaces`: lists, creates, shows and deletes the named workspaces of a project. */
 import { api, type Workspace } from '#sdk/routes.ts';
 import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
-import { listAll } from '../client.ts';
-import { type Call, type Command, given } from '../command.ts';
-import { factLines, tableLines } from '../output.ts';
+import { listAll } from '../runtime/client.ts';
+import { type Call, type Command, given, listing, none, one, value } from '../runtime/command.ts';
+import { factLines, tableLines } from '../runtime/output.ts';
 import { projectOf } from './projects.ts';
 
 const paramsOf = async (call: Call, client: Sallyport) => ({
@@ -70,26 +70,22 @@ const remove = async (call: Call): Promise<undefined> => {
   call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
 };
 
-const none = { min: 0, max: 0 };
-const one = { min: 1, max: 1 };
-const project = { project: { type: 'string' } } as const;
-const listing = {
-  usage: '[--project <id>]',
-  summary: 'List the workspaces of a project',
-  options: project,
-  positionals: none,
-  run: list,
-};
+const project = { project: value } as const;
 const named = { usage: '<id> [--project <id>]', options: project, positionals: one };
 
 export const workspaceCommands: readonly Command[] = [
-  { name: 'workspaces', ...listing },
-  { name: 'workspaces list', ...listing },
+  ...listing('workspaces', {
+    usage: '[--project <id>]',
+    summary: 'List the workspaces of a project',
+    options: project,
+    positionals: none,
+    run: list,
+  }),
   {
     name: 'workspaces create',
     usage: '[id] [--external-id <text>] [--source <text>] [--project <id>]',
     summary: 'Create a workspace, with your id or a generated one',
-    options: { 'external-id': { type: 'string' }, source: { type: 'string' }, ...project },
+    options: { 'external-id': value, source: value, ...project },
     positionals: { min: 0, max: 1 },
     run: create,
   },

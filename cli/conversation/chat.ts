@@ -1,17 +1,16 @@
 /**
- * A chat at a terminal or into a pipe: the conversation, who is asked about its calls, and what Ctrl-C does to it.
+ * A chat at a terminal or into a pipe: the conversation, the approval of its calls, and the effect of Ctrl-C.
  *
- * A call that needs approval is asked about; where nobody can be asked it is rejected, which is said. Ctrl-C
- * cancels the turn, a second one leaves.
+ * The person at the terminal decides each call that needs approval; without a terminal it is rejected, with a note. Ctrl-C
+ * cancels the turn, and a second one leaves.
  */
-
 import type { Frame } from '#sdk/frames.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { makeApprover } from '../approval/approver.ts';
-import type { Call } from '../command.ts';
-import { exitCodes, failure } from '../failure.ts';
+import type { Call } from '../runtime/command.ts';
+import { exitCodes, failure } from '../runtime/failure.ts';
+import { openQuestions, type Questions } from '../runtime/questions.ts';
 import { type Conversation, openConversation } from './conversation.ts';
-import { openQuestions, type Questions } from './questions.ts';
 import { makeTurnView } from './turn-view.ts';
 
 export type Chat = {
@@ -23,7 +22,7 @@ export type Chat = {
   readonly left: Promise<never>;
 };
 
-/** Reports that a call waits no more, or that none of its session does. */
+/** True for a frame after which a call, or each call of its session, is no longer pending. */
 const isSettling = ({ type, data }: Frame): boolean =>
   ['tool:decided', 'tool:rejected', 'completion'].includes(type) ||
   ('kind' in data && data.kind === 'child_settled');
@@ -50,7 +49,7 @@ export const openChat = (
   const questions = isTerminal ? openQuestions(host, onInterrupt) : undefined;
   const approver = makeApprover({ call, client, questions });
   const release = host.onInterrupt(onInterrupt);
-  /** Into a pipe goes the answer alone; what happened on the way is for the person who waits. */
+  /** A pipe gets the answer alone; everything else goes to stderr. */
   const show = (frame: Frame): void => {
     if (isSettling(frame)) approver.settle(frame);
     if (output.isJson) return;

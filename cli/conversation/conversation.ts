@@ -1,7 +1,7 @@
 /**
  * A conversation over a connection: messages in, turns out, one after the other.
  *
- * A message is sent again after a lost connection until its event is seen: its id keeps it from counting twice.
+ * After a lost connection a message is sent again until its event arrives; its id keeps the server from accepting it twice.
  * The completion of a message is the first one after that event.
  */
 import { randomUUID } from 'node:crypto';
@@ -10,19 +10,19 @@ import type { Frame, FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { connectToSession } from '#sdk/session-connection.ts';
-import { patience, stateListener } from '../client.ts';
+import { patience, stateListener } from '../runtime/client.ts';
 
 export type Completion = FrameOf<'completion'>['data'];
 
 export type Listener = {
   readonly onFrame: (frame: Frame) => void;
   readonly onLost: () => void;
-  /** Rejects when the conversation cannot go on. */
+  /** Rejects when the conversation cannot continue. */
   readonly onApproval: (frame: FrameOf<'tool:approval_required'>) => Promise<void>;
 };
 
 export type Conversation = {
-  /** System facts of the greeting. */
+  /** Session facts of the greeting. */
   readonly ready: Promise<FrameOf<'system:ready'>['data']>;
   readonly say: (text: string, model?: string) => Promise<Completion>;
   readonly cancel: () => void;

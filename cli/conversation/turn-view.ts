@@ -1,21 +1,17 @@
 /**
- * The view of a session's frames on a terminal: text as it comes, tool calls with their live output, how it ended.
+ * The view of a session's frames on a terminal: streamed text, tool calls with their live output, and the end of a turn.
  *
- * Pure but for its memory of what was shown: a frame goes in, text to print comes out. Everything of a model or
- * a program is stripped of terminal controls; what a call wants to do is shown whole, with controls visible.
+ * A frame goes in and text to print comes out; the only state is what was shown. Text of a model or a program loses its
+ * terminal controls; the arguments of a call are shown whole, with visible controls.
  */
 import type { Frame, FrameOf } from '#sdk/frames.ts';
 import { exitCodeIn, exitLine } from '#shared/domain/execution-failure.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import { deciderName } from '../approval/decider.ts';
-import { makeStripper, type Stripper, stripControls } from '../control-characters.ts';
+import { deciderName } from '../approval/call-view.ts';
+import { makeStripper, type Stripper, stripControls } from '../runtime/control-characters.ts';
 
 type Style = (text: string) => string;
-export type TurnView = {
-  readonly take: (frame: Frame) => string;
-  /** A line of our own, on a line of its own. */
-  readonly aside: (text: string) => string;
-};
+export type TurnView = { readonly take: (frame: Frame) => string };
 
 type Streamed = { readonly shown: number; readonly strip: Stripper };
 const outputCharactersMax = 20_000;
@@ -34,7 +30,7 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     return emit(`${lead}${line}\n`);
   };
   const endLine = (): string => (isLineOpen ? emit('\n') : '');
-  /** The part of a piece that follows what was shown; a piece after a gap waits for the whole. */
+  /** The part of a piece after the shown text; a piece after a gap is left to the complete message. */
   const next = (
     known: Map<string, Streamed>,
     key: string,
@@ -46,9 +42,6 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     known.set(key, { shown: end, strip });
     return strip(piece.words.slice(shown - piece.offset));
   };
-
-  const delta = ({ data }: FrameOf<'delta'>): string =>
-    emit(next(messages, data.messageId, { offset: data.offset, words: data.text }));
 
   const message = ({ data }: FrameOf<'message'>): string => {
     if (data.role !== 'assistant') return '';
@@ -63,7 +56,7 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     return emit(known.strip(data.text));
   };
 
-  /** Output that was shown live is not repeated; a result says more than output only in its last line. */
+  /** Live output is not repeated: of its result only the exit code is new. */
   const output = ({ data }: FrameOf<'tool:output'>): string => {
     const whole = stripControls(contentText(data.content)).trimEnd();
     const wasLive = ['stdout', 'stderr'].some((stream) => outputs.has(`${data.callId} ${stream}`));
@@ -77,7 +70,9 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
   const take = (frame: Frame): string => {
     switch (frame.type) {
       case 'delta':
-        return delta(frame);
+        return emit(
+          next(messages, frame.data.messageId, { offset: frame.data.offset, words: frame.data.text }),
+        );
       case 'message':
         return message(frame);
       case 'tool:call':
@@ -99,7 +94,7 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     }
   };
 
-  return { take, aside };
+  return { take };
 };
 
 const contentText = (content: FrameOf<'tool:output'>['data']['content']): string =>
@@ -128,7 +123,7 @@ const noticeOf = ({ kind, reason }: FrameOf<'system'>['data'], emit: (line: stri
   return notice === undefined ? '' : emit(stripControls(`(${notice}: ${why})`));
 };
 
-/** A command as it would be typed, anything else as JSON; nothing is left out and nothing is invisible. */
+/** A command as it is typed, other arguments as JSON; complete, and without invisible characters. */
 export const describeArgs = (args: unknown): string => {
   const fields = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
   const [only] = fields;

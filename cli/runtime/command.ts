@@ -34,6 +34,21 @@ export const globalOptions = {
   help: { type: 'boolean', short: 'h' },
 } as const satisfies ParseArgsOptionsConfig;
 
+/** Options with a value, with repeated values, and without. */
+export const value = { type: 'string' } as const;
+export const values = { type: 'string', multiple: true } as const;
+export const flag = { type: 'boolean' } as const;
+
+/** Numbers of arguments. */
+export const none = { min: 0, max: 0 };
+export const one = { min: 1, max: 1 };
+
+/** A command that lists: its group's name alone does the same. */
+export const listing = (group: string, command: Omit<Command, 'name'>): readonly Command[] => [
+  { name: group, ...command },
+  { name: `${group} list`, ...command },
+];
+
 export type Parsed = Pick<Call, 'positionals' | 'text' | 'isSet' | 'list'>;
 
 export const parseCommand = (command: Command, args: readonly string[]): Parsed => {

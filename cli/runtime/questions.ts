@@ -1,27 +1,26 @@
 /**
- * Questions to a person in a chat: the next message, and the decision on a call.
+ * Questions to a person at a terminal: the next message, and the decision on a call.
  *
- * One reader holds the terminal for as long as the chat lives; Ctrl-C reaches it and not the process. Text that is typed while
- * nothing is asked, or just as a decision is, decides nothing: it is kept as the beginning of the next message.
+ * One reader holds the terminal during the chat, and Ctrl-C reaches it instead of the process. Text that is typed before a
+ * question, or just as a decision is requested, decides nothing: it becomes the beginning of the next message.
  */
 import { createInterface, type Interface } from 'node:readline';
-import type { Host } from '../host.ts';
-import { isAnswer, keyTyped, lineEnded, nothingTyped, type Typing } from './typed-line.ts';
+import type { Host } from './host.ts';
 
 export type Questions = {
-  /** A message; the person finds in it what was typed before. Undefined: the input has ended, or it was withdrawn. */
+  /** Asks for a message, which begins with the text typed before; undefined after the end of the input or a withdrawal. */
   readonly askMessage: (question: string) => Promise<string | undefined>;
-  /** A line that was begun after the question appeared, following a pause. */
+  /** Asks for a line that is begun after the question and a pause. */
   readonly askDecision: (question: string) => Promise<string | undefined>;
-  /** Words that belong to a decision just made, such as its reason. */
+  /** Asks for a detail of a decision just made, such as its reason. */
   readonly askDetail: (question: string) => Promise<string | undefined>;
-  /** A line that is no decision becomes a piece of the next message. */
+  /** Adds a line to the next message. */
   readonly keep: (line: string) => void;
-  /** Text that was typed and not sent. */
+  /** The text that was typed and not sent. */
   readonly kept: () => string;
   readonly withdraw: () => void;
   readonly isClosed: () => boolean;
-  /** The terminal is another program's until `use` is over. */
+  /** Gives the terminal to another program until `use` has ended. */
   readonly lend: <T>(use: () => Promise<T>) => Promise<T>;
   readonly close: () => void;
 };
@@ -33,7 +32,7 @@ const tooEarly =
 type Open = {
   readonly text: string;
   readonly kind: 'message' | 'decision' | 'detail';
-  /** When it was seen; before that, nothing answers it. */
+  /** The time at which it was shown; no earlier line answers it. */
   readonly askedAt: number;
   readonly settle: (line: string | undefined) => void;
 };
@@ -42,13 +41,13 @@ export const openQuestions = (host: Host, onInterrupt: () => void): Questions =>
   const { stdin, stderr, now } = host;
   const reader = createInterface({ input: stdin, output: stderr, terminal: true, historySize: 200 });
   const draft = makeDraft(reader);
-  /** The last one is asked; those before it are asked again after it. */
+  /** The last one is shown; the ones before it are shown again after it. */
   const questions: Open[] = [];
   let typing: Typing = nothingTyped;
   let isClosed = false;
 
   const show = (question: Open): void => {
-    // Readline redraws one line: what stands above it is written once.
+    // Readline redraws one line; the lines above it are written once.
     const { text } = question;
     const end = text.lastIndexOf('\n') + 1;
     stderr.write((reader.line === '' ? '' : '\n') + text.slice(0, end), () => {
@@ -81,7 +80,7 @@ export const openQuestions = (host: Host, onInterrupt: () => void): Questions =>
     if (line.trim() !== '') stderr.write(tooEarly);
     reader.prompt();
   };
-  // Before the reader has taken the key: only then can be seen whether it begins a line.
+  // Runs before the reader takes the key, while an empty line is still empty.
   stdin.prependListener('keypress', () => {
     typing = keyTyped(typing, { at: now(), isFirst: reader.line === '' });
   });
@@ -116,7 +115,7 @@ export const openQuestions = (host: Host, onInterrupt: () => void): Questions =>
   };
 };
 
-/** Text that was typed for a message before one was asked for. */
+/** Text that was typed before the program asked for a message. */
 const makeDraft = (reader: Interface) => {
   let text = '';
   const joined = (piece: string): string => [text, piece.trim()].filter((part) => part !== '').join(' ');
@@ -126,7 +125,7 @@ const makeDraft = (reader: Interface) => {
   return {
     keep,
     text: () => joined(reader.line),
-    /** The line that is being typed, which becomes empty. */
+    /** Takes the unfinished line, which becomes empty. */
     keepTyped: () => {
       if (reader.line === '') return;
       keep(reader.line);
@@ -150,3 +149,38 @@ const lend = async <T>(reader: Interface, stdin: Host['stdin'], use: () => Promi
     reader.resume();
   }
 };
+
+/**
+ * The typing of a line, to distinguish an answer to a question from a line that was begun before it.
+ *
+ * An answer begins after the question and after a pause, because a person in the middle of a sentence continues to type,
+ * and the rest of that sentence may be any word. It also ends late enough for the question to have been read.
+ */
+export type Typing = {
+  /** Epoch of any clock that only grows, in milliseconds. */
+  readonly lastKeyAt?: number;
+  /** The pause before the first key of this line; absent: no line is begun, or nothing came before. */
+  readonly pauseMs?: number;
+};
+
+/** Enough time to notice a question. */
+export const answerPauseMs = 1000;
+
+export const nothingTyped: Typing = {};
+
+/** Records a key; `isFirst`: the line was empty before it. */
+export const keyTyped = (
+  { lastKeyAt, pauseMs }: Typing,
+  { at, isFirst }: { readonly at: number; readonly isFirst: boolean },
+): Typing => {
+  const pause = isFirst ? at - (lastKeyAt ?? Number.NEGATIVE_INFINITY) : pauseMs;
+  return { lastKeyAt: at, ...(pause === undefined ? {} : { pauseMs: pause }) };
+};
+
+export const lineEnded = ({ lastKeyAt }: Typing): Typing => (lastKeyAt === undefined ? {} : { lastKeyAt });
+
+/** True if a line that ends now answers the question that has been there since `askedAt`. */
+export const isAnswer = (
+  { pauseMs }: Typing,
+  { askedAt, at }: { readonly askedAt: number; readonly at: number },
+): boolean => pauseMs !== undefined && pauseMs >= answerPauseMs && at - askedAt >= answerPauseMs;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isAnswer, keyTyped, nothingTyped, type Typing } from './typed-line.ts';
+import { isAnswer, keyTyped, nothingTyped, type Typing } from './questions.ts';
 
 type Key = { readonly at: number; readonly isFirst?: boolean };
 

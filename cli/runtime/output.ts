@@ -21,7 +21,6 @@ export type Output = {
   readonly text: (text: string, stream?: 'stdout' | 'stderr') => void;
   readonly raw: (chunk: string | Uint8Array, stream?: 'stdout' | 'stderr') => Promise<void>;
   readonly failure: (body: ErrorBody) => void;
-  readonly bold: Style;
   readonly dim: Style;
 };
 
@@ -53,7 +52,6 @@ export const makeOutput = ({ stdout, stderr, variables }: Host, isJson: boolean)
       const lines = isJson ? [toJson(body, 2)] : describeFailure(body);
       write(stderr, `${lines.join('\n')}\n`);
     },
-    bold: isColoured ? styled(1, 22) : plain,
     dim: isColoured ? styled(2, 22) : plain,
   };
 };
@@ -67,11 +65,13 @@ const shown = (cell: Cell): string => {
   return text.length > cellCharactersMax ? `${text.slice(0, cellCharactersMax - 1)}…` : text;
 };
 
-/** Rows in columns, each as wide as its widest cell. */
+/** Rows in columns, each as wide as its widest cell; without rows the text for an empty list, if there is one. */
 export const tableLines = (
   heads: readonly string[],
   rows: readonly (readonly Cell[])[],
+  empty?: string,
 ): readonly string[] => {
+  if (rows.length === 0 && empty !== undefined) return [empty];
   const cells = [heads, ...rows.map((row) => row.map(shown))];
   const widths = heads.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
   return cells.map((row) =>

@@ -1,22 +1,48 @@
 /**
- * Watches for calls that wait, over all sessions: each new one is printed, or asked about on a terminal, one after the other.
+ * The calls that need approval, over all sessions of the token: their list, and a watch that prints each new call or asks
+ * about it on a terminal, one after the other.
  *
- * The socket tells only how many wait; the list says which. Ctrl-C leaves, and an undecided call goes on waiting.
+ * The socket reports only the number of pending calls; the list names them. Ctrl-C ends the watch, and an undecided call
+ * stays pending.
  */
 import { readCall } from '#sdk/approvals.ts';
 import { openConnection } from '#sdk/connection.ts';
 import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
-import { patience, stateListener } from '../client.ts';
-import type { Call } from '../command.ts';
-import { toJson } from '../control-characters.ts';
-import { openQuestions, type Questions } from '../conversation/questions.ts';
-import { exitCodes, failure, toFailure } from '../failure.ts';
-import { readApprovals } from './approvals-list.ts';
+import { listAll, patience, stateListener } from '../runtime/client.ts';
+import type { Call } from '../runtime/command.ts';
+import { toJson } from '../runtime/control-characters.ts';
+import { exitCodes, failure, toFailure } from '../runtime/failure.ts';
+import { tableLines } from '../runtime/output.ts';
+import { openQuestions, type Questions } from '../runtime/questions.ts';
 import { callInShort } from './call-view.ts';
-import { ifWaiting, tryDecision } from './decide.ts';
-import { askAboutCall, makeAsker } from './question.ts';
+import { askAboutCall, ifWaiting, makeAsker, tryDecision } from './question.ts';
+
+export const readApprovals = (client: Sallyport, call: Call): Promise<readonly WaitingRow[]> =>
+  listAll(
+    (after) => client.request(api.listApprovals, { query: { project: call.text('project'), after } }),
+    (page) => page.approvals,
+  );
+
+export const approvalLines = (approvals: readonly WaitingRow[], now: number): readonly string[] =>
+  tableLines(
+    ['WAITS', 'SESSION', 'CALL', 'WANTS', 'TITLE'],
+    approvals.map((one) => [waited(one, now), one.sessionId, one.callId, callInShort(one), one.title]),
+  );
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+
+/** The time since the request in whole units, by the clock of this machine. */
+export const waited = ({ askedAt }: Pick<WaitingRow, 'askedAt'>, now: number): string => {
+  const seconds = Math.max(0, Math.floor((now - Date.parse(askedAt)) / 1000));
+  const [name, size] = units.find(([, unit]) => seconds >= unit) ?? ['s', 1];
+  return `${Math.floor(seconds / size)} ${name}`;
+};
 
 export const watchApprovals = async (call: Call, client: Sallyport): Promise<number> => {
   const { host, output } = call;
@@ -54,12 +80,12 @@ export const watchApprovals = async (call: Call, client: Sallyport): Promise<num
   }
 };
 
-/** The calls that wait now; `again` has them read once more. */
+/** Takes the pending calls; `again` reads them once more. */
 type Taker = (waiting: readonly WaitingRow[], again: () => void) => void;
 
 const keyOf = ({ sessionId, turnId, callId }: WaitingRow): string => [sessionId, turnId, callId].join(' ');
 
-/** Those that were not there before; a call that waits no more is forgotten. */
+/** Finds the calls that are new; a call that is no longer pending is forgotten. */
 const makeNews = () => {
   const seen = new Set<string>();
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { commands } from '../program.ts';
 import { nearest, usageLines } from './command.ts';
-import { commands } from './command-list.ts';
 
 test.each([
   ['sesions', 'sessions'],
