@@ -3,7 +3,7 @@ import { createApp } from 'vue';
 import { startAccess } from './access/access.ts';
 import App from './app.vue';
 import { router } from './router.ts';
-import { startTheme } from './shell/theme.ts';
+import { startTheme } from './shell/window.ts';
 
 startTheme();
 // Before the router reads the address, so that the token has left it.

@@ -7,7 +7,7 @@
 import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
 import { type Permission, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
-import { documentTitle } from './shell/page-title.ts';
+import { documentTitle } from './shell/window.ts';
 
 declare module 'vue-router' {
   interface RouteMeta {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import { exitOf, summarizeCall } from './call-summary.ts';
+import { exitOf, shownContent, summarizeCall } from './call-summary.ts';
 
 const code = (language: string, text: string, field?: string) => ({
   kind: 'code',
@@ -67,4 +67,26 @@ test.each([
   ['read_file', 'Exit code: 2', undefined],
 ])('how a program of %s ended that said %j', (name, text, code) => {
   expect(exitOf({ name, content: [{ type: 'text', text }] })).toBe(code);
+});
+
+test('text is text, a picture is a picture', () => {
+  expect(
+    shownContent([
+      { type: 'text', text: 'hi' },
+      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ]),
+  ).toEqual([
+    { kind: 'text', text: 'hi' },
+    { kind: 'picture', url: 'data:image/png;base64,AAAA' },
+  ]);
+});
+
+test.each([
+  { type: 'image', mimeType: 'image/svg+xml', data: 'AAAA' },
+  { type: 'image', mimeType: 'text/html', data: 'AAAA' },
+  { type: 'image', mimeType: 'image/png', data: 'AAA" onerror="x' },
+  { type: 'image', mimeType: 'image/png', data: 'AAAAB' },
+  { type: 'resource', uri: 'file:///etc/passwd' },
+])('anything else is shown as what it is: %j', (block) => {
+  expect(shownContent([block])).toEqual([{ kind: 'text', text: JSON.stringify(block, null, 2) }]);
 });

@@ -1,12 +1,14 @@
 /**
- * Summary of a tool call for the person who decides on it: a title, and the arguments in a readable form. Pure.
- * An argument that a form would not show makes all of them visible.
+ * A tool call for people: a title, its arguments in a readable form, its exit code, and the content of its result. Pure.
+ *
+ * With an argument that a form does not show, all of them are shown as JSON. A picture is shown only in a format without
+ * scripts, and only when it is valid base64.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import { exitCodeIn } from '#shared/domain/execution-failure.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import type { IconName } from '../components/icon-paths.ts';
+import type { IconName } from '../components/icon.vue';
 
 export type CallForm =
   | { readonly kind: 'none' }
@@ -14,7 +16,7 @@ export type CallForm =
       readonly kind: 'code';
       readonly language: string;
       readonly code: string;
-      /** The argument that the code is; absent: it is all of them. */
+      /** The argument that contains the code; without it the code is all arguments. */
       readonly field?: string;
     }
   | { readonly kind: 'file'; readonly path: string; readonly content: string; readonly field: string };
@@ -101,3 +103,27 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const titledCharactersMax = 200;
 const isShort = (value: unknown): value is string =>
   isText(value) && value.length <= titledCharactersMax && !/[\t\n]/.test(value);
+
+type ShownContent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'picture'; readonly url: string };
+
+const pictureTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** The content of a result by its rendering: text, pictures, and JSON for anything else. */
+export const shownContent = (content: readonly ToolContent[]): readonly ShownContent[] =>
+  content.map((block) => {
+    const { type, text, data, mimeType } = block;
+    if (type === 'text' && typeof text === 'string') return { kind: 'text', text };
+    if (type === 'image' && isPicture(mimeType, data))
+      return { kind: 'picture', url: `data:${mimeType};base64,${data}` };
+    return { kind: 'text', text: JSON.stringify(block, null, 2) };
+  });
+
+const isPicture = (mimeType: unknown, data: unknown): boolean =>
+  typeof mimeType === 'string' &&
+  pictureTypes.has(mimeType) &&
+  typeof data === 'string' &&
+  data.length % 4 === 0 &&
+  base64.test(data);

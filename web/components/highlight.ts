@@ -1,6 +1,6 @@
 /** Code highlighting; the highlighter is loaded with the first code block. */
 import { type Ref, shallowRef, watchEffect } from 'vue';
-import type { CodePiece } from './code-piece.ts';
+import type { CodePiece } from './highlighter.ts';
 
 /** Longer code is not highlighted. */
 const highlightedCharactersMax = 40_000;

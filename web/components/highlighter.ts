@@ -17,7 +17,9 @@ import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
-import type { CodePiece } from './code-piece.ts';
+
+/** A piece of highlighted code: its text and its class. */
+export type CodePiece = { readonly text: string; readonly scope: string };
 
 const languages = {
   bash,

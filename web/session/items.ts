@@ -1,4 +1,6 @@
-/** Items of a conversation: the types of the reducer and of the pages. */
+/**
+ * Items of a conversation: the types of the reducer and of the pages, and the groups in which they are rendered. Pure.
+ */
 import type { Decision } from '#sdk/routes.ts';
 import type { StopReason, ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -97,3 +99,23 @@ export type EndItem = {
 
 export type Item = QuestionItem | AnswerItem | CallItem | NoteItem | FailureItem | EndItem;
 export type Items = readonly Item[];
+
+export const groupItems = 40;
+export const groupsShownMin = 4;
+
+/** A part of a long conversation, which renders only its newest groups; an unchanged group keeps its identity. */
+export type Group = { readonly key: string; readonly items: readonly Item[] };
+
+/** Groups begin at fixed numbers, counted from the first item: adding one changes the last group alone. */
+export const groupsOf = (items: Items, before: readonly Group[]): readonly Group[] =>
+  Array.from({ length: Math.ceil(items.length / groupItems) }, (_, index) => {
+    const start = index * groupItems;
+    const old = before[index];
+    return old !== undefined && isSame(old.items, items, start)
+      ? old
+      : { key: `group-${index}`, items: items.slice(start, start + groupItems) };
+  });
+
+const isSame = (group: readonly Item[], items: Items, start: number): boolean =>
+  group.length === Math.min(groupItems, items.length - start) &&
+  group.every((item, index) => item === items[start + index]);

@@ -15,12 +15,11 @@ import { signIn } from '../access/access.ts';
 import { rememberSession } from '../access/remembered.ts';
 import { clientOf } from '../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
-import { notify } from '../components/notices.ts';
+import { notify } from '../components/notices.vue';
 import type { CallItem, Item } from './items.ts';
-import { linkOf } from './link.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
-import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
+import { initialState, linkOf, reduce, type ViewEvent, type ViewState } from './view-state.ts';
 
 let current: ViewState = initialState;
 let connection: Connection | undefined;

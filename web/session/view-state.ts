@@ -4,7 +4,7 @@
  * Pure and total. Frames of the log arrive in order and once (event-order.ts); deltas and progress arrive in any order
  * and are replaced by the log. A frame of an unknown type changes nothing.
  */
-
+import type { ConnectionState } from '#sdk/connection.ts';
 import type { Frame } from '#sdk/frames.ts';
 import type { Decision } from '#sdk/routes.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
@@ -20,7 +20,6 @@ import {
   undecideCall,
 } from './call-state.ts';
 import type { Item, Items } from './items.ts';
-import type { Link } from './link.ts';
 import {
   acceptQuestion,
   addAnswer,
@@ -30,18 +29,24 @@ import {
   addUsage,
   type CompletionData,
   endOf,
-  noUsage,
-  type Usage,
-  withoutHalves,
-} from './message-state.ts';
-import {
   factsAfter,
   factsOf,
   noteOf,
+  noUsage,
   type SandboxState,
   type SessionFacts,
   sandboxAfter,
-} from './system-events.ts';
+  type Usage,
+  withoutHalves,
+} from './message-state.ts';
+
+/** The connection for the page: `offline` follows several tries; `stopped` is final until a person acts. */
+export type Link =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'reconnecting'; readonly nextAt: number }
+  | { readonly kind: 'offline'; readonly nextAt: number }
+  | { readonly kind: 'stopped'; readonly code: string; readonly reason: string };
 
 export type ViewState = {
   readonly link: Link;
@@ -176,3 +181,13 @@ const addItem = (state: ViewState, item: Item): ViewState => ({ ...state, items:
 /** The same state when nothing changed. */
 const withItems = (state: ViewState, items: Items): ViewState =>
   items === state.items ? state : { ...state, items };
+
+/** A longer row of failed tries is shown as offline. */
+const triesBeforeOffline = 2;
+
+export const linkOf = (state: ConnectionState, isOnline: boolean): Link => {
+  if (state.kind === 'ended') return { kind: 'stopped', code: state.error.code, reason: state.error.message };
+  if (state.kind !== 'lost') return state;
+  const isOffline = state.failures > triesBeforeOffline || !isOnline;
+  return { kind: isOffline ? 'offline' : 'reconnecting', nextAt: state.nextAt };
+};

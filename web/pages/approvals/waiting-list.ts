@@ -8,8 +8,8 @@ import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
 import { type Pages, usePages } from '../../api/load.ts';
 import { request } from '../../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../../approval/waiting-call.ts';
-import { notify } from '../../components/notices.ts';
-import { waitingVersion } from '../../waiting/waiting-count.ts';
+import { notify } from '../../components/notices.vue';
+import { waitingVersion } from '../../waiting/pending-approvals.ts';
 
 export type WaitingList = {
   readonly rows: ComputedRef<readonly WaitingRow[] | undefined>;

@@ -1,10 +1,36 @@
 /**
- * The meaning of "always" for a call: every later call of its tool, or those commands that begin with given words.
- * Pure; the rules of a prefix are those of shared/domain/turn/grant.ts.
+ * Labels of a decision: its decider, the calls that a grant covers, and the prefix that a grant suggests. Pure.
+ *
+ * A decider's name is shown and trusted for nothing; the rules of a prefix are those of shared/domain/turn/grant.ts.
  */
 import { toolIdentity } from '#shared/domain/asked-call.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import type { deciderKinds } from '#shared/domain/principal.ts';
 import { type Grant, grantFor, literalWords } from '#shared/domain/turn/grant.ts';
+import { visibleText } from '#shared/domain/visible-text.ts';
+
+type Decided = {
+  readonly kind: (typeof deciderKinds)[number];
+  readonly id: string;
+  readonly name?: string | undefined;
+};
+
+const idCharacters = 8;
+
+export const deciderLabel = ({ kind, id, name }: Decided): string => {
+  const shortId = id.slice(0, idCharacters);
+  const called = name === undefined ? undefined : visibleText(name);
+  switch (kind) {
+    case 'token':
+      return called === undefined ? `by the token ${shortId}` : `by ${called} (token ${shortId})`;
+    case 'person':
+      return `by ${called ?? visibleText(id)}`;
+    case 'grant':
+      return `by the grant ${called ?? shortId}`;
+    case 'policy':
+      return `by the session's policy ${visibleText(id)}`;
+  }
+};
 
 const suggestedWordsMax = 2;
 const commandTool = 'execute_command';
@@ -18,7 +44,7 @@ export const suggestedPrefix = (name: string, args: JsonObject): string | undefi
     : words.join(' ');
 };
 
-/** Why these words would not do for this very call; undefined when they would. */
+/** The reason why these words do not cover the call itself; undefined when they do. */
 export const prefixProblem = (
   prefix: string,
   call: { readonly name: string; readonly args: JsonObject },
@@ -39,6 +65,6 @@ export const prefixProblem = (
     : undefined;
 };
 
-/** The calls that a grant allows, as a person reads it. */
-export const grantWords = ({ tool, prefix }: Pick<Grant, 'tool' | 'prefix'>): string =>
+/** The calls that a grant allows. */
+export const grantLabel = ({ tool, prefix }: Pick<Grant, 'tool' | 'prefix'>): string =>
   prefix === undefined ? `Every later ${tool} call` : `Commands beginning with ${prefix}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { blocksOf, isPlain } from './text-blocks.ts';
+import { blocksOf, isPlain } from './whole-text.vue';
 
 const textOf = (text: string): string =>
   [...blocksOf(text)]

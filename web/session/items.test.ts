@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Item } from '../../session/items.ts';
-import { groupItems, groupsOf } from './visible-items.ts';
+import { groupItems, groupsOf, type Item } from './items.ts';
 
 const note = (id: number): Item => ({ kind: 'note', id: String(id), text: '', at: '' });
 const notes = (length: number): readonly Item[] => Array.from({ length }, (_, id) => note(id));

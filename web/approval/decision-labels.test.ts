@@ -1,5 +1,17 @@
 import { expect, test } from 'vitest';
-import { grantWords, prefixProblem, suggestedPrefix } from './remembered-words.ts';
+import { deciderLabel, grantLabel, prefixProblem, suggestedPrefix } from './decision-labels.ts';
+
+test.each([
+  [{ kind: 'token', id: '0123456789ab' }, 'by the token 01234567'],
+  [{ kind: 'token', id: '0123456789ab', name: 'ci' }, 'by ci (token 01234567)'],
+  [{ kind: 'person', id: 'subject', name: 'Ada' }, 'by Ada'],
+  [{ kind: 'person', id: 'subject' }, 'by subject'],
+  [{ kind: 'grant', id: '0123456789ab' }, 'by the grant 01234567'],
+  [{ kind: 'policy', id: 'auto' }, "by the session's policy auto"],
+  [{ kind: 'person', id: 'x', name: 'A\u202Eda' }, 'by A⟦U+202E⟧da'],
+] as const)('%j decided', (by, words) => {
+  expect(deciderLabel(by)).toBe(words);
+});
 
 test.each([
   ['git status -s', 'git status'],
@@ -24,8 +36,8 @@ test('words that would not allow this very call are told', () => {
 });
 
 test('a grant is told by what it allows', () => {
-  expect(grantWords({ tool: 'execute_command' })).toBe('Every later execute_command call');
-  expect(grantWords({ tool: 'execute_command', prefix: 'git status' })).toBe(
+  expect(grantLabel({ tool: 'execute_command' })).toBe('Every later execute_command call');
+  expect(grantLabel({ tool: 'execute_command', prefix: 'git status' })).toBe(
     'Commands beginning with git status',
   );
 });

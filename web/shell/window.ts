@@ -1,0 +1,55 @@
+/** The window of the app: its title and icon, which show the number of pending approvals, and its theme, stored in this browser. */
+import { computed, type ShallowRef, shallowRef, watch } from 'vue';
+import { useRoute } from 'vue-router';
+import { waitingCalls } from '../session/live-session.ts';
+import { waitingCount } from '../waiting/pending-approvals.ts';
+
+/** Pending approvals of all sessions, or of the open one while the total is unknown. */
+export const waitingShown = computed(() => waitingCount.value ?? waitingCalls.value);
+
+export const documentTitle = (title: string): string => `${title} · Sallyport`;
+
+const markedIcon = new URL('../favicon-waiting.svg', import.meta.url).href;
+
+export const usePageTitle = (): void => {
+  const route = useRoute();
+  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  const plainIcon = icon?.href ?? '';
+  watch(
+    () => [route.meta.title, waitingShown.value] as const,
+    ([title, waiting]) => {
+      document.title = documentTitle(waiting > 0 ? `(${waiting}) ${title}` : title);
+      if (icon) icon.href = waiting > 0 ? markedIcon : plainIcon;
+    },
+  );
+};
+
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const themeKey = 'sallyport.theme';
+const chosen = shallowRef<Theme>('system');
+
+export const theme: Readonly<ShallowRef<Theme>> = chosen;
+
+const isTheme = (text: string | null): text is Theme => themes.some((known) => known === text);
+
+export const chooseTheme = (next: Theme): void => {
+  chosen.value = next;
+  if (next === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = next;
+  try {
+    localStorage.setItem(themeKey, next);
+  } catch {
+    // A browser may forbid storage: the choice holds until the reload.
+  }
+};
+
+export const startTheme = (): void => {
+  try {
+    const stored = localStorage.getItem(themeKey);
+    if (isTheme(stored)) chooseTheme(stored);
+  } catch {
+    // No storage: the system theme.
+  }
+};
