@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandComplaints, decisionComplaints, linkComplaints } from './documents.ts';
+import { commandComplaints, decisionComplaints, linkComplaints, pathComplaints } from './documents.ts';
 import { brokenRepositoryFolder, readRepository, repositoryFolder } from './repository.ts';
 
 const files = readRepository(repositoryFolder);
@@ -26,6 +26,10 @@ test('every link from a document to a file leads somewhere', () => {
   expect(linkComplaints(files)).toEqual([]);
 });
 
+test('every file and folder that a document names exists', () => {
+  expect(pathComplaints(files)).toEqual([]);
+});
+
 test('every decision record has its number and a status, and is listed', () => {
   expect(decisionComplaints(files)).toEqual([]);
 });
@@ -41,6 +45,13 @@ test('a link that leads nowhere is found', () => {
   expect(linkComplaints(brokenFiles)).toEqual([
     'README.md links to docs/missing.md, which is not there',
     'docs/adr/README.md links to 0009-gone.md, which is not there',
+  ]);
+});
+
+test('a file or folder that does not exist is found', () => {
+  expect(pathComplaints(brokenFiles)).toEqual([
+    'README.md names missing.ts, which is not there',
+    'README.md names shared/missing, which is not there',
   ]);
 });
 

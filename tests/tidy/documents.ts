@@ -1,8 +1,8 @@
 /**
- * Promises of the documents that a machine can look up: commands, links, decision records.
+ * Promises of the documents that a machine can look up: commands, links, files of the code, decision records.
  *
- * A document is a Markdown file. Its reader judges its truth; this module checks that its commands exist and
- * its links lead somewhere.
+ * A document is a Markdown file. Its reader judges its truth; this module checks that its commands exist, that its
+ * links resolve and that the files and folders it names exist.
  */
 import { posix } from 'node:path';
 import { type RepositoryFile, textOf } from './repository.ts';
@@ -35,6 +35,35 @@ export const linkComplaints = (files: readonly RepositoryFile[]): readonly strin
     .filter(({ target }) => !hasScheme.test(target) && !target.startsWith('#'))
     .filter(({ path, target }) => !places.has(resolve(path, target)))
     .map(({ path, target }) => `${path} links to ${target}, which is not there`);
+};
+
+/** A source file, by its path or the end of its path: `shared/domain/turn/step.ts`, `step.ts`. */
+const sourceName = /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|vue|py|sh))`/g;
+/** A path with a slash, which names something of ours when it begins with one of our folders. */
+const pathName = /`([\w-]+)(\/[\w./-]*)`/g;
+
+export const pathComplaints = (files: readonly RepositoryFile[]): readonly string[] => {
+  const places = files.flatMap(({ path }) => [path, ...foldersOf(path)]);
+  const known = new Set(places);
+  const ends = new Set(places.flatMap(endsOf));
+  const isTopFolder = (name: string): boolean => known.has(name);
+  return files.filter(isDocument).flatMap(({ path, text }) => {
+    const sources = Array.from(text.matchAll(sourceName), ([, name = '']) => name);
+    const paths = Array.from(text.matchAll(pathName), ([, folder = '', rest = '']) =>
+      isTopFolder(folder) ? `${folder}${rest}`.replace(/\/$/, '') : '',
+    );
+    const missing = [
+      ...sources.filter((name) => !ends.has(name)),
+      ...paths.filter((name) => name !== '' && !known.has(name) && !name.endsWith('/fixtures')),
+    ];
+    return [...new Set(missing)].map((name) => `${path} names ${name}, which is not there`);
+  });
+};
+
+/** `a/b/c`, `b/c`, `c`. */
+const endsOf = (path: string): readonly string[] => {
+  const rest = path.indexOf('/');
+  return rest < 0 ? [path] : [path, ...endsOf(path.slice(rest + 1))];
 };
 
 const foldersOf = (path: string): readonly string[] => {
