@@ -72,7 +72,7 @@ export const sandboxFailures: Query = {
 
 /** A waiting call has one kind of line, a decided or cancelled one has two. */
 export const approvalsWaiting: Query = {
-  name: 'approvals that wait, oldest first',
+  name: 'pending approvals, oldest first',
   lines: [
     'filter event in ["approval_asked", "approval_over"]',
     '| stats count_distinct(event) as events, min(@timestamp) as askedAt by sessionId, callId',

@@ -21,8 +21,8 @@ const addTurns = (alarms: Alarms, metric: PlatformMetrics): void => {
   });
   alarms.alarm('FirstDeltaSlow', {
     metric: metric('FirstDeltaMs', { statistic: 'p90', period: Duration.minutes(15) }),
-    says: 'The first words of an answer are slow.',
-    runbook: 'first-words-late',
+    says: 'Answers start late.',
+    runbook: 'answers-start-late',
     // A model thinks for some seconds, never half a minute. Two periods of 15 minutes, since a few turns make a p90 jump.
     threshold: 30_000,
     periods: 2,

@@ -12,7 +12,7 @@ export const turnRows = (monitored: Monitored, metric: PlatformMetrics): readonl
   [
     counts(metric, 'Turns', 'TurnsStarted', 'TurnsFailed'),
     times(metric, 'Turn, from message to completion', 'TurnDurationMs'),
-    times(metric, 'First words of an answer', 'FirstDeltaMs'),
+    times(metric, 'Time to first output', 'FirstDeltaMs'),
   ],
   [
     times(metric, 'Tool calls', 'ToolCallMs'),
@@ -29,7 +29,7 @@ export const turnRows = (monitored: Monitored, metric: PlatformMetrics): readonl
 export const approvalRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
   heading(monitored, 'Approvals', {
     says: 'A call that waits for a person costs nothing but its sandbox, until that is idle. The table lists waiting calls of the range shown, oldest first.',
-    anchor: 'approvals-that-wait',
+    anchor: 'pending-approvals',
   }),
   [
     graph('Requested and not decided, since the start of the range', [
