@@ -201,11 +201,11 @@ describe('queries', () => {
   test('are saved under the name of the deployment, over the logs of every function', () => {
     expect(saved.map(({ Name }) => Name).sort()).toEqual([
       'sallyport/MCP servers by their last status',
-      'sallyport/pending approvals, oldest first',
       'sallyport/cost by session',
       'sallyport/errors by code',
       'sallyport/one message by its correlation id',
       'sallyport/one session',
+      'sallyport/pending approvals, oldest first',
       'sallyport/sandbox starts',
       'sallyport/sandboxes that failed by reason',
       'sallyport/slow turns',
