@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Item, Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { type Item, systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 
@@ -52,7 +52,7 @@ export const openCountedTable = async (): Promise<CountedTable> => {
     { step: 'initialize', name: 'count' },
   );
   return {
-    table: { name: tableName, client: DynamoDBDocumentClient.from(client) },
+    table: { name: tableName, jitter: systemJitter, client: DynamoDBDocumentClient.from(client) },
     fill: (items) => fill(plain, items),
     reset: () => {
       calls = {};

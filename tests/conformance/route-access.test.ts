@@ -51,7 +51,7 @@ beforeAll(async () => {
     calls.push(command.constructor.name);
     return (fixture.table.client.send as (command: object) => Promise<unknown>)(command);
   };
-  table = { name: fixture.table.name, client: { send } as unknown as DynamoDBDocumentClient };
+  table = { ...fixture.table, client: { send } as unknown as DynamoDBDocumentClient };
   const { create } = onTable(fixture.table);
   await create(strangers);
   await create(theirs);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
-import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 import { openMemoryTable, tableOver } from '../simulation/memory-table.ts';
@@ -34,6 +34,7 @@ export const openTableFixture = async (): Promise<TableFixture> => {
   return {
     table: {
       name: 'sallyport',
+      jitter: systemJitter,
       client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
     },
     close: async () => {

@@ -6,7 +6,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ECSClient, ListTasksCommand } from '@aws-sdk/client-ecs';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { startCloud } from '../../local/cloud.ts';
 import type { Faults } from '../../local/ecs/faults.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
@@ -98,7 +98,7 @@ export const openEmbeddedCloud = async ({
     url: cloud.url,
     token,
     home,
-    table: { name: 'sallyport', client: DynamoDBDocumentClient.from(dynamo) },
+    table: { name: 'sallyport', jitter: systemJitter, client: DynamoDBDocumentClient.from(dynamo) },
     ecs,
     endpoints: cloud.endpoints,
     credentials: cloud.credentials,

@@ -284,7 +284,11 @@ const conditionFailed = (item: Item | undefined, fields: Fields): Error =>
   namedError('ConditionalCheckFailedException', itemShown(item, fields));
 
 /** The table as the adapters know it, over a way to send a request. */
-export const tableOver = (send: (command: Command) => Promise<object>): Table => ({
+export const tableOver = (
+  send: (command: Command) => Promise<object>,
+  jitter: Table['jitter'] = () => Promise.resolve(),
+): Table => ({
   name: 'sallyport',
+  jitter,
   client: { send } as unknown as DynamoDBDocumentClient,
 });

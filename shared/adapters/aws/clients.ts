@@ -9,13 +9,14 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Sockets } from '#shared/ports/sockets.ts';
 import { makeSockets } from './api-gateway-sockets.ts';
-import type { Table } from './dynamo/table.ts';
+import { systemJitter, type Table } from './dynamo/table.ts';
 
 /** Attempts at a throttled or lost request before a handler fails and is invoked again. */
 const attemptsMax = 4;
 
 export const openTable = (name: string): Table => ({
   name,
+  jitter: systemJitter,
   client: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: attemptsMax }), {
     marshallOptions: { removeUndefinedValues: true },
   }),

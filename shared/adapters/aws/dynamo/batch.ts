@@ -11,17 +11,19 @@ const writeItemsMax = 25;
 const triesMax = 8;
 const pauseMs = 100;
 
-const pause = (attempt: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * pauseMs * 2 ** attempt));
+const pauseMsMax = (attempt: number): number => pauseMs * 2 ** attempt;
 
 /** The items that exist, in no order. */
-export const batchGet = async ({ client, name }: Table, keys: readonly Key[]): Promise<readonly Item[]> => {
+export const batchGet = async (
+  { client, name, jitter }: Table,
+  keys: readonly Key[],
+): Promise<readonly Item[]> => {
   const found: Item[] = [];
   for (let from = 0; from < keys.length; from += readKeysMax) {
     let wanted: readonly Key[] = keys.slice(from, from + readKeysMax);
     for (let attempt = 0; wanted.length > 0; attempt += 1) {
       if (attempt === triesMax) throw new Error('the table did not give all items of a batch');
-      if (attempt > 0) await pause(attempt);
+      if (attempt > 0) await jitter(pauseMsMax(attempt));
       const { Responses, UnprocessedKeys } = await client.send(
         new BatchGetCommand({ RequestItems: { [name]: { Keys: [...wanted], ConsistentRead: true } } }),
       );
@@ -35,14 +37,14 @@ export const batchGet = async ({ client, name }: Table, keys: readonly Key[]): P
   return found;
 };
 
-export const batchDelete = async ({ client, name }: Table, keys: readonly Key[]): Promise<void> => {
+export const batchDelete = async ({ client, name, jitter }: Table, keys: readonly Key[]): Promise<void> => {
   for (let from = 0; from < keys.length; from += writeItemsMax) {
     let requests = keys
       .slice(from, from + writeItemsMax)
       .map((Key) => ({ DeleteRequest: { Key: { ...Key } } }));
     for (let attempt = 0; requests.length > 0; attempt += 1) {
       if (attempt === triesMax) throw new Error('the table did not delete all items of a batch');
-      if (attempt > 0) await pause(attempt);
+      if (attempt > 0) await jitter(pauseMsMax(attempt));
       const { UnprocessedItems } = await client.send(
         new BatchWriteCommand({ RequestItems: { [name]: requests } }),
       );

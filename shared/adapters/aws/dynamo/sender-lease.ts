@@ -127,16 +127,16 @@ type Change = {
 };
 
 /** The item after the change; undefined when the condition did not hold. */
-const update = async ({ client, name: TableName }: Table, change: Change): Promise<Item | undefined> => {
+const update = async (table: Table, change: Change): Promise<Item | undefined> => {
   try {
     const command = new UpdateCommand({
-      TableName,
+      TableName: table.name,
       ...change,
       Key: { ...change.Key },
       ExpressionAttributeValues: { ...change.ExpressionAttributeValues },
       ReturnValues: 'ALL_NEW',
     });
-    const { Attributes } = await pastConflicts(() => client.send(command));
+    const { Attributes } = await pastConflicts(table, () => table.client.send(command));
     return Attributes ?? {};
   } catch (error) {
     if (isConditionFailed(error)) return undefined;

@@ -8,7 +8,15 @@ import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 
-export type Table = { readonly client: DynamoDBDocumentClient; readonly name: string };
+export type Table = {
+  readonly client: DynamoDBDocumentClient;
+  readonly name: string;
+  /** Waits for a random part of this time, between two attempts. */
+  readonly jitter: (millisecondsMax: number) => Promise<void>;
+};
+
+export const systemJitter: Table['jitter'] = (millisecondsMax) =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * millisecondsMax));
 
 export type Item = Readonly<Record<string, unknown>>;
 

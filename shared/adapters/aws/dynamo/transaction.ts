@@ -12,7 +12,7 @@ const conflictDelayMsMax = 400;
 
 /** `done`, or the reason for which each action was refused. Throws when writers still meet after all tries. */
 export const sendWithRetry = async (
-  { client }: Table,
+  { client, jitter }: Table,
   command: TransactWriteCommand,
 ): Promise<'done' | readonly Cancellation[]> => {
   for (let attempt = 1; ; attempt += 1) {
@@ -24,19 +24,22 @@ export const sendWithRetry = async (
       if (reasons === undefined) throw error;
       if (reasons.some(({ code }) => code === 'ConditionalCheckFailed')) return reasons;
       if (attempt === conflictTriesMax) throw error;
-      await jitter(attempt);
+      await jitter(pauseMsMax(attempt));
     }
   }
 };
 
 /** Sends a single write, and retries it while a transaction holds its item. */
-export const pastConflicts = async <Output>(write: () => Promise<Output>): Promise<Output> => {
+export const pastConflicts = async <Output>(
+  { jitter }: Table,
+  write: () => Promise<Output>,
+): Promise<Output> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await write();
     } catch (error) {
       if (!isConflict(error) || attempt === conflictTriesMax) throw error;
-      await jitter(attempt);
+      await jitter(pauseMsMax(attempt));
     }
   }
 };
@@ -44,7 +47,4 @@ export const pastConflicts = async <Output>(write: () => Promise<Output>): Promi
 const isConflict = (error: unknown): boolean =>
   error instanceof Error && error.name === 'TransactionConflictException';
 
-const jitter = (attempt: number): Promise<void> => {
-  const milliseconds = Math.random() * Math.min(conflictDelayMsMax, 5 * 2 ** attempt);
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-};
+const pauseMsMax = (attempt: number): number => Math.min(conflictDelayMsMax, 5 * 2 ** attempt);
