@@ -27,6 +27,8 @@ export type Ecs = {
   readonly tasks: readonly Task[];
   /** The machine behind an address, if its server answers. */
   readonly reach: (address: string) => Machine | undefined;
+  /** The task behind an address dies soon. */
+  readonly fail: (address: string) => void;
   readonly hostFor: (invocation: Invocation) => SandboxHost;
 };
 
@@ -57,13 +59,13 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
       ...(address === undefined ? {} : { address }),
       ...(stoppedReason === undefined ? {} : { stoppedReason }),
     };
-    if (random.chance(sim.faults.eventLost)) {
+    if (sim.fires('eventLost')) {
       sim.note('ecs', `loses ${status}/${desired} of ${taskArn}`);
       return;
     }
-    const times = random.chance(sim.faults.eventTwice) ? 2 : 1;
+    const times = sim.fires('eventTwice') ? 2 : 1;
     for (let time = 0; time < times; time += 1) {
-      const isLate = random.chance(sim.faults.eventLate);
+      const isLate = sim.fires('eventLate');
       sim.after(isLate ? random.spread(1000, lateEventMsMax) : random.int(20, 500), () => onEvent(event));
     }
   };
@@ -96,7 +98,7 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
 
   const boot = (task: Task): void => {
     const isStopped = task.desired === 'STOPPED';
-    if (isStopped || random.chance(sim.faults.startFails)) {
+    if (isStopped || sim.fires('startFails')) {
       end(task, isStopped ? 'it was stopped before it ran' : 'CannotPullContainerError');
       return;
     }
@@ -106,17 +108,16 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
     sim.after(random.int(50, 2500), () => {
       task.machine.isUp = task.status === 'RUNNING';
     });
-    if (random.chance(sim.faults.taskDies))
-      sim.after(random.spread(500, 300_000), () => end(task, 'OutOfMemoryError'));
-    if (random.chance(sim.faults.taskEvicted))
+    if (sim.fires('taskDies')) sim.after(random.spread(500, 300_000), () => end(task, 'OutOfMemoryError'));
+    if (sim.fires('taskEvicted'))
       sim.after(random.spread(500, 300_000), () => askToStop(task, 'Spot interruption'));
   };
 
   const start = (options: StartTask): string => {
     const known = byToken.get(options.token);
     if (known !== undefined) return known.taskArn;
-    if (random.chance(sim.faults.noCapacity)) throw unavailable('there is no capacity');
-    if (random.chance(sim.faults.startFails / 4)) throw new AppError('sandbox_start_failed', 'refused');
+    if (sim.fires('noCapacity')) throw unavailable('there is no capacity');
+    if (sim.fires('startFails', 1 / 4)) throw new AppError('sandbox_start_failed', 'refused');
     const taskArn = `task-${tasks.length + 1}`;
     const machine = new Machine({ sim, ledger, taskArn, bearer: options.bearerHash, onBegin });
     const { group } = options;
@@ -152,6 +153,10 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
     reach: (address) =>
       tasks.find((task) => task.address === address && task.status === 'RUNNING' && task.machine.isUp)
         ?.machine,
+    fail: (address) => {
+      const task = tasks.find((one) => one.address === address && one.status === 'RUNNING');
+      if (task !== undefined) sim.after(sim.further.spread(1, 2000), () => end(task, 'OutOfMemoryError'));
+    },
     hostFor: (invocation) => ({
       start: (options) =>
         invocation.call(`RunTask ${options.token}`, () => start(options), {

@@ -5,44 +5,16 @@
 import type { Random } from './random.ts';
 
 /** Probabilities per occasion, unless the name has a unit. */
-export type Faults = {
+const basic = {
   /** A function dies where it calls a port. */
-  readonly death: number;
-  /** A request is refused and changes nothing. */
-  readonly refused: number;
-  /** A write happens and its answer is lost. */
-  readonly answerLost: number;
-  /** A write happens, its answer is lost, and the client library sends it again. */
-  readonly sentTwice: number;
-  /** A request takes seconds. */
-  readonly slow: number;
-  readonly wakeLost: number;
-  readonly wakeTwice: number;
-  readonly wakeLate: number;
-  readonly indexLagMsMax: number;
-  readonly clockSkewMsMax: number;
-  readonly noCapacity: number;
-  readonly startFails: number;
-  readonly taskDies: number;
-  readonly taskEvicted: number;
-  readonly eventLost: number;
-  readonly eventTwice: number;
-  readonly eventLate: number;
-  readonly linkBreaks: number;
-  readonly linkDown: number;
-  readonly postFails: number;
-  readonly clientLeaves: number;
-  readonly modelFails: number;
-  readonly modelCut: number;
-  readonly modelTooLong: number;
-  readonly modelSlow: number;
-};
-
-const highest: Faults = {
   death: 0.03,
+  /** A request is refused and changes nothing. */
   refused: 0.04,
+  /** A write happens and its answer is lost. */
   answerLost: 0.03,
+  /** A write happens, its answer is lost, and the client library sends it again. */
   sentTwice: 0.1,
+  /** A request takes seconds. */
   slow: 0.04,
   wakeLost: 0.3,
   wakeTwice: 0.3,
@@ -66,13 +38,75 @@ const highest: Faults = {
   modelSlow: 0.3,
 };
 
+/** Classes of further faults: one that is switched off draws nothing, and leaves every other draw as it is. */
+const classes = {
+  /** Queries see the items of a transaction one by one; a page ends early; a batch leaves items undone. */
+  torn: { tornMsMax: 8, pageEndsEarly: 0.5, unprocessed: 0.4 },
+  /** A write meets a transaction that holds its item. */
+  conflict: { conflict: 0.6 },
+  /** The table throttles one call, after the attempts of the client library. */
+  throttle: { throttled: 0.01 },
+  /** A save takes minutes; the sandbox dies in its middle. */
+  transfer: { saveLong: 0.1, diesInSave: 0.15 },
+  /** The caller's connection to the link breaks and the save or restore goes on; a restore outlives its claim. */
+  half: { halfOpen: 0.3, restoreLong: 0.1 },
+  /** A function stands still as a whole, its timers too. */
+  pause: { paused: 0.01 },
+  /** The bucket refuses a write, stores it and loses the answer, deletes a part. */
+  storage: { storageRefuses: 0.1, storageAnswerLost: 0.1, storageDeletesPart: 0.4 },
+} as const;
+
+export type FaultName =
+  | keyof typeof basic
+  | { [Name in keyof typeof classes]: keyof (typeof classes)[Name] }[keyof typeof classes];
+export type Faults = Readonly<Record<FaultName, number>>;
+
+const isClass = (name: string): name is keyof typeof classes => name in classes;
+const classNames = Object.keys(classes).filter(isClass);
+
+const highest: Faults = {
+  ...basic,
+  ...(Object.assign({}, ...Object.values(classes)) as Omit<Faults, never>),
+};
+
 export const calm = Object.fromEntries(Object.keys(highest).map((name) => [name, 0])) as Faults;
 
-export const drawFaults = (random: Random): Faults => {
-  const isQuiet = random.chance(0.05);
-  const drawn = Object.entries(highest).map(([name, max]) => {
+export const isBasic = (name: FaultName): name is keyof typeof basic => name in basic;
+
+/** Further kinds of world, switched like the classes of faults. */
+const worlds = ['order', 'sizes', 'ring', 'crowd', 'versions', 'projects', 'pool'] as const;
+
+export type ClassName = keyof typeof classes | (typeof worlds)[number];
+export const allClasses: readonly ClassName[] = [...classNames, ...worlds];
+
+const drawn = (random: Random, rates: Readonly<Record<string, number>>, isQuiet: boolean) =>
+  Object.entries(rates).map(([name, max]) => {
     const isOff = isQuiet || random.chance(0.4);
     return [name, isOff ? 0 : max > 10 ? random.spread(1, max) : max * (random.spread(1, 10) / 10)];
   });
-  return Object.fromEntries(drawn) as Faults;
+
+export type Chances = {
+  readonly random: Random;
+  /** Source of the draws for everything that can be switched. */
+  readonly further: Random;
 };
+
+/** The rates of a run. Half of the classes that are on are off in a given world. */
+export const drawFaults = (
+  { random, further }: Chances,
+  on: ReadonlySet<ClassName>,
+): { readonly faults: Faults; readonly isQuiet: boolean } => {
+  const isQuiet = random.chance(0.05);
+  const first = drawn(random, basic, isQuiet);
+  const others = classNames.flatMap((name) => {
+    const isOff = !on.has(name) || further.chance(0.5) || isQuiet;
+    return drawn(further, classes[name], isOff);
+  });
+  return { faults: { ...calm, ...Object.fromEntries([...first, ...others]) }, isQuiet };
+};
+
+/** The faults that a long run must have seen fire. */
+export const faultNames = (on: ReadonlySet<ClassName>): readonly FaultName[] => [
+  ...(Object.keys(basic) as FaultName[]),
+  ...classNames.filter((name) => on.has(name)).flatMap((name) => Object.keys(classes[name]) as FaultName[]),
+];

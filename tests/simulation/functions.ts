@@ -19,12 +19,12 @@ export const socketsFor = (invocation: Invocation, { clients, onTold }: Seen): S
   return {
     post: (connection, frame) =>
       invocation.call('post', () => {
-        if (sim.random.chance(sim.faults.postFails)) throw new Error('PayloadTooLargeException');
+        if (sim.fires('postFails')) throw new Error('PayloadTooLargeException');
         onTold(frame);
         const got = clients.get(connection);
         if (got === undefined) return 'gone' as const;
         got.push(frame);
-        if (sim.random.chance(sim.faults.clientLeaves)) clients.delete(connection);
+        if (sim.fires('clientLeaves')) clients.delete(connection);
         return 'sent' as const;
       }),
     close: (connection) => invocation.call('close', () => void clients.delete(connection)),
@@ -45,10 +45,10 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
   const wake = (what: string, run: () => Promise<void>): Promise<void> =>
     invocation.call(what, () => {
       sim.note(invocation.name, what);
-      if (sim.random.chance(sim.faults.wakeLost)) return sim.note('lambda', `loses ${what}`);
-      const times = sim.random.chance(sim.faults.wakeTwice) ? 2 : 1;
+      if (sim.fires('wakeLost')) return sim.note('lambda', `loses ${what}`);
+      const times = sim.fires('wakeTwice') ? 2 : 1;
       for (let time = 0; time < times; time += 1) {
-        const isLate = sim.random.chance(sim.faults.wakeLate);
+        const isLate = sim.fires('wakeLate');
         sim.after(isLate ? sim.random.spread(500, 90_000) : sim.random.int(5, 200), () => void run());
       }
     });
@@ -88,4 +88,5 @@ export const isForeseen = (error: unknown): boolean =>
   isAppError(error) ||
   (error instanceof Error &&
     (error.name === 'PortFault' ||
+      error.name === 'ProvisionedThroughputExceededException' ||
       /moved \d+ times|PayloadTooLarge|this session exists/.test(error.message)));

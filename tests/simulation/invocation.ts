@@ -1,6 +1,10 @@
-/** A function that runs in the simulated world: at each call of a port it may be refused, kept waiting, or die. */
+/**
+ * A function that runs in the simulated world: at each call of a port it may be refused, kept waiting, stand still, or
+ * die.
+ */
 import { createHash } from 'node:crypto';
 import type { World } from '#shared/ports/world.ts';
+import type { Actor } from './pace.ts';
 import type { Simulation } from './world.ts';
 
 export type CallOptions = {
@@ -10,18 +14,25 @@ export type CallOptions = {
   readonly isResent?: boolean;
   /** The error of a refusal, and of a lost answer. */
   readonly fault?: (what: string) => Error;
-  /** Extra milliseconds of each phase but the first. */
-  readonly pauseMs?: () => number;
 };
 
 type Phase = () => unknown;
-type Request = {
-  readonly what: string;
-  readonly phases: readonly Phase[];
-  readonly options: CallOptions;
-};
+
+/** The result of a phase of remote work that is not over: the next one comes some milliseconds later. */
+export class Later {
+  readonly milliseconds: number;
+  readonly phase: Phase;
+
+  constructor(milliseconds: number, phase: Phase) {
+    this.milliseconds = milliseconds;
+    this.phase = phase;
+  }
+}
+
+type Request = { readonly what: string; readonly phase: Phase; readonly options: CallOptions };
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
+const pauseMsMax = 120_000;
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 /** A port refused, or its answer was lost. */
 const portFault = (what: string): Error => Object.assign(new Error(what), { name: 'PortFault' });
@@ -35,20 +46,28 @@ export class Invocation {
   /** Why it ended before its time. */
   readonly onDeath: (why: string) => void;
   readonly sim: Simulation;
+  readonly #actor: Actor;
+  #pausedUntil = 0;
   #hasAnswered = false;
 
   constructor(sim: Simulation, name: string, onDeath: (why: string) => void) {
     this.sim = sim;
     this.name = name;
     this.onDeath = onDeath;
+    this.#actor = sim.pace.enter();
     const { random, faults } = sim;
     this.skewMs = random.int(-faults.clockSkewMsMax, faults.clockSkewMsMax);
+    if (this.skewMs !== 0) sim.coverage.hit('fault/clockSkewMsMax');
     this.world = {
       now: () => sim.now() + this.skewMs,
       uuid: () => sim.random.uuid(),
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
       sleep: (milliseconds, signal) => this.#sleep(milliseconds, signal),
     };
+  }
+
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
   }
 
   die(why: string): void {
@@ -70,79 +89,101 @@ export class Invocation {
     else this.die('its time is over');
   }
 
+  /** Runs when the function hears of something: not while it stands still, and never after its death. */
+  hear(run: () => void): void {
+    const milliseconds = this.#pausedUntil - this.sim.now();
+    if (milliseconds > 0) this.sim.after(milliseconds, () => this.hear(run));
+    else if (this.isAlive) run();
+  }
+
   #sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     if (!this.isAlive) return never();
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
       const onAbort = (): void => resolve();
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.sim.after(Math.max(0, milliseconds), () => {
-        signal?.removeEventListener('abort', onAbort);
-        if (!this.isAlive) return;
-        this.sim.wake();
-        resolve();
-      });
+      this.sim.after(Math.max(0, milliseconds), () =>
+        this.hear(() => {
+          signal?.removeEventListener('abort', onAbort);
+          this.sim.wake();
+          resolve();
+        }),
+      );
     });
   }
 
   call<T>(what: string, effect: () => T, options: CallOptions = {}): Promise<T> {
-    return this.request<T>(what, [effect], options);
+    return this.request<T>(what, effect, options);
   }
 
   /** Remote work goes on, phase after phase, whether or not the caller lives to hear of it. */
-  request<T>(what: string, phases: readonly Phase[], options: CallOptions): Promise<T> {
+  request<T>(what: string, phase: Phase, options: CallOptions): Promise<T> {
     const { sim } = this;
     if (!this.isAlive) return never();
-    if (sim.random.chance(sim.faults.death / 2)) {
+    if (sim.fires('death', 1 / 2)) {
       this.die(`before ${what}`);
       return never();
     }
+    this.#mayPause(what);
     return new Promise<T>((resolve, reject) => {
-      this.#perform({ what, phases, options }, (outcome) => {
-        sim.after(sim.latency(), () => {
-          if (!this.isAlive) return;
-          if (sim.random.chance(sim.faults.death / 2)) return this.die(`after ${what}`);
-          sim.wake();
-          if ('error' in outcome) reject(outcome.error);
-          else resolve(outcome.value as T);
-        });
+      this.#perform({ what, phase, options }, (outcome) => {
+        this.#after(sim.latency(), () =>
+          this.hear(() => {
+            if (sim.fires('death', 1 / 2)) return this.die(`after ${what}`);
+            this.#mayPause(what);
+            sim.wake();
+            if ('error' in outcome) reject(outcome.error);
+            else resolve(outcome.value as T);
+          }),
+        );
       });
     });
   }
 
+  #mayPause(what: string): void {
+    const { sim } = this;
+    if (!sim.fires('paused')) return;
+    const milliseconds = sim.further.spread(500, pauseMsMax);
+    this.#pausedUntil = sim.now() + milliseconds;
+    sim.note(this.name, `stands still for ${milliseconds} ms at ${what}`);
+  }
+
+  #after(milliseconds: number, run: () => void): void {
+    this.sim.pace.after(this.#actor, milliseconds, run);
+  }
+
   #perform(request: Request, answer: (outcome: Outcome) => void): void {
     const { sim } = this;
-    const { what, options } = request;
-    sim.after(sim.latency(), () => {
-      if (!sim.random.chance(sim.faults.refused)) return this.#phase(request, 0, answer);
+    const { what, phase, options } = request;
+    this.#after(sim.latency(), () => {
+      if (!sim.fires('refused')) return this.#phase(request, phase, answer);
       sim.note(this.name, `${what} is refused`);
       answer({ error: (options.fault ?? portFault)(`${what} was refused`) });
     });
   }
 
-  #phase(request: Request, index: number, answer: (outcome: Outcome) => void): void {
-    const { sim } = this;
-    const { phases, options } = request;
-    const outcome = attempt(phases[index]);
-    if ('error' in outcome || index + 1 === phases.length) this.#conclude(request, outcome, answer);
-    else sim.after(sim.latency() + (options.pauseMs?.() ?? 0), () => this.#phase(request, index + 1, answer));
+  #phase(request: Request, phase: Phase, answer: (outcome: Outcome) => void): void {
+    const outcome = attempt(phase);
+    const next = 'value' in outcome ? outcome.value : undefined;
+    if (!(next instanceof Later)) this.#conclude(request, outcome, answer);
+    else this.sim.after(next.milliseconds, () => this.#phase(request, next.phase, answer));
   }
 
-  #conclude({ what, phases, options }: Request, outcome: Outcome, answer: (outcome: Outcome) => void): void {
+  #conclude({ what, phase, options }: Request, outcome: Outcome, answer: (outcome: Outcome) => void): void {
     const { sim } = this;
-    if (options.isResent === true && sim.random.chance(sim.faults.sentTwice)) {
+    if (options.isResent === true && sim.fires('sentTwice')) {
       sim.note(this.name, `${what} is sent again`);
-      sim.after(sim.latency(), () => answer(attempt(phases.at(-1))));
-    } else if (options.isWrite === true && sim.random.chance(sim.faults.answerLost)) {
+      sim.after(sim.latency(), () => this.#phase({ what, phase, options: {} }, phase, answer));
+    } else if (options.isWrite === true && sim.fires('answerLost')) {
       sim.note(this.name, `${what}: the answer is lost`);
       answer({ error: (options.fault ?? portFault)(`the answer of ${what} was lost`) });
     } else answer(outcome);
   }
 }
 
-const attempt = (phase: Phase | undefined): Outcome => {
+const attempt = (phase: Phase): Outcome => {
   try {
-    return { value: phase?.() };
+    return { value: phase() };
   } catch (error) {
     return { error };
   }

@@ -69,7 +69,7 @@ export class Lambda {
   async background(job: Job<unknown>): Promise<void> {
     for (let attempt = 0; attempt <= retriesMax; attempt += 1) {
       const { status } = await this.invoke(job);
-      if (status === 'done' || this.#sim.random.chance(this.#sim.faults.wakeLost)) return;
+      if (status === 'done' || this.#sim.fires('wakeLost')) return;
       await this.#sim.pause(retryMs * (attempt + 1));
     }
   }

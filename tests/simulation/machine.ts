@@ -73,8 +73,7 @@ export class Machine {
       answer(outcome);
     };
     known.waiters.add(once);
-    if (sim.random.chance(sim.faults.linkBreaks))
-      sim.after(sim.random.spread(10, linkBreakMsMax), () => once(lost));
+    if (sim.fires('linkBreaks')) sim.after(sim.random.spread(10, linkBreakMsMax), () => once(lost));
   }
 
   cancel(callKey: string): void {

@@ -1,37 +1,119 @@
-/** `npm run sim -- --seeds N [--from K] [--lines L]`: tries that many worlds and stops at the first broken promise. */
+/**
+ * `npm run sim -- --seeds N [--from K]`: tries that many worlds on all cores, prints what they met, and stops at the first
+ * broken promise. A kind of fault that never fired fails a long run, since nothing was proved about it.
+ *
+ * `--state FILE` keeps what is done: the same command goes on from there after an interruption. `--without CLASS,...`,
+ * `--with CLASS,...` and `--only CLASS,...` choose classes of faults and worlds (`faults.ts`); `--all` goes on after a
+ * broken promise; `--workers N`; `--lines N` of the trace.
+ */
+import { fork } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { reportOf } from './report.ts';
-import { runSeed } from './run.ts';
+import { type Counts, Coverage, coverageReport, expectedTransitions } from './coverage.ts';
+import { allClasses, type ClassName, faultNames } from './faults.ts';
+import { standing } from './run.ts';
+import type { Chunk, Report } from './worker.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     lines: { type: 'string', default: '40' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    state: { type: 'string' },
+    with: { type: 'string', default: '' },
+    without: { type: 'string', default: '' },
+    only: { type: 'string' },
+    all: { type: 'boolean', default: false },
   },
 });
+
+const classesIn = (text: string): readonly ClassName[] =>
+  text
+    .split(',')
+    .filter((name) => name !== '')
+    .map((name) => {
+      const found = allClasses.find((one) => one === name);
+      if (found === undefined) throw new Error(`there is no class ${name}: ${allClasses.join(', ')}`);
+      return found;
+    });
+
 const [seeds, from] = [Number(values.seeds), Number(values.from)];
+const chosen = values.only === undefined ? [...standing, ...classesIn(values.with)] : classesIn(values.only);
+const without = classesIn(values.without);
+const on = [...new Set(chosen)].filter((name) => !without.includes(name));
+
+const chunkSeeds = 20;
 const progressSeeds = 500;
-const startedAt = performance.now();
-let steps = 0;
-let running = from;
-process.on('unhandledRejection', (error) => {
-  process.stdout.write(
-    `seed ${running} breaks a promise\n  a function handles what its ports throw: ${error}\n`,
+/** A shorter run need not meet every fault. */
+const longRunSeeds = 400;
+
+type State = { readonly done: number[]; steps: number; met: Counts; readonly broken: string[] };
+
+const { state: stateFile } = values;
+const state: State =
+  stateFile !== undefined && existsSync(stateFile)
+    ? JSON.parse(readFileSync(stateFile, 'utf8'))
+    : { done: [], steps: 0, met: {}, broken: [] };
+const coverage = new Coverage();
+coverage.add(state.met);
+
+const keep = (): void => {
+  state.met = coverage.counts;
+  if (stateFile !== undefined) writeFileSync(stateFile, JSON.stringify(state));
+};
+
+const wanted = Array.from({ length: Math.ceil(seeds / chunkSeeds) }, (_, index) => from + index * chunkSeeds);
+const chunks = wanted
+  .filter((first) => !state.done.includes(first))
+  .map(
+    (first): Chunk => ({ first, seeds: Math.min(chunkSeeds, from + seeds - first), on, isAll: values.all }),
   );
-  process.exit(1);
-});
-for (let seed = from; seed < from + seeds; seed += 1) {
-  running = seed;
-  const run = await runSeed(seed);
-  steps += run.steps;
-  if (run.broken === undefined) {
-    if ((seed - from + 1) % progressSeeds === 0) process.stdout.write(`${seed - from + 1} seeds hold\n`);
-    continue;
-  }
-  process.stdout.write(`${reportOf(run, Number(values.lines))}\n`);
-  process.exitCode = 1;
-  break;
-}
+const startedAt = performance.now();
+const isOver = (): boolean => state.broken.length > 0 && !values.all;
+
+const record = ({ first, steps, met, broken }: Report): void => {
+  state.done.push(first);
+  state.steps += steps;
+  coverage.add(met);
+  state.broken.push(...broken);
+  for (const report of broken) process.stdout.write(`${report}\n`);
+  const held = state.done.length * chunkSeeds;
+  if (broken.length === 0 && held % progressSeeds === 0) process.stdout.write(`${held} seeds\n`);
+  keep();
+};
+
+const work = (): Promise<void> =>
+  new Promise((resolve) => {
+    const child = fork(join(import.meta.dirname, 'worker.ts'), [values.lines]);
+    const next = (): void => {
+      const chunk = isOver() ? undefined : chunks.shift();
+      if (chunk === undefined) child.disconnect();
+      else child.send(chunk);
+    };
+    child.on('message', (report: Report) => {
+      record(report);
+      next();
+    });
+    child.on('exit', (code) => {
+      if (code !== 0) state.broken.push(`a worker ended with ${code}`);
+      resolve();
+    });
+    next();
+  });
+
+await Promise.all(Array.from({ length: Math.min(Number(values.workers), chunks.length) }, work));
+const missing = [
+  ...faultNames(new Set(on))
+    .map((name) => `fault/${name}`)
+    .filter((name) => !(name in coverage.counts)),
+  ...expectedTransitions.map((name) => `turn/${name}`).filter((name) => !(name in coverage.counts)),
+];
+const isLong = state.done.length * chunkSeeds >= longRunSeeds;
 const seconds = (performance.now() - startedAt) / 1000;
-process.stdout.write(`${steps} steps in ${seconds.toFixed(1)} s, from seed ${from}\n`);
+process.stdout.write(
+  `${coverageReport(coverage.counts, missing)}\n${state.steps} steps in ${seconds.toFixed(1)} s, ${seeds} seeds from ${from}; on: ${on.join(' ')}; broken: ${state.broken.length}\n`,
+);
+if (state.broken.length > 0 || (isLong && missing.length > 0)) process.exitCode = 1;

@@ -1,7 +1,8 @@
 /**
  * The one table in memory: the adapters of production run on it unchanged, so that what the simulation tries
- * are the real conditions. Reads and writes are atomic and consistent; an index follows the table after a lag
- * that its owner draws. It refuses what DynamoDB refuses: more than 100 actions, two on one item.
+ * are the real conditions. Reads and writes are atomic and consistent, unless its owner hides the items of a transaction
+ * from queries for a while; an index follows the table after a lag that its owner draws. It refuses what DynamoDB refuses:
+ * more than 100 actions, two on one item, an item over 400 KB, a transaction over 4 MB; its pages end where DynamoDB's do.
  *
  * It passes the port conformance suites beside the DynamoDB engine (the project `simulation` in vitest.config.ts).
  */
@@ -9,11 +10,18 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { conditionOf, type Item, type Scope, updateOf } from './expressions.ts';
+import {
+  type Change,
+  Indexes,
+  type IndexName,
+  itemBytes,
+  type Key,
+  Partition,
+  Unseen,
+} from './memory-items.ts';
 
 export type { Item } from './expressions.ts';
-
-type Key = { readonly pk: string; readonly sk: string };
-export type Change = Key & { readonly before: Item | undefined; readonly after: Item | undefined };
+export type { Change } from './memory-items.ts';
 
 /** One request, as the document client is given it. */
 export type Command = { readonly constructor: { readonly name: string }; readonly input: object };
@@ -40,19 +48,30 @@ type Action = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
 
 export type MemoryTable = {
   readonly execute: (command: Command) => { readonly output: object; readonly changes: readonly Change[] };
+  /** Queries and batches see the item as it was before, until a moment. */
+  readonly hide: (change: Change, until: number) => void;
   readonly get: (pk: string, sk: string) => Item | undefined;
   /** Every item of a partition, by sort key. */
   readonly partition: (pk: string) => readonly Item[];
   readonly partitions: () => readonly string[];
 };
 
-export type IndexLag = {
+export type TableBehaviour = {
   readonly now: () => number;
   /** Milliseconds by which an index may be behind the next write. */
   readonly lagMs: () => number;
+  /** Bytes after which the next page of a query ends. */
+  readonly pageBytes: () => number;
+  /** Whether a batch leaves an item undone. */
+  readonly leavesUndone: () => boolean;
 };
 
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html */
 const actionsMax = 100;
+const itemBytesMax = 400 * 1024;
+const transactionBytesMax = 4 * 1_048_576;
+export const pageBytesMax = 1_048_576;
+const batchBytesMax = 16 * 1_048_576;
 
 /** The value without undefined attributes: the client's `removeUndefinedValues`. */
 const stored = (value: unknown): unknown => {
@@ -75,65 +94,17 @@ const keyOf = ({ Key, Item }: Fields): Key => {
   return { pk: String(key?.['pk']), sk: String(key?.['sk']) };
 };
 
-class Partition {
-  readonly items = new Map<string, Item>();
-  #sorted: readonly string[] | undefined = [];
+const plain: TableBehaviour = {
+  now: () => 0,
+  lagMs: () => 0,
+  pageBytes: () => pageBytesMax,
+  leavesUndone: () => false,
+};
 
-  set(sk: string, item: Item | undefined): void {
-    if (item === undefined ? this.items.has(sk) : !this.items.has(sk)) this.#sorted = undefined;
-    if (item === undefined) this.items.delete(sk);
-    else this.items.set(sk, item);
-  }
-
-  inOrder(): readonly Item[] {
-    this.#sorted ??= [...this.items.keys()].sort();
-    return this.#sorted.map((sk) => this.items.get(sk) ?? {});
-  }
-}
-
-const indexes = {
-  due: { partition: 'duePk', sort: 'dueAt' },
-  owner: { partition: 'ownerPk', sort: 'ownerSk' },
-} as const;
-
-/** Items of the indexes, as they were a lag ago. */
-class Indexes {
-  readonly #lag: IndexLag;
-  readonly #seen = new Map<string, Item>();
-  readonly #coming: { readonly at: number; readonly key: string; readonly item: Item | undefined }[] = [];
-
-  constructor(lag: IndexLag) {
-    this.#lag = lag;
-  }
-
-  follow({ pk, sk, before, after }: Change): void {
-    const isIndexed = (item: Item | undefined): boolean =>
-      item !== undefined && ('duePk' in item || 'ownerPk' in item);
-    if (!isIndexed(before) && !isIndexed(after)) return;
-    const item = isIndexed(after) ? after : undefined;
-    const at = Math.max(this.#coming.at(-1)?.at ?? 0, this.#lag.now() + this.#lag.lagMs());
-    this.#coming.push({ at, key: `${pk} ${sk}`, item });
-  }
-
-  query(name: keyof typeof indexes): readonly Item[] {
-    while ((this.#coming[0]?.at ?? Number.POSITIVE_INFINITY) <= this.#lag.now()) {
-      const next = this.#coming.shift();
-      if (next?.item === undefined) this.#seen.delete(next?.key ?? '');
-      else this.#seen.set(next.key, next.item);
-    }
-    const { partition, sort } = indexes[name];
-    const rank = (item: Item): string | number => item[sort] as string | number;
-    return [...this.#seen.values()]
-      .filter((item) => item[partition] !== undefined && item[sort] !== undefined)
-      .sort((one, other) => (rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0));
-  }
-}
-
-const noLag: IndexLag = { now: () => 0, lagMs: () => 0 };
-
-export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
+export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable => {
   const partitions = new Map<string, Partition>();
-  const following = new Indexes(lag);
+  const following = new Indexes(behaviour);
+  const unseen = new Unseen(behaviour.now);
   const get = (pk: string, sk: string): Item | undefined => partitions.get(pk)?.items.get(sk);
 
   const write = (change: Change): void => {
@@ -147,6 +118,13 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
 
   /** The change of one action; undefined when its condition does not hold. */
   const plan = (action: Action, fields: Fields): Change | undefined => {
+    const change = planned(action, fields);
+    if (change?.after !== undefined && itemBytes(change.after) > itemBytesMax)
+      throw invalid(`Item size has exceeded the maximum allowed size: ${change.pk} ${change.sk}`);
+    return change;
+  };
+
+  const planned = (action: Action, fields: Fields): Change | undefined => {
     const key = keyOf(fields);
     const before = get(key.pk, key.sk);
     const { ConditionExpression: condition, UpdateExpression: update } = fields;
@@ -175,10 +153,12 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
   const transact = (actions: readonly Readonly<Partial<Record<Action, Fields>>>[]) => {
     const all = actions.map((one) => Object.entries(one)[0] as [Action, Fields]);
     const named = new Set(all.map(([, fields]) => JSON.stringify(keyOf(fields))));
-    if (all.length > actionsMax) throw new Error('ValidationException: more than 100 actions');
-    if (named.size < all.length) throw new Error('ValidationException: two actions on one item');
+    if (all.length > actionsMax) throw invalid(`a transaction of ${all.length} actions`);
+    if (named.size < all.length) throw invalid('two actions of a transaction on one item');
     const plans = all.map(([action, fields]) => plan(action, fields));
     const changes = plans.filter((change) => change !== undefined);
+    const bytes = changes.reduce((sum, { after }) => sum + (after === undefined ? 0 : itemBytes(after)), 0);
+    if (bytes > transactionBytesMax) throw invalid(`a transaction of ${bytes} bytes`);
     if (changes.length < plans.length) {
       const reasons = plans.map((change, index) => {
         const fields = all[index]?.[1] ?? {};
@@ -198,21 +178,44 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
     const { IndexName, KeyConditionExpression = '', Limit, ExclusiveStartKey: start } = fields;
     const condition = conditionOf(KeyConditionExpression);
     const values = fields.ExpressionAttributeValues ?? {};
+    const pk = String(values[':pk']);
     const all =
       IndexName === undefined
-        ? (partitions.get(String(values[':pk']))?.inOrder() ?? [])
-        : following.query(IndexName as keyof typeof indexes);
+        ? unseen.inOrder(pk, partitions.get(pk)?.inOrder() ?? [])
+        : following.query(IndexName as IndexName);
     const matching = all.filter((item) => condition(scopeOf(item, fields)));
     if (fields.ScanIndexForward === false) matching.reverse();
-    const isStart = (item: Item): boolean => item['pk'] === start?.['pk'] && item['sk'] === start?.['sk'];
-    const from = start === undefined ? 0 : matching.findIndex(isStart) + 1;
-    const read = matching.slice(from, Limit === undefined ? undefined : from + Limit);
+    const from = start === undefined ? 0 : firstAfter(matching, start, fields);
+    const { read, isCut } = pageOf(matching.slice(from), Limit);
     const last = read.at(-1);
-    const isCut = Limit !== undefined && read.length === Limit;
     return {
       output: { ...shownOf(read, fields), ...(isCut ? { LastEvaluatedKey: last } : {}) },
       changes: [],
     };
+  };
+
+  /** The item that a page ended with may have been deleted or hidden since: a page of the table goes on behind its key. */
+  const firstAfter = (
+    items: readonly Item[],
+    start: Item,
+    { IndexName, ScanIndexForward }: Fields,
+  ): number => {
+    if (IndexName !== undefined)
+      return items.findIndex((item) => item['pk'] === start['pk'] && item['sk'] === start['sk']) + 1;
+    const isBehind = (sk: string): boolean =>
+      ScanIndexForward === false ? sk < String(start['sk']) : sk > String(start['sk']);
+    const at = items.findIndex((item) => isBehind(String(item['sk'])));
+    return at === -1 ? items.length : at;
+  };
+
+  /** A page has one item at least. */
+  const pageOf = (items: readonly Item[], limit = Number.POSITIVE_INFINITY) => {
+    const bytesMax = behaviour.pageBytes();
+    let bytes = 0;
+    let length = 0;
+    while (length < Math.min(limit, items.length) && bytes < bytesMax)
+      bytes += itemBytes(items[length++] ?? {});
+    return { read: items.slice(0, length), isCut: length === limit || length < items.length };
   };
 
   /** A filter hides what was read: the limit and the last key are those of the reading. */
@@ -223,20 +226,28 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
   };
 
   const batchGet = (requests: Readonly<Record<string, { readonly Keys: readonly Key[] }>>) => {
-    const Responses = Object.fromEntries(
-      Object.entries(requests).map(([name, { Keys }]) => [
-        name,
-        Keys.flatMap(({ pk, sk }) => get(pk, sk) ?? []),
-      ]),
-    );
-    return { output: { Responses, UnprocessedKeys: {} }, changes: [] };
+    const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(requests);
+    const found: Item[] = [];
+    const undone: Key[] = [];
+    let bytes = 0;
+    for (const key of Keys) {
+      const item = unseen.item(key, get(key.pk, key.sk));
+      bytes += item === undefined ? 0 : itemBytes(item);
+      if (bytes > batchBytesMax || behaviour.leavesUndone()) undone.push(key);
+      else if (item !== undefined) found.push(item);
+    }
+    const UnprocessedKeys = undone.length === 0 ? {} : { [name]: { Keys: undone } };
+    return { output: { Responses: { [name]: found }, UnprocessedKeys }, changes: [] };
   };
 
   const batchWrite = (requests: Readonly<Record<string, readonly { DeleteRequest: Fields }[]>>) => {
-    const deleted = Object.values(requests).flat();
-    const changes = deleted.flatMap(({ DeleteRequest }) => plan('Delete', DeleteRequest) ?? []);
+    const [[name, all] = ['', []]] = Object.entries(requests);
+    const { undone = [], done = [] } = Object.groupBy(all, () =>
+      behaviour.leavesUndone() ? 'undone' : 'done',
+    );
+    const changes = done.flatMap(({ DeleteRequest }) => plan('Delete', DeleteRequest) ?? []);
     for (const change of changes) write(change);
-    return { output: { UnprocessedItems: {} }, changes };
+    return { output: { UnprocessedItems: undone.length === 0 ? {} : { [name]: undone } }, changes };
   };
 
   const execute: MemoryTable['execute'] = ({ constructor: { name }, input }) => {
@@ -267,6 +278,7 @@ export const openMemoryTable = (lag: IndexLag = noLag): MemoryTable => {
 
   return {
     execute,
+    hide: (change, until) => unseen.hide(change, until),
     get,
     partition: (pk) => partitions.get(pk)?.inOrder() ?? [],
     partitions: () => [...partitions.keys()],
@@ -277,6 +289,9 @@ const itemShown = (item: Item | undefined, fields: Fields): object =>
   item === undefined || fields.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD'
     ? {}
     : { Item: marshall(item, { removeUndefinedValues: true }) };
+
+const invalid = (what: string): Error =>
+  Object.assign(new Error(`ValidationException: ${what}`), { name: 'ValidationException' });
 
 const namedError = (name: string, more: object): Error => Object.assign(new Error(name), { name }, more);
 

@@ -49,20 +49,20 @@ async function* stream(
   { history }: ModelRequest,
   { signal, onAsked, delegates }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
-  const { random, faults } = sim;
+  const { random } = sim;
   onAsked(history);
   const wait = async (milliseconds: number): Promise<void> => {
     await world.sleep(milliseconds, signal);
     signal.throwIfAborted();
   };
-  await wait(random.chance(faults.modelSlow) ? random.spread(1000, 120_000) : random.int(20, 1500));
-  if (random.chance(faults.modelFails)) throw failure(random);
-  if (random.chance(faults.modelTooLong)) throw new AppError('context_too_long', 'too long');
+  await wait(sim.fires('modelSlow') ? random.spread(1000, 120_000) : random.int(20, 1500));
+  if (sim.fires('modelFails')) throw failure(random);
+  if (sim.fires('modelTooLong')) throw new AppError('context_too_long', 'too long');
   const step = history.length - history.findLastIndex(({ role }) => role === 'user');
   for (let piece = random.int(0, 2); piece > 0; piece -= 1) {
     yield { type: 'text', text: `word${piece} ` };
     await wait(random.int(5, 400));
-    if (random.chance(faults.modelCut)) throw new AppError('provider_unavailable', 'the stream was cut');
+    if (sim.fires('modelCut')) throw new AppError('provider_unavailable', 'the stream was cut');
   }
   const asks = random.chance(step === 1 ? 0.6 : 0.35) ? random.int(1, 3) : 0;
   for (let call = 0; call < asks; call += 1)

@@ -13,10 +13,11 @@ import { type Ecs, openEcs } from './ecs.ts';
 import type { Bucket } from './inside.ts';
 import { type Ended, type Job, Lambda } from './lambda.ts';
 import type { Ledger } from './machine.ts';
-import { type MemoryTable, openMemoryTable } from './memory-table.ts';
+import { type MemoryTable, openMemoryTable, pageBytesMax } from './memory-table.ts';
 import { portsOf } from './ports.ts';
 import { outputTokensMax } from './prices.ts';
 import { mcpTimes, requestMs, type Settings } from './settings.ts';
+import { TableService } from './table-service.ts';
 import type { Simulation } from './world.ts';
 
 const longestMs = 900_000;
@@ -26,6 +27,7 @@ export class Platform {
   readonly sim: Simulation;
   readonly settings: Settings;
   readonly table: MemoryTable;
+  readonly service: TableService;
   readonly ledger: Ledger = new Map();
   readonly bucket: Bucket = new Map();
   readonly ecs: Ecs;
@@ -42,9 +44,8 @@ export class Platform {
     this.#lambda = new Lambda(sim, (invocation) => portsOf(this, invocation));
     const { death, refused, answerLost } = sim.faults;
     this.mayLoseCalls = death + refused + answerLost > 0;
-    const lagMs = (): number =>
-      sim.faults.indexLagMsMax === 0 ? 0 : sim.random.int(0, sim.faults.indexLagMsMax);
-    this.table = openMemoryTable({ now: () => sim.now(), lagMs });
+    this.table = openTable(sim);
+    this.service = new TableService(sim, this.table, () => this.checkers);
     this.checkers = new Checkers({
       sim,
       table: this.table,
@@ -127,3 +128,21 @@ export class Platform {
     });
   }
 }
+
+/** A page that ends early has some items at least: a query of thousands would take a run's time otherwise. */
+const earlyPageBytesMin = 400;
+const earlyPageBytesMax = 20_000;
+
+const openTable = (sim: Simulation): MemoryTable =>
+  openMemoryTable({
+    now: () => sim.now(),
+    lagMs: () => {
+      const { indexLagMsMax } = sim.faults;
+      if (indexLagMsMax === 0) return 0;
+      sim.coverage.hit('fault/indexLagMsMax');
+      return sim.random.int(0, indexLagMsMax);
+    },
+    pageBytes: () =>
+      sim.fires('pageEndsEarly') ? sim.further.spread(earlyPageBytesMin, earlyPageBytesMax) : pageBytesMax,
+    leavesUndone: () => sim.fires('unprocessed'),
+  });

@@ -22,15 +22,16 @@ import type { Ecs } from './ecs.ts';
 import { type Functions, invokerFor, socketsFor, telemetryFor } from './functions.ts';
 import { archiveFor, type Bucket, type InsideOptions, linkFor, toolsFor } from './inside.ts';
 import type { Invocation } from './invocation.ts';
-import { type Command, type MemoryTable, tableOver } from './memory-table.ts';
+import { tableOver } from './memory-table.ts';
 import { modelFor } from './model.ts';
 import { costOf } from './prices.ts';
 import { remoteFor } from './registry.ts';
 import { mcpTimes, type Settings } from './settings.ts';
+import type { TableService } from './table-service.ts';
 
 type Platform = Functions & {
   readonly settings: Settings;
-  readonly table: MemoryTable;
+  readonly service: TableService;
   readonly ecs: Ecs;
   readonly checkers: Checkers;
   readonly bucket: Bucket;
@@ -42,26 +43,6 @@ export type Ports = ReturnType<typeof portsOf>;
 const bearerHash = (workspaceId: WorkspaceId, generation: number): string =>
   `bearer of ${workspaceId}:${generation}`;
 
-const reads = new Set(['GetCommand', 'QueryCommand', 'BatchGetCommand']);
-const resent = new Set(['PutCommand', 'UpdateCommand', 'DeleteCommand']);
-
-const send = (
-  { sim, table, checkers }: Platform,
-  invocation: Invocation,
-  command: Command,
-): Promise<object> => {
-  const { name } = command.constructor;
-  const execute = (): object => {
-    const { output, changes } = table.execute(command);
-    if (changes.length > 0) {
-      sim.note(invocation.name, name, changes);
-      checkers.wrote(changes, invocation);
-    }
-    return output;
-  };
-  return invocation.call(name, execute, { isWrite: !reads.has(name), isResent: resent.has(name) });
-};
-
 const insideOf = ({ ecs, bucket, checkers: { sandboxes } }: Platform): InsideOptions => ({
   ecs,
   bucket,
@@ -72,7 +53,11 @@ const insideOf = ({ ecs, bucket, checkers: { sandboxes } }: Platform): InsideOpt
 });
 
 const storesOf = (platform: Platform, invocation: Invocation) => {
-  const table = tableOver((command) => send(platform, invocation, command));
+  const { further } = platform.sim;
+  const table = tableOver(
+    (command) => platform.service.send(invocation, command),
+    (millisecondsMax) => invocation.world.sleep(further.int(0, Math.ceil(millisecondsMax))),
+  );
   return {
     sessions: makeSessionStore(table),
     workspaces: makeWorkspaceStore(table),

@@ -59,20 +59,21 @@ const request = (
   const id = String(args['id']);
   if (!invocation.isAlive) return;
   const hear = (outcome: ToolOutcome): void =>
-    sim.after(sim.latency(), () => {
-      if (!invocation.isAlive) return;
-      if (sim.random.chance(sim.faults.death)) return invocation.die('while a remote call answers');
-      sim.wake();
-      resolve(outcome);
-    });
+    sim.after(sim.latency(), () =>
+      invocation.hear(() => {
+        if (sim.fires('death')) return invocation.die('while a remote call answers');
+        sim.wake();
+        resolve(outcome);
+      }),
+    );
   signal?.addEventListener('abort', () => hear({ status: 'lost', message: 'aborted' }), { once: true });
   sim.after(sim.latency(), () => {
-    if (sim.random.chance(sim.faults.linkDown))
+    if (sim.fires('linkDown'))
       return hear({ status: 'failed', code: 'mcp_server_unavailable', message: 'no route' });
     onPerform(id);
     sim.after(sim.random.spread(20, performMsMax), () =>
       hear(
-        sim.random.chance(sim.faults.linkDown)
+        sim.fires('linkDown')
           ? { status: 'lost', message: 'the connection broke' }
           : { status: 'finished', content: [{ type: 'text', text: foundText(id) }] },
       ),

@@ -1,12 +1,15 @@
 /** Report of a run that broke a promise: the seed, the promise, the last steps, and how to see it again. */
+import type { ClassName } from './faults.ts';
 import type { Change } from './memory-table.ts';
-import type { Run } from './run.ts';
+import { type Run, standing } from './run.ts';
 
 const linesMax = 40;
 const detailCharactersMax = 220;
 
-export const reportOf = (run: Run, linesShown = linesMax): string => {
-  const lines = run.trace.slice(-linesShown).map(({ at, who, what, detail }) => {
+type Shown = { readonly linesShown?: number; readonly on?: readonly ClassName[] };
+
+export const reportOf = (run: Run, { linesShown = linesMax, on = [...standing] }: Shown = {}): string => {
+  const lines = (linesShown === 0 ? [] : run.trace.slice(-linesShown)).map(({ at, who, what, detail }) => {
     const said = detail === undefined ? '' : ` ${shown(detail).slice(0, detailCharactersMax)}`;
     return `${(at / 1000).toFixed(3).padStart(10)} ${who.padEnd(18)} ${what}${said}`;
   });
@@ -14,7 +17,7 @@ export const reportOf = (run: Run, linesShown = linesMax): string => {
     `seed ${run.seed} breaks a promise after ${run.steps} steps`,
     `  ${run.broken?.message}`,
     ...lines,
-    `again: npm run sim -- --seeds 1 --from ${run.seed}`,
+    `again: npm run sim -- --seeds 1 --from ${run.seed} --only ${on.join()}`,
   ].join('\n');
 };
 

@@ -4,7 +4,9 @@
  * Every port call and every sleep of a function (`invocation.ts`) is a point at which anything else may happen first.
  * Nothing here knows real time; `setImmediate` only lets the promises of one step come to rest before the next.
  */
-import { calm, drawFaults, type Faults } from './faults.ts';
+import { Coverage } from './coverage.ts';
+import { type ClassName, calm, drawFaults, type FaultName, type Faults, isBasic } from './faults.ts';
+import { Pace } from './pace.ts';
 import { Queue } from './queue.ts';
 import { openRandom, type Random } from './random.ts';
 
@@ -33,6 +35,13 @@ export const startOfTime = 1_800_000_000_000;
 
 export class Simulation {
   readonly random: Random;
+  /** Source of every draw that a class of faults or worlds adds: without them a seed gives the world that it gave before. */
+  readonly further: Random;
+  readonly on: ReadonlySet<ClassName>;
+  readonly coverage = new Coverage();
+  readonly pace: Pace;
+  /** Nothing fails from the beginning. */
+  readonly isQuiet: boolean;
   faults: Faults;
   readonly trace: TraceLine[] = [];
   steps = 0;
@@ -41,9 +50,15 @@ export class Simulation {
   #isAwake = false;
   #broken: BrokenPromise | undefined;
 
-  constructor(seed: number) {
+  constructor(seed: number, on: ReadonlySet<ClassName>) {
     this.random = openRandom(seed);
-    this.faults = drawFaults(this.random);
+    this.further = openRandom(seed ^ 0x5bd1e995);
+    this.on = on;
+    const { faults, isQuiet } = drawFaults(this, on);
+    this.faults = faults;
+    this.isQuiet = isQuiet;
+    this.pace = new Pace(this, this.further, on.has('order') && this.further.chance(0.35));
+    if (this.pace.isOrdered) this.coverage.hit('world/ordered');
   }
 
   now(): number {
@@ -98,9 +113,17 @@ export class Simulation {
     if (this.#broken !== undefined) throw this.#broken;
   }
 
+  /** Draws whether a fault happens here, and counts it. */
+  fires(name: FaultName, share = 1): boolean {
+    const source = isBasic(name) ? this.random : this.further;
+    if (!source.chance(this.faults[name] * share)) return false;
+    this.coverage.hit(`fault/${name}`);
+    return true;
+  }
+
   latency(): number {
-    const { random, faults } = this;
-    return random.chance(faults.slow) ? random.spread(200, 40_000) : random.int(1, 15);
+    const { random } = this;
+    return this.fires('slow') ? random.spread(200, 40_000) : random.int(1, 15);
   }
 
   /** For those who are no function: users, machines. */

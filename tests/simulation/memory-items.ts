@@ -1,0 +1,140 @@
+/**
+ * Items of the table in memory: partitions in order, the indexes that follow them after a lag, the items of a transaction
+ * that queries do not see yet, and the size of an item as DynamoDB counts it.
+ */
+import type { Item } from './expressions.ts';
+
+export type Key = { readonly pk: string; readonly sk: string };
+export type Change = Key & { readonly before: Item | undefined; readonly after: Item | undefined };
+
+export class Partition {
+  readonly items = new Map<string, Item>();
+  #sorted: readonly string[] | undefined = [];
+
+  set(sk: string, item: Item | undefined): void {
+    if (item === undefined ? this.items.has(sk) : !this.items.has(sk)) this.#sorted = undefined;
+    if (item === undefined) this.items.delete(sk);
+    else this.items.set(sk, item);
+  }
+
+  inOrder(): readonly Item[] {
+    this.#sorted ??= [...this.items.keys()].sort();
+    return this.#sorted.map((sk) => this.items.get(sk) ?? {});
+  }
+}
+
+const indexes = {
+  due: { partition: 'duePk', sort: 'dueAt' },
+  owner: { partition: 'ownerPk', sort: 'ownerSk' },
+} as const;
+
+export type IndexName = keyof typeof indexes;
+
+type IndexLag = {
+  readonly now: () => number;
+  /** Milliseconds by which an index may be behind the next write. */
+  readonly lagMs: () => number;
+};
+
+/** Items of the indexes, as they were a lag ago. */
+export class Indexes {
+  readonly #lag: IndexLag;
+  readonly #seen = new Map<string, Item>();
+  readonly #coming: { readonly at: number; readonly key: string; readonly item: Item | undefined }[] = [];
+
+  constructor(lag: IndexLag) {
+    this.#lag = lag;
+  }
+
+  follow({ pk, sk, before, after }: Change): void {
+    const isIndexed = (item: Item | undefined): boolean =>
+      item !== undefined && ('duePk' in item || 'ownerPk' in item);
+    if (!isIndexed(before) && !isIndexed(after)) return;
+    const item = isIndexed(after) ? after : undefined;
+    const at = Math.max(this.#coming.at(-1)?.at ?? 0, this.#lag.now() + this.#lag.lagMs());
+    this.#coming.push({ at, key: `${pk} ${sk}`, item });
+  }
+
+  query(name: IndexName): readonly Item[] {
+    while ((this.#coming[0]?.at ?? Number.POSITIVE_INFINITY) <= this.#lag.now()) {
+      const next = this.#coming.shift();
+      if (next?.item === undefined) this.#seen.delete(next?.key ?? '');
+      else this.#seen.set(next.key, next.item);
+    }
+    const { partition, sort } = indexes[name];
+    const rank = (item: Item): string | number => item[sort] as string | number;
+    return [...this.#seen.values()]
+      .filter((item) => item[partition] !== undefined && item[sort] !== undefined)
+      .sort((one, other) => (rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0));
+  }
+}
+
+/**
+ * Items of running transactions as queries and batches still see them: read-committed, item by item
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation).
+ */
+export class Unseen {
+  readonly #now: () => number;
+  readonly #items = new Map<
+    string,
+    Map<string, { readonly before: Item | undefined; readonly until: number }>
+  >();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  hide({ pk, sk, before }: Change, until: number): void {
+    const items = this.#items.get(pk) ?? new Map();
+    this.#items.set(pk, items.set(sk, { before, until }));
+  }
+
+  /** The items of a partition as a query sees them, by sort key. */
+  inOrder(pk: string, items: readonly Item[]): readonly Item[] {
+    const hidden = this.#hidden(pk);
+    if (hidden === undefined) return items;
+    const seen = new Map(items.map((item) => [String(item['sk']), item]));
+    for (const [sk, { before }] of hidden)
+      if (before === undefined) seen.delete(sk);
+      else seen.set(sk, before);
+    return [...seen].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, item]) => item);
+  }
+
+  item({ pk, sk }: Key, item: Item | undefined): Item | undefined {
+    const hidden = this.#hidden(pk)?.get(sk);
+    return hidden === undefined ? item : hidden.before;
+  }
+
+  #hidden(pk: string) {
+    const items = this.#items.get(pk);
+    if (items === undefined) return undefined;
+    for (const [sk, { until }] of items) if (until <= this.#now()) items.delete(sk);
+    if (items.size > 0) return items;
+    this.#items.delete(pk);
+    return undefined;
+  }
+}
+
+const sizes = new WeakMap<object, number>();
+const numberBytes = 8;
+const nestedBytes = 3;
+
+const valueBytes = (value: unknown): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'number') return numberBytes;
+  if (value instanceof Uint8Array) return value.byteLength;
+  if (value instanceof Set) return nestedBytes + sum([...value].map((entry) => valueBytes(entry)));
+  if (Array.isArray(value)) return nestedBytes + sum(value.map((entry) => 1 + valueBytes(entry)));
+  return typeof value === 'object' && value !== null ? nestedBytes + itemBytes(value as Item) : 1;
+};
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, bytes) => total + bytes, 0);
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html */
+export const itemBytes = (item: Item): number => {
+  const known = sizes.get(item);
+  if (known !== undefined) return known;
+  const bytes = sum(Object.entries(item).map(([name, value]) => name.length + valueBytes(value)));
+  sizes.set(item, bytes);
+  return bytes;
+};

@@ -1,0 +1,75 @@
+/**
+ * Order in which the functions of a run get on. In most runs chance alone decides, step by step; in others each function
+ * has a random priority, the steps of a lower one wait while a higher one has any, and a few times the one that steps
+ * falls behind all others: the order in which races of few steps are found.
+ * https://www.microsoft.com/en-us/research/publication/a-randomized-scheduler-with-probabilistic-guarantees-of-finding-bugs/
+ */
+import type { Random } from './random.ts';
+
+type Clock = {
+  readonly now: () => number;
+  readonly after: (milliseconds: number, run: () => void) => void;
+  readonly isCalm: boolean;
+};
+
+export type Actor = { priority: number; steps: number };
+
+const stepsExpected = 4000;
+const changesMax = 8;
+const againMs = [3, 20] as const;
+
+export class Pace {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** How long a step may wait for those of higher functions; 0 where chance alone decides. */
+  readonly #waitMsMax: number;
+  readonly #changesAt = new Set<number>();
+  readonly #busy = new Set<Actor>();
+  #taken = 0;
+
+  constructor(clock: Clock, random: Random, isOrdered: boolean) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#waitMsMax = isOrdered ? random.spread(20, 20_000) : 0;
+    if (isOrdered)
+      for (let change = random.int(1, changesMax); change > 0; change -= 1)
+        this.#changesAt.add(random.int(1, stepsExpected));
+  }
+
+  get isOrdered(): boolean {
+    return this.#waitMsMax > 0;
+  }
+
+  enter(): Actor {
+    return { priority: this.isOrdered ? this.#random.next() : 0, steps: 0 };
+  }
+
+  /** A step of a function, some time from now. */
+  after(actor: Actor, milliseconds: number, run: () => void): void {
+    if (!this.isOrdered) {
+      this.#clock.after(milliseconds, run);
+      return;
+    }
+    const due = this.#clock.now() + milliseconds;
+    actor.steps += 1;
+    this.#busy.add(actor);
+    const attempt = (): void => {
+      if (this.#waits(actor, due)) {
+        this.#clock.after(this.#random.int(...againMs), attempt);
+        return;
+      }
+      actor.steps -= 1;
+      if (actor.steps === 0) this.#busy.delete(actor);
+      this.#taken += 1;
+      if (this.#changesAt.has(this.#taken)) actor.priority = -this.#taken;
+      run();
+    };
+    this.#clock.after(milliseconds, attempt);
+  }
+
+  #waits({ priority }: Actor, due: number): boolean {
+    if (this.#clock.isCalm || this.#clock.now() - due >= this.#waitMsMax) return false;
+    for (const other of this.#busy) if (other.priority > priority) return true;
+    return false;
+  }
+}
