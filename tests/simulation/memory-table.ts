@@ -62,7 +62,7 @@ export type TableBehaviour = {
   readonly lagMs: () => number;
   /** Bytes after which the next page of a query ends. */
   readonly pageBytes: () => number;
-  /** Whether a batch leaves an item undone. */
+  /** True for a batch that leaves an item undone. */
   readonly leavesUndone: () => boolean;
 };
 

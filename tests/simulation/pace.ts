@@ -21,7 +21,7 @@ const againMs = [3, 20] as const;
 export class Pace {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** How long a step may wait for those of higher functions; 0 where chance alone decides. */
+  /** The longest time that a step waits for those of higher functions; 0 where chance alone decides. */
   readonly #waitMsMax: number;
   readonly #changesAt = new Set<number>();
   readonly #busy = new Set<Actor>();

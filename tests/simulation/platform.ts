@@ -17,7 +17,7 @@ import { type MemoryTable, openMemoryTable, pageBytesMax } from './memory-table.
 import { portsOf } from './ports.ts';
 import { outputTokensMax } from './prices.ts';
 import { mcpTimes, requestMs, type Settings } from './settings.ts';
-import { TableService } from './table-service.ts';
+import { TableService } from './table-requests.ts';
 import type { Simulation } from './world.ts';
 
 const longestMs = 900_000;

@@ -27,7 +27,7 @@ import { modelFor } from './model.ts';
 import { costOf } from './prices.ts';
 import { remoteFor } from './registry.ts';
 import { mcpTimes, type Settings } from './settings.ts';
-import type { TableService } from './table-service.ts';
+import type { TableService } from './table-requests.ts';
 
 type Platform = Functions & {
   readonly settings: Settings;

@@ -34,7 +34,7 @@ test('no attribute carries style: the policy of the page forbids it', () => {
 
 test('a component opens with what it is', () => {
   const silent = files.filter(
-    ({ path, text }) => path.endsWith('.vue') && !/^<script setup lang="ts"[^>]*>\n\/\*\*/.test(text),
+    ({ path, text }) => path.endsWith('.vue') && !/^<script (?:setup )?lang="ts"[^>]*>\n\/\*\*/.test(text),
   );
   expect(silent.map(({ path }) => path)).toEqual([]);
 });

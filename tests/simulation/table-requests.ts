@@ -1,6 +1,6 @@
 /**
  * The table as a service that functions call: it throttles, a write meets the transactions that run, and queries see the
- * items of a transaction one after another while it ends. What was written goes to the checkers.
+ * items of a transaction one after another while it ends. Each write goes to the checkers.
  */
 import type { Checkers } from './checkers.ts';
 import { type Invocation, Later } from './invocation.ts';
