@@ -5,23 +5,23 @@
  */
 
 import type * as z from 'zod';
-import type * as mcp from '../shared/contracts/mcp-server.ts';
-import type { putSecretBody, secretsView, secretView } from '../shared/contracts/project-secrets.ts';
+import type * as audit from '../shared/contracts/rest/access-view.ts';
+import type * as tokens from '../shared/contracts/rest/access-view.ts';
 import type { accessAnswer } from '../shared/contracts/rest/access-view.ts';
 import type * as approvals from '../shared/contracts/rest/approval-view.ts';
-import type * as audit from '../shared/contracts/rest/audit-view.ts';
 import type * as rest from '../shared/contracts/rest/bodies.ts';
 import type * as conversation from '../shared/contracts/rest/conversation-view.ts';
 import type * as deployment from '../shared/contracts/rest/deployment-view.ts';
+import type * as history from '../shared/contracts/rest/deployment-view.ts';
+import type * as mcp from '../shared/contracts/rest/mcp-server-view.ts';
 import type * as projects from '../shared/contracts/rest/project-view.ts';
-import type * as sandbox from '../shared/contracts/rest/sandbox-view.ts';
+import type { putSecretBody, secretsView, secretView } from '../shared/contracts/rest/project-view.ts';
 import type * as bodies from '../shared/contracts/rest/schedule-bodies.ts';
 import type * as schedules from '../shared/contracts/rest/schedule-view.ts';
 import type * as sessions from '../shared/contracts/rest/session-view.ts';
-import type * as tokens from '../shared/contracts/rest/token-view.ts';
-import type * as history from '../shared/contracts/rest/usage-metrics-view.ts';
 import type * as hookBodies from '../shared/contracts/rest/webhook-bodies.ts';
 import type * as hooks from '../shared/contracts/rest/webhook-view.ts';
+import type * as sandbox from '../shared/contracts/rest/workspace-view.ts';
 import type * as workspaces from '../shared/contracts/rest/workspace-view.ts';
 import type { approval, userMessage } from '../shared/contracts/socket-actions.ts';
 import type { JsonObject } from '../shared/domain/json.ts';

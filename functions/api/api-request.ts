@@ -1,8 +1,7 @@
 /** A REST request as the routes need it: its caller, its fields, its id. */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod';
-import { type Decoded, decode, decodeJson } from '#shared/contracts/decode.ts';
-import { unknownFields } from '#shared/contracts/unknown-fields.ts';
+import { type Decoded, decode, decodeJson, unknownFields } from '#shared/contracts/decode.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';

@@ -1,5 +1,5 @@
 /** `/audit`: the rows of the audit log, the newest first. */
-import { auditAnswer, auditQuery, auditView } from '#shared/contracts/rest/audit-view.ts';
+import { auditAnswer, auditQuery, auditView } from '#shared/contracts/rest/access-view.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { AuditLog } from '#shared/ports/audit-log.ts';

@@ -5,10 +5,10 @@
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
 import { fetchFiles, keepWritten } from '#shared/application/session/session-files.ts';
-import { header } from '#shared/contracts/bearer.ts';
-import { filePathProblem } from '#shared/contracts/file-path.ts';
+import { header } from '#shared/contracts/credentials.ts';
+import { filePathProblem } from '#shared/contracts/fields.ts';
 import { filesQuery, partHeaders } from '#shared/contracts/rest/bodies.ts';
-import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/rest/sandbox-view.ts';
+import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/rest/workspace-view.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';

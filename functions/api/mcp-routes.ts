@@ -22,7 +22,7 @@ import {
   serverView,
   testAnswer,
   testView,
-} from '#shared/contracts/mcp-server.ts';
+} from '#shared/contracts/rest/mcp-server-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import { type ApiEvent, fieldsOf, knownBody, pathValue, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';

@@ -5,7 +5,7 @@
  * nothing that can be relied on, so the one source is spelt out. A path in a source is not compared after a redirect
  * (CSP Level 3, section 7.6), the origin is. SECURITY.md lists what no policy stops.
  */
-import { header } from '#shared/contracts/bearer.ts';
+import { header } from '#shared/contracts/credentials.ts';
 import type { ApiEvent } from './api-request.ts';
 
 /** Letters, digits, dots and hyphens, or an IPv6 address in brackets; a port. Nothing that could end a source. */

@@ -17,7 +17,7 @@ import { throttle } from '#shared/application/access/throttle.ts';
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
-import { bearerToken, header } from '#shared/contracts/bearer.ts';
+import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import { refusalHeader } from '#shared/contracts/link.ts';
 import { intentOf } from '#shared/domain/access.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';

@@ -16,7 +16,12 @@ import {
   type StatsSettings,
 } from '#shared/application/sandbox/resource-stats.ts';
 import { createProjectBody, pageQuery, updateProjectBody } from '#shared/contracts/rest/bodies.ts';
-import { statsAnswer } from '#shared/contracts/rest/deployment-view.ts';
+import {
+  statsAnswer,
+  statsHistoryAnswer,
+  statsHistoryQuery,
+  usageMetricsView,
+} from '#shared/contracts/rest/deployment-view.ts';
 import {
   deletedAnswer,
   projectAnswer,
@@ -24,11 +29,6 @@ import {
   projectsAnswer,
   projectView,
 } from '#shared/contracts/rest/project-view.ts';
-import {
-  statsHistoryAnswer,
-  statsHistoryQuery,
-  usageMetricsView,
-} from '#shared/contracts/rest/usage-metrics-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';

@@ -12,7 +12,7 @@ import { type AccessPorts, authenticate } from '#shared/application/access/authe
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { requirePermission } from '#shared/application/access/require-permission.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
-import { bearerToken } from '#shared/contracts/bearer.ts';
+import { bearerToken } from '#shared/contracts/credentials.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';

@@ -6,7 +6,7 @@ import {
   type SecretPorts,
   type SecretReference,
 } from '#shared/application/project/manage-secrets.ts';
-import { putSecretBody, removedView, secretsView, secretView } from '#shared/contracts/project-secrets.ts';
+import { putSecretBody, removedView, secretsView, secretView } from '#shared/contracts/rest/project-view.ts';
 import { type ApiEvent, bodyOf, pathId, pathValue, principalOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';
 import { onProject } from './resource-route.ts';

@@ -5,8 +5,8 @@ import {
   revokeToken,
   type TokenPorts,
 } from '#shared/application/access/manage-tokens.ts';
+import { newTokenAnswer, tokenAnswer, tokensAnswer, tokenView } from '#shared/contracts/rest/access-view.ts';
 import { createTokenBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
-import { newTokenAnswer, tokenAnswer, tokensAnswer, tokenView } from '#shared/contracts/rest/token-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
 import { type ApiRoute, json } from './api-route.ts';

@@ -14,8 +14,7 @@ import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { authenticate } from '#shared/application/access/authenticate.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
-import { toAuthorizerContext } from '#shared/contracts/authorizer-context.ts';
-import { bearerToken, ticketOf } from '#shared/contracts/bearer.ts';
+import { bearerToken, ticketOf, toAuthorizerContext } from '#shared/contracts/credentials.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { isAppError } from '#shared/errors.ts';
 

@@ -24,7 +24,7 @@ import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { lifetimesOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { janitorTask } from '#shared/contracts/janitor-task.ts';
+import { janitorTask } from '#shared/contracts/tasks.ts';
 import { agentSessionsMax } from '#shared/domain/slots.ts';
 import { type JanitorPorts, perform } from './perform.ts';
 

@@ -14,7 +14,7 @@ import { drainPool, type FillPoolPorts, fillPool } from '#shared/application/san
 import { forgetWorkspace } from '#shared/application/sandbox/forget-workspace.ts';
 import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
+import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';

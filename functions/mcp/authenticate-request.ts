@@ -4,7 +4,7 @@ import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
-import { bearerToken } from '#shared/contracts/bearer.ts';
+import { bearerToken } from '#shared/contracts/credentials.ts';
 import { errorBody, errorStatus } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';

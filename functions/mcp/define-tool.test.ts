@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { executeCodeArguments } from '#shared/contracts/tools/mcp-tools.ts';
-import { createProjectArguments } from '#shared/contracts/tools/project-tool/change.ts';
+import { createProjectArguments } from '#shared/contracts/tools/project-tool.ts';
 import { isAppError } from '#shared/errors.ts';
 import { type CallContext, defineTool } from './define-tool.ts';
 import { parseArguments } from './tool-arguments.ts';

@@ -23,7 +23,7 @@ import { makeConverse } from '#shared/application/schedule/schedule-conversation
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import { readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { scheduleTask } from '#shared/contracts/schedule-task.ts';
+import { scheduleTask } from '#shared/contracts/tasks.ts';
 import { agentSessionsMax } from '#shared/domain/slots.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment

@@ -10,7 +10,7 @@ import {
   openConnection,
 } from '#shared/application/connection/open-connection.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { socketSubprotocol } from '#shared/contracts/bearer.ts';
+import { socketSubprotocol } from '#shared/contracts/credentials.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { connectionQuery } from '#shared/contracts/socket-actions.ts';
 import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';

@@ -3,8 +3,7 @@ import type {
   APIGatewayEventWebsocketRequestContextV2,
   APIGatewayProxyWebsocketEventV2WithRequestContext,
 } from 'aws-lambda';
-import { contextPrincipal } from '#shared/contracts/authorizer-context.ts';
-import { offeredSubprotocols } from '#shared/contracts/bearer.ts';
+import { contextPrincipal, offeredSubprotocols } from '#shared/contracts/credentials.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { Principal } from '#shared/domain/principal.ts';

@@ -12,7 +12,7 @@ import { makeWebhookPost } from '#shared/adapters/webhook/webhook-post.ts';
 import { runSender, sendTest, sweepWebhooks } from '#shared/application/webhook/run-sender.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { webhookTask } from '#shared/contracts/webhook-task.ts';
+import { webhookTask } from '#shared/contracts/tasks.ts';
 import { senderRunMs } from '#shared/domain/webhook/limits.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment

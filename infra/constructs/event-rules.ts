@@ -29,14 +29,14 @@ type Sweep = {
   readonly forSeconds?: number;
 };
 
-/** `shared/contracts/janitor-task.ts` */
+/** `shared/contracts/tasks.ts` */
 const janitorSweeps: readonly Sweep[] = [
   { sweep: 'due', minutes: 1 },
   { sweep: 'slots', minutes: 5 },
   { sweep: 'orphans', minutes: 10 },
   { sweep: 'mcp', minutes: 1, forSeconds: 50 },
 ];
-/** `shared/contracts/schedule-task.ts` */
+/** `shared/contracts/tasks.ts` */
 const scheduleSweep: Sweep = { sweep: 'schedules', minutes: 1 };
 
 const taskEventTriesMax = 10;
@@ -104,7 +104,7 @@ export class PublicRules extends Construct {
       schedule: Schedule.rate(webhookSweepEvery),
       targets: [
         new LambdaFunction(functions.webhooks.lambda, {
-          // `shared/contracts/webhook-task.ts`
+          // `shared/contracts/tasks.ts`
           event: RuleTargetInput.fromObject({ sweep: 'webhooks', url }),
           retryAttempts: 0,
           maxEventAge: webhookSweepEvery,

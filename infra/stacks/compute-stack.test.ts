@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { janitorTask } from '#shared/contracts/janitor-task.ts';
-import { scheduleTask } from '#shared/contracts/schedule-task.ts';
+import { janitorTask, scheduleTask } from '#shared/contracts/tasks.ts';
 import { named, ofType, synthesise } from './synthesise.ts';
 
 const { compute } = synthesise();

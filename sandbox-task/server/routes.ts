@@ -1,6 +1,6 @@
 /** The routes of the sandbox: the endpoint of each method and path. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { filePathProblem } from '#shared/contracts/file-path.ts';
+import { filePathProblem } from '#shared/contracts/fields.ts';
 import type { VolumeName } from '../wire/messages.ts';
 import type { Bearer } from './bearer.ts';
 import { receiveClaim } from './bearer.ts';

@@ -11,17 +11,17 @@
  * `wholeFileBytesMax` has its hash before its content.
  */
 import * as z from 'zod';
+import { pathCharactersMax, sha256 } from './fields.ts';
 
-const path = z.string().min(1).max(4096);
+const path = z.string().min(1).max(pathCharactersMax);
 const mode = z.number().int().min(0).max(0o777);
 const count = z.number().int().min(0);
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const archiveHeader = z.discriminatedUnion('type', [
   /** `isFull`: the base is not known here, so every file's content follows. */
   z.object({ type: z.literal('begin'), isFull: z.boolean() }),
   z.object({ type: z.literal('directory'), path, mode }),
-  z.object({ type: z.literal('symlink'), path, target: z.string().min(1).max(4096) }),
+  z.object({ type: z.literal('symlink'), path, target: path }),
   /** Out of a workspace without `sha256`, into a sandbox with it. `same`: no content follows, and no `file-end`. */
   z.object({
     type: z.literal('file'),

@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { callerToolBytesMax, callerToolsMax } from '#shared/domain/caller-tool.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import { isWithin, type JsonObject } from '#shared/domain/json.ts';
-import { requestBodyBytesMax } from '#shared/domain/limits.ts';
+import { clientIdCharactersMax, requestBodyBytesMax } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
+import { closed, sessionId, text } from './tools/tool-fields.ts';
 
 const name = z
   .string()
@@ -48,6 +49,7 @@ export const offeredTools = z
 
 export const callerOffer = z.object({ callerId, tools: offeredTools });
 
+const errorCharactersMax = 10_000;
 const resultDepthMax = 64;
 const resultBounds = { bytesMax: requestBodyBytesMax, depthMax: resultDepthMax };
 
@@ -58,9 +60,9 @@ export const callerResult = z
 
 /** `error` wins; an answer without either is empty. */
 export const callerAnswer = z.object({
-  requestId: z.string().min(1).max(128),
+  requestId: z.string().min(1).max(clientIdCharactersMax),
   result: callerResult.optional(),
-  error: z.string().max(10_000).optional(),
+  error: z.string().max(errorCharactersMax).optional(),
 });
 
 const textBlock = z.object({ type: z.literal('text'), text: z.string() });
@@ -75,3 +77,19 @@ export const contentOfAnswer = (result: unknown): readonly ToolContent[] => {
   const { data } = mcpResult.safeParse(result);
   return data?.content ?? [{ type: 'text', text: result === undefined ? '' : JSON.stringify(result) }];
 };
+
+/** The arguments of the tool `caller_tool_response`. */
+export const callerResponseArguments = closed({
+  session_id: sessionId,
+  request_id: text(clientIdCharactersMax).describe('`requestId` of the event caller_tool:request.'),
+  result: callerResult.optional().describe('Result of the tool: a text, MCP content, or any JSON.'),
+  error: text(errorCharactersMax)
+    .optional()
+    .describe('Error message of the tool; takes precedence over a result.'),
+});
+
+export const callerResponseResult = z.object({
+  session_id: z.string().describe('Id of the session.'),
+  request_id: z.string().describe('Id of the request that was answered.'),
+  accepted: z.boolean().describe('True: the answer was the first one, and in time.'),
+});

@@ -4,21 +4,18 @@
  */
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import * as registered from './mcp-server.ts';
+import * as callerTools from './caller-tools.ts';
 import * as bodies from './rest/bodies.ts';
+import * as registered from './rest/mcp-server-view.ts';
 import * as scheduleBodies from './rest/schedule-bodies.ts';
 import * as socket from './socket-actions.ts';
 import * as agentSession from './tools/agent-session-tool.ts';
-import * as callerResponse from './tools/caller-response-tool.ts';
 import * as configLimits from './tools/config-limits-tool.ts';
-import * as files from './tools/file-tools.ts';
 import * as mcpTools from './tools/mcp-tools.ts';
-import * as projectChange from './tools/project-tool/change.ts';
-import * as projectRead from './tools/project-tool/read.ts';
+import * as project from './tools/project-tool.ts';
 import * as schedules from './tools/schedule-tools.ts';
 import * as control from './tools/session-tool/control.ts';
 import * as converse from './tools/session-tool/converse.ts';
-import * as fields from './tools/session-tool/fields.ts';
 import * as sessionRead from './tools/session-tool/read.ts';
 import * as token from './tools/token-tool.ts';
 import * as workspaces from './tools/workspace-tool.ts';
@@ -31,12 +28,11 @@ const modules = {
     scheduleBodies,
     socket,
     agentSession,
-    callerResponse,
+    callerTools,
     configLimits,
-    files,
     mcpTools,
   },
-  ...{ projectChange, projectRead, schedules, control, converse, fields, sessionRead, token, workspaces },
+  ...{ project, schedules, control, converse, sessionRead, token, workspaces },
 };
 
 /** Chosen by a client: a text that only looks like an id. */

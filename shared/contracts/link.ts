@@ -3,6 +3,7 @@
  * or a read of a saved one. Contents of a workspace pass through the link alone.
  */
 import * as z from 'zod';
+import { pathCharactersMax, sha256 } from './fields.ts';
 
 /** Marks an answer of the link itself, with the value `refused`: a sandbox cannot set it. */
 export const linkHeader = 'x-sallyport-link';
@@ -13,7 +14,7 @@ export const refusalHeader = 'x-sallyport-refusal';
 /** `http://<private address>:<port>`. */
 const address = z.url({ protocol: /^http$/ });
 const correlationId = z.string().exactOptional();
-const manifest = z.object({ id: z.uuid(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+const manifest = z.object({ id: z.uuid(), sha256 });
 /** The volume that all sandboxes of an owner share. */
 const shared = z.object({ owner: z.string().min(1).max(256) }).exactOptional();
 const target = { address, bearer: z.string().min(1), workspace: z.uuid(), correlationId };
@@ -61,7 +62,7 @@ const savedCall = z.object({
   /** Epoch milliseconds. */
   savedAt: z.number().int().min(0),
   want: z.enum(['file', 'folder']),
-  path: z.string().max(4096),
+  path: z.string().max(pathCharactersMax),
   correlationId,
 });
 

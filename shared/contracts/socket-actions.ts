@@ -9,14 +9,15 @@ import {
   callIdCharactersMax,
   clientIdCharactersMax,
   messageTextBytesMax,
+  modelNameCharactersMax,
   reasonCharactersMax,
 } from '#shared/domain/limits.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { callerAnswer, callerOffer } from './caller-tools.ts';
-import { givenId, givenUuid } from './given-id.ts';
+import { givenId, givenUuid } from './fields.ts';
 
 const clientId = z.string().min(1).max(clientIdCharactersMax);
-const modelName = z.string().min(1).max(256);
+const modelName = z.string().min(1).max(modelNameCharactersMax);
 
 /** The length of a text is checked where it is accepted: too long is another error than wrong. */
 export const userMessage = z.object({

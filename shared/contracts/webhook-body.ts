@@ -4,7 +4,7 @@
  */
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { Notice, NoticeData } from '#shared/domain/webhook/notice.ts';
-import { iso } from './time.ts';
+import { iso } from './fields.ts';
 
 /** The JSON that is signed and sent: the same bytes at every attempt. */
 export const bodyOf = ({ type, at, data }: Notice, publicUrl: string): string => {

@@ -86,6 +86,12 @@ export const tokenSecondsMax = 10 * 365 * 86_400;
 export const pageItemsMax = 100;
 /** Characters of a name or id that a client may choose. */
 export const clientIdCharactersMax = 128;
+/** Characters of the name of a model that a client asks for. */
+export const modelNameCharactersMax = 256;
+/** Characters of the external id and the source that a client gives a workspace, each. */
+export const workspaceNoteCharactersMax = 256;
+/** Characters of a project's description. */
+export const projectDescriptionCharactersMax = 2000;
 /** Characters of a call's id, which a provider makes; a longer one is replaced. */
 export const callIdCharactersMax = 256;
 /** Characters of the name of a tool that a model asks for; no tool has a longer one. */

@@ -13,8 +13,8 @@ import {
   serverAddress,
   startPhase,
   startToken,
-  taskStopReason,
   taskGroup,
+  taskStopReason,
   type Workspace,
 } from './sandbox.ts';
 

@@ -1,4 +1,4 @@
-/** Reservations of a tree, one by one; the properties of any order are in `tree-money.prop.test.ts`. */
+/** Trees of sessions, and reservations one by one; the properties of any order are in `session-tree.prop.test.ts`. */
 import { describe, expect, test } from 'vitest';
 import { treeSettings, turnSettings } from '../config/settings.ts';
 import type { SessionId } from './ids.ts';

@@ -45,6 +45,9 @@ export const treeLimitBounds = {
   costUsdMax: { min: 0, max: 100_000 },
 } as const satisfies Record<keyof TreeLimits, { readonly min: number; readonly max: number }>;
 
+export const boundsText = (limit: keyof TreeLimits): string =>
+  `${treeLimitBounds[limit].min} to ${treeLimitBounds[limit].max}`;
+
 /** The limits in force: a session's or project's own, and the operator's where those are absent. */
 export const limitsInForceFor = (
   { limits }: { readonly limits?: TreeLimits },

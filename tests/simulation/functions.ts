@@ -1,5 +1,5 @@
 /** The doors of the simulated platform to its surroundings: sockets, functions that it invokes, what it reports. */
-import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
+import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { isAppError } from '#shared/errors.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';

@@ -5,7 +5,7 @@
 import { onConnected } from '#shared/application/connection/on-connected.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
-import type { JanitorTask } from '#shared/contracts/janitor-task.ts';
+import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { perform } from '../../functions/janitor/perform.ts';
 import { Checkers } from './checkers.ts';

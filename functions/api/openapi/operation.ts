@@ -6,7 +6,7 @@ import type {
   ZodOpenApiRequestBodyObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { previewPort } from '#shared/contracts/rest/sandbox-view.ts';
+import { previewPort } from '#shared/contracts/rest/workspace-view.ts';
 import { errorRules } from '#shared/errors.ts';
 import type { BodyContract, RouteContract } from '../api-route.ts';
 import { type DocumentedRoute, documentedErrors } from './documented-errors.ts';

@@ -2,10 +2,7 @@
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { answerCall } from '#shared/application/turn/requests/caller-tools.ts';
-import {
-  callerResponseArguments,
-  callerResponseResult,
-} from '#shared/contracts/tools/caller-response-tool.ts';
+import { callerResponseArguments, callerResponseResult } from '#shared/contracts/caller-tools.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { defineTool } from '../define-tool.ts';
 

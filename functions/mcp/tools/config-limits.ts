@@ -1,7 +1,7 @@
 /** `config_limits`: the limits that hold for a project or a session, with the session's depth and cost. */
 import { limitsInForce } from '#shared/application/project/config-limits.ts';
 import { configLimitsArguments, configLimitsResult } from '#shared/contracts/tools/config-limits-tool.ts';
-import { writeFileBytesMax } from '#shared/contracts/tools/file-tools.ts';
+import { writeFileBytesMax } from '#shared/contracts/tools/mcp-tools.ts';
 import { readFileBytesMax } from '#shared/contracts/tools/sandbox-tools.ts';
 import { executionSecondsMax, slotWaitSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import { limitsInForceFor } from '#shared/domain/session-tree.ts';

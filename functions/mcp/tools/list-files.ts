@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { listWorkspaceFiles } from '#shared/application/session/session-files.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { listFilesArguments, listFilesResult } from '#shared/contracts/tools/file-tools.ts';
+import { listFilesArguments, listFilesResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { defineTool } from '../define-tool.ts';
 import { fileRequest } from '../session-file.ts';
 

@@ -6,17 +6,15 @@ import {
   clearedFields,
   createProjectArguments,
   deleteProjectArguments,
-  projectOptionsOfArguments,
-  updateProjectArguments,
-} from '#shared/contracts/tools/project-tool/change.ts';
-import {
   getProjectArguments,
   listProjectsArguments,
   listProjectsResult,
   projectOptionsArguments,
+  projectOptionsOfArguments,
   projectOptionsResult,
   projectResult,
-} from '#shared/contracts/tools/project-tool/read.ts';
+  updateProjectArguments,
+} from '#shared/contracts/tools/project-tool.ts';
 import { deletedResult } from '#shared/contracts/tools/tool-fields.ts';
 import { flavors, templates } from '#shared/domain/flavor.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';

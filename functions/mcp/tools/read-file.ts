@@ -1,6 +1,6 @@
 /** `read_file`: a file of a session's workspace, text in the result, anything else beside it. */
 import { readWorkspaceFile } from '#shared/application/session/session-files.ts';
-import { readFileArguments, readFileResult } from '#shared/contracts/tools/file-tools.ts';
+import { readFileArguments, readFileResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { readFileBytesMax } from '#shared/contracts/tools/sandbox-tools.ts';
 import { defineTool } from '../define-tool.ts';
 import { fileContent } from '../file-content.ts';

@@ -1,10 +1,6 @@
 /** `write_file`: a file of a session's workspace, replaced; it is saved before the answer. */
 import { writeWorkspaceFile } from '#shared/application/session/session-files.ts';
-import {
-  writeFileArguments,
-  writeFileBytesMax,
-  writeFileResult,
-} from '#shared/contracts/tools/file-tools.ts';
+import { writeFileArguments, writeFileBytesMax, writeFileResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool } from '../define-tool.ts';
 import { fileRequest } from '../session-file.ts';

@@ -8,7 +8,7 @@
  */
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { decodeJson } from '#shared/contracts/decode.ts';
-import { sealedSecrets } from '#shared/contracts/project-secrets.ts';
+import { sealedSecrets } from '#shared/contracts/stored/project-records.ts';
 import type { Secrets } from '#shared/domain/project.ts';
 import { AppError } from '#shared/errors.ts';
 

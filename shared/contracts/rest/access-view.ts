@@ -1,7 +1,12 @@
-/** The caller as REST shows it: the scope of the credentials, and what it may do, by the matrix of access.ts. */
+/**
+ * Access as REST shows it: what the caller may do, by the matrix of access.ts, tokens, and rows of the audit log. A listed
+ * token has neither its text nor its hash; the text of a new one is shown once, a ticket's too.
+ */
 import * as z from 'zod';
 import { mayUse, needs, projectOf } from '#shared/domain/access.ts';
-import type { Principal } from '#shared/domain/principal.ts';
+import type { AuditRow } from '#shared/domain/audit.ts';
+import type { AccessToken, Principal } from '#shared/domain/principal.ts';
+import { givenUuid, iso } from '../fields.ts';
 
 export const accessAnswer = z
   .object({
@@ -19,3 +24,71 @@ export const accessView = ({ scope }: Pick<Principal, 'scope'>): z.output<typeof
     may: needs.filter((need) => mayUse({ scope }, need)),
   };
 };
+
+const scope = z.string().describe('Scope: admin, admin:ro, project:<uuid> or project:<uuid>:ro.');
+
+export const tokenAnswer = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    scope,
+    token: z.string().describe('The token, masked.'),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'Token' });
+
+export const tokensAnswer = z.object({ tokens: z.array(tokenAnswer), next: z.string().optional() });
+
+export const newTokenAnswer = z.object({ id: z.uuid(), token: z.string(), scope, name: z.string() });
+
+export const ticketAnswer = z.object({ ticket: z.string(), expiresInSeconds: z.number().int() });
+
+export const tokenView = ({
+  id,
+  name,
+  scope,
+  masked,
+  createdAt,
+  expiresAt,
+}: AccessToken): z.output<typeof tokenAnswer> => ({
+  id,
+  name,
+  scope,
+  token: masked,
+  createdAt: iso(createdAt),
+  ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
+});
+
+export const auditQuery = z.object({
+  project: givenUuid.optional().describe('Id of the project whose actions are listed.'),
+  after: z
+    .string()
+    .regex(/^\d{13}#[0-9a-f]{8}$/, 'must be the next of the page before')
+    .optional()
+    .describe('The `next` of the previous page.'),
+});
+
+const row = z
+  .object({
+    at: z.iso.datetime(),
+    actor: z.string().describe('Id of the token or the person; `janitor` for the platform itself.'),
+    actorKind: z.string().describe('Kind of actor: `token` or `person`.'),
+    actorName: z.string().optional(),
+    scope: z.string(),
+    action: z.string().describe('Action, such as `approval.decide` or `token.create`.'),
+    subject: z.string().describe('Id of the resource that was acted on.'),
+    project: z.string().optional(),
+    detail: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'AuditRow' });
+
+export const auditAnswer = z.object({ rows: z.array(row), next: z.string().optional() });
+
+export const auditView = ({ at, actor, ...rest }: AuditRow): z.output<typeof row> => ({
+  at: iso(at),
+  actor: actor.id,
+  actorKind: actor.kind,
+  ...(actor.name === undefined ? {} : { actorName: actor.name }),
+  ...rest,
+});

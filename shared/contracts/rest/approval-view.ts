@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import type { Grant } from '#shared/domain/turn/grant.ts';
-import { givenUuid } from '../given-id.ts';
-import { iso } from '../time.ts';
+import { afterPage, givenUuid, iso } from '../fields.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const count = z.number().int().min(0);
@@ -36,7 +35,7 @@ export const approvalAnswer = z.object({ sessionId: z.uuid(), ...waitingCall }).
 
 export const approvalsQuery = z.object({
   project: givenUuid.optional(),
-  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
+  after: afterPage,
 });
 
 export const approvalsAnswer = z.object({

@@ -4,27 +4,32 @@
  */
 
 import * as z from 'zod';
+import { flavors } from '#shared/domain/flavor.ts';
 import {
   cleanupHoursMax,
   clientIdCharactersMax,
   eventsPerSessionMax,
+  modelNameCharactersMax,
+  previewPortCount,
+  previewPortFirst,
+  projectDescriptionCharactersMax,
   slotWaitSecondsMax,
   tokenSecondsMax,
   toolNamesMax,
+  workspaceNoteCharactersMax,
 } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { providers } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
+import { boundsText } from '#shared/domain/session-tree.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
-import { filePathProblem } from '../file-path.ts';
-import { givenId, givenUuid } from '../given-id.ts';
-import { plainName } from '../plain-name.ts';
+import { afterPage, filePathProblem, givenId, givenUuid, pathCharactersMax, plainName } from '../fields.ts';
 
-const name = z.string().max(256);
+const name = z.string().max(modelNameCharactersMax);
 const approvals = z.enum(approvalModes);
 const toolName = z.string().min(1).max(clientIdCharactersMax);
-const workspaceNote = plainName(z.string().min(1).max(256));
+const workspaceNote = plainName(z.string().min(1).max(workspaceNoteCharactersMax));
 
 export const createSessionBody = z.object({
   kind: z.enum(['agent', 'execution']).optional(),
@@ -80,7 +85,7 @@ export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 
 const projectName = plainName(z.string().min(1).max(clientIdCharactersMax));
 const projectDefaults = z.object({
-  description: z.string().max(2000).nullish(),
+  description: z.string().max(projectDescriptionCharactersMax).nullish(),
   provider: name.nullish().describe(`Model provider: ${providers.join(', ')}.`),
   model: name.min(1).nullish(),
   flavor: name.nullish(),
@@ -88,7 +93,7 @@ const projectDefaults = z.object({
   flavorsAllowed: z
     .array(name)
     .min(1)
-    .max(4)
+    .max(Object.keys(flavors).length)
     .nullish()
     .describe('Flavors that sessions of the project may have.'),
   approvals: approvals.nullish(),
@@ -98,15 +103,20 @@ const projectDefaults = z.object({
     .describe('Alternative name of `approvals`: `off` means `auto`, the other values are the same.'),
   limits: z
     .object({
-      maxRecursionDepth: z.number().nullish().describe('Largest depth of agents that start agents, 0 to 10.'),
+      maxRecursionDepth: z
+        .number()
+        .nullish()
+        .describe(`Largest depth of agents that start agents, ${boundsText('recursionDepthMax')}.`),
       maxAgentsPerSession: z
         .number()
         .nullish()
-        .describe('Largest number of agents that one session may start, 1 to 1000.'),
+        .describe(
+          `Largest number of agents that one session may start, ${boundsText('agentsPerSessionMax')}.`,
+        ),
       maxCostUsd: z
         .number()
         .nullish()
-        .describe('Most that one session may spend on models, in US dollars, 0 to 100000.'),
+        .describe(`Most that one session may spend on models, in US dollars, ${boundsText('costUsdMax')}.`),
     })
     .nullish()
     .describe("Limits of the project; an absent one is the operator's."),
@@ -130,21 +140,25 @@ export const createWorkspaceBody = z.object({
 });
 
 export const createTokenBody = z.object({
-  name: plainName(z.string().min(1).max(128)),
+  name: plainName(z.string().min(1).max(clientIdCharactersMax)),
   scope: z.string().max(64),
   expiresInSeconds: z.number().int().min(1).max(tokenSecondsMax).optional(),
 });
 
 export const leaseBody = z.object({
-  port: z.number().int().optional().describe('Port, 8000 to 8999; absent: the next free one.'),
+  port: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      `Port, ${previewPortFirst} to ${previewPortFirst + previewPortCount - 1}; absent: the next free one.`,
+    ),
 });
 
-const after = name.optional().describe('The `next` of the previous page.');
-
-export const pageQuery = z.object({ after });
+export const pageQuery = z.object({ after: afterPage });
 
 export const listQuery = z.object({
-  after,
+  after: afterPage,
   status: z
     .enum([...sessionStatuses, 'active'])
     .optional()
@@ -190,7 +204,7 @@ export const eventsQuery = z.object({
 export const filesQuery = z.object({
   path: z
     .string()
-    .max(4096)
+    .max(pathCharactersMax)
     .refine((given) => filePathProblem(given) === undefined, {
       error: ({ input }) => `must be ${filePathProblem(String(input))}`,
     })

@@ -1,7 +1,10 @@
-/** A project as REST shows it, and a request's fields as the options of the use cases. */
+/**
+ * A project as REST shows it, its secrets by name alone, and a request's fields as the options of the use cases.
+ */
 import * as z from 'zod';
+import { secretValueBytesMax } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
-import { approvalsOf, type Project } from '#shared/domain/project.ts';
+import { approvalsOf, isSecretValue, type Project } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import type { updateProjectBody } from './bodies.ts';
 import { flavorName, providerName, templateName } from './session-view.ts';
@@ -79,3 +82,13 @@ export const projectOptionsOf = <Body extends z.output<typeof updateProjectBody>
         },
       }),
 });
+
+export const putSecretBody = z.object({
+  value: z
+    .string()
+    .refine(isSecretValue, `a secret has 1 to ${secretValueBytesMax} bytes of text and no NUL`),
+});
+
+export const secretView = z.object({ name: z.string() });
+export const secretsView = z.object({ secrets: z.array(secretView) });
+export const removedView = z.object({ message: z.string() });

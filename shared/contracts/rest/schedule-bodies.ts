@@ -12,7 +12,7 @@ import {
 } from '#shared/domain/schedule/limits.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
 import type { FieldNames, ScheduleOptions } from '#shared/domain/schedule/validate.ts';
-import { givenUuid } from '../given-id.ts';
+import { afterPage, givenUuid } from '../fields.ts';
 
 export const restNames: FieldNames = {
   cron: 'cronExpr',
@@ -59,12 +59,12 @@ export const scheduleQuery = z.object({
   project: givenUuid
     .optional()
     .describe("Id of the project whose schedules are listed; absent: the token's own project, else all."),
-  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
+  after: afterPage,
 });
 
 export const historyQuery = z.object({
   limit: z.coerce.number().int().min(1).max(historyRowsMax).default(historyRowsDefault),
-  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
+  after: afterPage,
 });
 
 /** The options in a body, unchecked: the domain reports what is wrong with them. */

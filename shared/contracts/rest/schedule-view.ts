@@ -4,7 +4,7 @@ import { promptExcerptCharactersMax, runOutputCharactersMax } from '#shared/doma
 import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import type { Run, RunState } from '#shared/domain/schedule/run.ts';
 import { type ListedSchedule, targetKey } from '#shared/domain/schedule/schedule.ts';
-import { iso } from '../time.ts';
+import { iso } from '../fields.ts';
 import { scheduleFields, targetFields } from './schedule-bodies.ts';
 
 const time = z.iso.datetime();

@@ -7,7 +7,7 @@ import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.
 import { approvalModes, type Session, sessionStatuses } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
-import { iso } from '../time.ts';
+import { iso } from '../fields.ts';
 import { pendingApproval } from './approval-view.ts';
 
 type Seen = {

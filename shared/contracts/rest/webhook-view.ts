@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type DeliveryRow, deliveryStates } from '#shared/domain/webhook/delivery-retry.ts';
 import { type Webhook, webhookEvents } from '#shared/domain/webhook/webhook.ts';
-import { iso } from '../time.ts';
+import { iso } from '../fields.ts';
 
 const time = z.iso.datetime();
 

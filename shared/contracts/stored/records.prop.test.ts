@@ -4,13 +4,10 @@ import type * as z from 'zod';
 import { providers } from '#shared/domain/model.ts';
 import { decode } from '../decode.ts';
 import { previewRecord, principalRecord, ticketRecord } from './access-records.ts';
-import { connectionRecord } from './connection-records.ts';
-import { historyRecord, inboxRecord } from './conversation-records.ts';
-import { projectRecord } from './project-record.ts';
-import { sessionRecord } from './session-record.ts';
-import { slotRecord, treeRecord } from './slot-records.ts';
-import { turnState } from './turn-state.ts';
-import { sandboxLogRecord, sandboxRecord, workspaceRecord } from './workspace-record.ts';
+import { slotRecord, treeRecord } from './deployment-records.ts';
+import { projectRecord } from './project-records.ts';
+import { connectionRecord, historyRecord, inboxRecord, sessionRecord, turnState } from './session-records.ts';
+import { sandboxLogRecord, sandboxRecord, workspaceRecord } from './workspace-records.ts';
 
 const id = fc.string({ minLength: 1 });
 const count = fc.maxSafeNat();

@@ -3,11 +3,11 @@
  * it by name.
  */
 import * as z from 'zod';
-import { messageTextBytesMax } from '#shared/domain/limits.ts';
-import { givenUuid } from '../given-id.ts';
+import { messageTextBytesMax, modelNameCharactersMax } from '#shared/domain/limits.ts';
+import { givenUuid } from '../fields.ts';
 
 const prompt = z.string().min(1).max(messageTextBytesMax);
-const model = z.string().min(1).max(256).optional();
+const model = z.string().min(1).max(modelNameCharactersMax).optional();
 const wait = z.boolean().default(true);
 const ofSession = { session_id: givenUuid };
 

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { decode } from '../decode.ts';
-import { listFilesArguments, readFileArguments, writeFileArguments } from './file-tools.ts';
 import {
   executeCodeArguments,
   executeCommandArguments,
   getVolumePathArguments,
+  listFilesArguments,
+  readFileArguments,
   stopSessionArguments,
+  writeFileArguments,
 } from './mcp-tools.ts';
-import { createProjectArguments } from './project-tool/change.ts';
+import { createProjectArguments } from './project-tool.ts';
 
 test('what is left out has its default', () => {
   expect(decode(executeCodeArguments, { code: 'print(1)' })).toEqual({

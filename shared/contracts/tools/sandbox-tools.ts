@@ -3,7 +3,7 @@
  *
  * Three readers derive theirs from here. The sandbox's server parses a call with `input`. A language model is offered
  * `sandboxToolSpecs`: the parameters that it needs, in words for it. `/mcp` takes the bounds and adds what a
- * session needs (mcp-tools.ts, file-tools.ts). Names are in domain/tools.ts, the code in sandbox-task/server/tools.
+ * session needs (mcp-tools.ts). Names are in domain/tools.ts, the code in sandbox-task/server/tools.
  */
 import * as z from 'zod';
 import { templates } from '#shared/domain/flavor.ts';
@@ -12,7 +12,7 @@ import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.t
 import type { ToolSpec } from '#shared/domain/model.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { type SandboxToolName, sandboxToolNames } from '#shared/domain/tools.ts';
-import { filePathProblem } from '../file-path.ts';
+import { filePathProblem, pathCharactersMax } from '../fields.ts';
 import { hasNoNul } from './tool-fields.ts';
 
 /** One argument of a program has at most 128 KiB with its NUL (execve(2), MAX_ARG_STRLEN). */
@@ -22,7 +22,6 @@ export const argumentsBytesMax = 1_048_576;
 export const argumentsMax = 1000;
 /** It reaches its interpreter through a pipe. */
 export const codeBytesMax = 1_048_576;
-export const pathCharactersMax = 4096;
 /** A larger file would fill its reader's memory, a model's or a program's. */
 export const readFileBytesMax = 1_048_576;
 export const executionSecondsMin = 1;

@@ -5,7 +5,7 @@ import type { Run } from '#shared/domain/schedule/run.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
 import type { FieldNames } from '#shared/domain/schedule/validate.ts';
 import { runStatuses, runView, type scheduleAnswer } from '../rest/schedule-view.ts';
-import { after, closed, id, moment, next, oneOf, projectId } from './tool-fields.ts';
+import { after, closed, id, moment, next, oneOf, projectId, wholeFrom } from './tool-fields.ts';
 
 export const toolNames: FieldNames = {
   cron: 'cron_expr',
@@ -64,15 +64,9 @@ export const listSchedulesArguments = closed({
   project_id: projectId.optional().describe('Id of the project whose schedules are listed.'),
   after: after(256),
 });
-const rows = `a whole number from 1 to ${historyRowsMax}`;
 export const historyArguments = closed({
   schedule_id: scheduleId,
-  limit: z
-    .int({ error: rows })
-    .min(1, { error: rows })
-    .max(historyRowsMax, { error: rows })
-    .default(historyRowsDefault)
-    .describe('Largest number of runs.'),
+  limit: wholeFrom(1, historyRowsMax).default(historyRowsDefault).describe('Largest number of runs.'),
   after: after(256),
 });
 

@@ -1,16 +1,13 @@
 /** The arguments and results of the tool `token`. */
 import * as z from 'zod';
 import { clientIdCharactersMax, tokenSecondsMax } from '#shared/domain/limits.ts';
-import { plainName } from '../plain-name.ts';
-import { after, closed, id, moment, next, text } from './tool-fields.ts';
+import { plainName } from '../fields.ts';
+import { after, closed, id, moment, next, text, wholeFrom } from './tool-fields.ts';
 
 export const createTokenArguments = closed({
   name: plainName(text(clientIdCharactersMax)).describe('Name of the token.'),
   scope: text(64).describe('Scope: admin, admin:ro, project:<uuid> or project:<uuid>:ro.'),
-  expires_in_seconds: z
-    .int({ error: `a whole number from 1 to ${tokenSecondsMax}` })
-    .min(1, { error: `a whole number from 1 to ${tokenSecondsMax}` })
-    .max(tokenSecondsMax, { error: `a whole number from 1 to ${tokenSecondsMax}` })
+  expires_in_seconds: wholeFrom(1, tokenSecondsMax)
     .optional()
     .describe('Seconds until the token expires; absent: it never expires.'),
 });

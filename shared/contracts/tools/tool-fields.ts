@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
 import { clientIdCharactersMax, toolNamesMax } from '#shared/domain/limits.ts';
-import { givenId } from '../given-id.ts';
+import { givenId } from '../fields.ts';
 
 export const flavorNames = Object.keys(flavors) as Flavor[];
 

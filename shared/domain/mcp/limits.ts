@@ -11,7 +11,7 @@ export const mcpToolsMax = 100;
 /** Bytes of those tools as JSON: they share an item of the table (400 KB) with the configuration. */
 export const mcpToolBytesMax = 256 * 1024;
 /** Characters of an offered name: every provider takes so many. */
-export const toolNameCharactersMax = 64;
+export const offeredNameCharactersMax = 64;
 /** Length of a prefix, so that a tool's own name has room beside it. */
 export const toolPrefixCharactersMax = 32;
 /** Headers, variables and arguments of one server, each. */

@@ -7,7 +7,7 @@
  */
 import type { ToolSpec } from '../model.ts';
 import { isBreakerOpen, shownStatus } from './health.ts';
-import { toolNameCharactersMax, toolPrefixCharactersMax } from './limits.ts';
+import { offeredNameCharactersMax, toolPrefixCharactersMax } from './limits.ts';
 import type { McpServer, McpTool } from './server.ts';
 
 /** `auto` prefixes when there is more than one server with tools, or a clash with a built-in tool; `none` only what clashes. */
@@ -105,7 +105,7 @@ const wishes = (
 };
 
 const fitting = (name: string): string =>
-  (name.replace(/[^A-Za-z0-9_-]/gu, '_') || 'tool').slice(0, toolNameCharactersMax);
+  (name.replace(/[^A-Za-z0-9_-]/gu, '_') || 'tool').slice(0, offeredNameCharactersMax);
 
 const counted = (names: readonly string[]): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
@@ -141,7 +141,7 @@ const unique = (
     const { requestedName } = candidate;
     if (wanted.get(requestedName) === 1 && !builtIn.includes(requestedName))
       return [requestedName, candidate];
-    const name = firstFree(requestedName, { taken, charactersMax: toolNameCharactersMax, mark: '_' });
+    const name = firstFree(requestedName, { taken, charactersMax: offeredNameCharactersMax, mark: '_' });
     taken.add(name);
     return [name, candidate];
   });

@@ -11,7 +11,7 @@ import {
   cleanupResult,
   doneResult,
 } from '#shared/contracts/tools/session-tool/control.ts';
-import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
+import { ofSessionArguments } from '#shared/contracts/tools/session-tool/read.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';

@@ -4,13 +4,13 @@ import { findSession } from '#shared/application/access/find-session.ts';
 import { readEvents } from '#shared/application/events/poll-events.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
-import { ofSessionArguments } from '#shared/contracts/tools/session-tool/fields.ts';
 import {
   eventsArguments,
   eventsResult,
   getSessionResult,
   listSessionsArguments,
   listSessionsResult,
+  ofSessionArguments,
 } from '#shared/contracts/tools/session-tool/read.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
 import { summarizeTurns, type TurnSummary } from '#shared/domain/turn/logged-turns.ts';

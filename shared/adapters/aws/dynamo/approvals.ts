@@ -7,7 +7,7 @@
  */
 import { QueryCommand, type QueryCommandInput, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { waitingRecord } from '#shared/contracts/stored/approval-record.ts';
+import { waitingRecord } from '#shared/contracts/stored/session-records.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { WaitingChange } from '#shared/domain/turn/waiting-call.ts';
 import type { ApprovalStore, WaitingEntry, WaitingFilter } from '#shared/ports/approval-store.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { auditRecord } from '#shared/contracts/stored/audit-record.ts';
+import { auditRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { AuditLog } from '#shared/ports/audit-log.ts';
 import { type Item, keys, type Table } from './table.ts';

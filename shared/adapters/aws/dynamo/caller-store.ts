@@ -1,7 +1,7 @@
 /** `CallerStore`: one item per caller beside the session, where a turn's one query finds it. */
 import { DeleteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { callerRecord } from '#shared/contracts/stored/connection-records.ts';
+import { callerRecord } from '#shared/contracts/stored/session-records.ts';
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/caller-store.ts';

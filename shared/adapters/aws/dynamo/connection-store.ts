@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
-import { approverRecord, connectionRecord } from '#shared/contracts/stored/connection-records.ts';
+import { approverRecord, connectionRecord } from '#shared/contracts/stored/session-records.ts';
 import type { Approver, Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
 import { approverOpened, approversSince } from './features.ts';
 import { subscribers } from './session-work.ts';

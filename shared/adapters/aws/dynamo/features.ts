@@ -4,7 +4,7 @@
  */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { featuresRecord } from '#shared/contracts/stored/features-record.ts';
+import { featuresRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { UsedFeatures } from '#shared/domain/features.ts';
 import type { ConnectionStore } from '#shared/ports/connection-store.ts';
 import { type Item, isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';

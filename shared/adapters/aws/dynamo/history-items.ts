@@ -4,7 +4,7 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { historyRecord } from '#shared/contracts/stored/conversation-records.ts';
+import { historyRecord } from '#shared/contracts/stored/session-records.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { Item } from './table.ts';
 

@@ -7,7 +7,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { mcpServerRecord } from '#shared/contracts/stored/mcp-server-record.ts';
+import { mcpServerRecord } from '#shared/contracts/stored/project-records.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { McpServerStore } from '#shared/ports/mcp-server-store.ts';

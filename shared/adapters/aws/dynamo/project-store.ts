@@ -4,7 +4,7 @@
  */
 import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { projectRecord } from '#shared/contracts/stored/project-record.ts';
+import { projectRecord } from '#shared/contracts/stored/project-records.ts';
 import { deletedProjectSecondsMax } from '#shared/domain/limits.ts';
 import { defaultProject } from '#shared/domain/principal.ts';
 import { type Project, type ProjectChange, theDefaultProject } from '#shared/domain/project.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { sandboxLogRecord } from '#shared/contracts/stored/workspace-record.ts';
+import { sandboxLogRecord } from '#shared/contracts/stored/workspace-records.ts';
 import { sandboxLogSecondsMax } from '#shared/domain/limits.ts';
 import type { LogLine, SandboxLog } from '#shared/ports/sandbox-log.ts';
 import { keys, type Table } from './table.ts';

@@ -2,8 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { cutData } from '#shared/contracts/frames.ts';
-import { inboxRecord, logRecord } from '#shared/contracts/stored/conversation-records.ts';
-import { sessionRecord } from '#shared/contracts/stored/session-record.ts';
+import { inboxRecord, logRecord, sessionRecord } from '#shared/contracts/stored/session-records.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { eventBytesMax, messageTextBytesMax } from '#shared/domain/limits.ts';

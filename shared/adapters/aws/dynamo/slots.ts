@@ -5,7 +5,7 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { slotRecord } from '#shared/contracts/stored/slot-records.ts';
+import { slotRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { slotAuditMs } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';

@@ -12,7 +12,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { treeRecord } from '#shared/contracts/stored/slot-records.ts';
+import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { decideReservation, type Tree, withReservation } from '#shared/domain/session-tree.ts';
 import type { TreeStore } from '#shared/ports/tree-store.ts';

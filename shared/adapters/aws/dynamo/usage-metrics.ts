@@ -1,7 +1,7 @@
 /** `MetricsStore` on the one table: an item per scope and point, whose numbers are incremented in place. */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { usageCountsRecord } from '#shared/contracts/stored/usage-metrics-record.ts';
+import { usageCountsRecord } from '#shared/contracts/stored/deployment-records.ts';
 import {
   type MetricsScope,
   type UsageMeasurement,

@@ -1,6 +1,6 @@
 /** A workspace as an item; the contract decodes it on the way back. */
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { workspaceRecord } from '#shared/contracts/stored/workspace-record.ts';
+import { workspaceRecord } from '#shared/contracts/stored/workspace-records.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import { dueValues, type Item, keys } from './table.ts';

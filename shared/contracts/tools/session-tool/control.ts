@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { cleanupHoursMax, clientIdCharactersMax, reasonCharactersMax } from '#shared/domain/limits.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
-import { givenId } from '../../given-id.ts';
+import { givenId } from '../../fields.ts';
 import { closed, flag, projectId, text } from '../tool-fields.ts';
-import { sessionId } from './fields.ts';
+import { sessionId } from './read.ts';
 
 const reasonError = `a text of at most ${reasonCharactersMax} characters`;
 

@@ -1,10 +1,14 @@
 /** The arguments and results of `session message` and `session spawn`. */
 import * as z from 'zod';
-import { clientIdCharactersMax, messageTextBytesMax } from '#shared/domain/limits.ts';
+import {
+  clientIdCharactersMax,
+  messageTextBytesMax,
+  workspaceNoteCharactersMax,
+} from '#shared/domain/limits.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { callerId, offeredTools } from '../../caller-tools.ts';
-import { plainName } from '../../plain-name.ts';
+import { plainName } from '../../fields.ts';
 import {
   closed,
   flag,
@@ -18,7 +22,7 @@ import {
   toolNames,
   workspaceId,
 } from '../tool-fields.ts';
-import { pendingApprovals, usage } from './fields.ts';
+import { pendingApprovals, usage } from './read.ts';
 
 const error = `a text of 1 to ${messageTextBytesMax} bytes`;
 
@@ -28,8 +32,7 @@ const message = z
   .refine((value) => utf8Bytes(value) <= messageTextBytesMax, { error })
   .refine(hasNoNul, noNul);
 
-const noteCharactersMax = 256;
-const note = plainName(text(noteCharactersMax));
+const note = plainName(text(workspaceNoteCharactersMax));
 
 const speech = {
   project_id: projectId

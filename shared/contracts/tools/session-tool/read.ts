@@ -1,9 +1,33 @@
-/** The arguments and results of `session get`, `list` and `events`. */
+/**
+ * The fields that actions of the tool `session` share, and the arguments and results of `get`, `list` and `events`.
+ */
 import * as z from 'zod';
 import { clientIdCharactersMax, eventsPerSessionMax, pageItemsMax } from '#shared/domain/limits.ts';
 import { sessionStatuses } from '#shared/domain/session.ts';
-import { after, closed, flag, moment, next, oneOf, projectId, wholeFrom } from '../tool-fields.ts';
-import { pendingApprovals, sessionId, usage } from './fields.ts';
+import { after, closed, flag, id, moment, next, oneOf, projectId, wholeFrom } from '../tool-fields.ts';
+
+export const sessionId = id.describe('Id of a session.');
+
+export const ofSessionArguments = closed({ session_id: sessionId });
+
+export const usage = {
+  input_tokens: z.int().describe('Number of input tokens.'),
+  output_tokens: z.int().describe('Number of output tokens.'),
+};
+
+export const pendingApprovals = z
+  .array(
+    z.object({
+      call_id: z.string().describe('Id of the call; pass it to action approve.'),
+      name: z.string().describe('Name of the tool.'),
+      turn_id: z.string().describe('Id of the turn.'),
+      args: z.record(z.string(), z.unknown()).describe('Arguments of the call.'),
+      digest: z
+        .string()
+        .describe('Digest of the call; pass it to action approve to decide about exactly this call.'),
+    }),
+  )
+  .describe('Calls that need approval, in their order.');
 
 export const sessionDetails = z.object({
   session_id: z.string().describe('Id of the session.'),

@@ -6,16 +6,22 @@
  */
 import * as z from 'zod';
 import { shownStatus } from '#shared/domain/mcp/health.ts';
-import { mcpCallMsMax, mcpCallMsMin, mcpServersPerProjectMax } from '#shared/domain/mcp/limits.ts';
+import {
+  mcpCallMsMax,
+  mcpCallMsMin,
+  mcpNameCharactersMax,
+  mcpServersPerProjectMax,
+} from '#shared/domain/mcp/limits.ts';
 import { maskedConfig } from '#shared/domain/mcp/secrets.ts';
 import { type McpServer, type McpTool, mcpStatuses, mcpTransports } from '#shared/domain/mcp/server.ts';
-import { givenUuid } from './given-id.ts';
-import { iso } from './time.ts';
+import { givenUuid, iso } from '../fields.ts';
 
 const texts = z.record(z.string(), z.string());
 const secretTexts = texts.describe('`$' + '{NAME}` stands for a secret of the project.');
 const time = z.iso.datetime();
-const serverName = z.string().describe('Letters, numbers, hyphens and underscores, 64 at most.');
+const serverName = z
+  .string()
+  .describe(`Letters, numbers, hyphens and underscores, ${mcpNameCharactersMax} at most.`);
 
 const configFields = {
   transport: z.enum(mcpTransports),

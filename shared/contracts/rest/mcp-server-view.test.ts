@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpHealth, McpServer } from '#shared/domain/mcp/server.ts';
-import { decode } from './decode.ts';
+import { decode } from '../decode.ts';
+import { mcpServerRecord } from '../stored/project-records.ts';
 import {
   addServerBody,
   changedFields,
@@ -12,8 +13,7 @@ import {
   serverView,
   testAnswer,
   testView,
-} from './mcp-server.ts';
-import { mcpServerRecord } from './stored/mcp-server-record.ts';
+} from './mcp-server-view.ts';
 
 const text = fc.string();
 const natural = fc.maxSafeNat();

@@ -1,9 +1,11 @@
 /** Every name that a client may give: one with a character that is obeyed instead of shown is refused, and its field named. */
+
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
-import { validateServer } from '../domain/mcp/validate.ts';
-import { validateSchedule } from '../domain/schedule/validate.ts';
+import { validateServer } from '#shared/domain/mcp/validate.ts';
+import { validateSchedule } from '#shared/domain/schedule/validate.ts';
 import { decode } from './decode.ts';
+import { filePathProblem } from './fields.ts';
 import {
   createProjectBody,
   createSessionBody,
@@ -12,7 +14,7 @@ import {
   updateProjectBody,
 } from './rest/bodies.ts';
 import { restNames } from './rest/schedule-bodies.ts';
-import { createProjectArguments, updateProjectArguments } from './tools/project-tool/change.ts';
+import { createProjectArguments, updateProjectArguments } from './tools/project-tool.ts';
 import { messageArguments, spawnArguments } from './tools/session-tool/converse.ts';
 import { createTokenArguments } from './tools/token-tool.ts';
 
@@ -80,4 +82,29 @@ test.each(fields)('the name of %s: %s', (_what, field, problem) => {
   for (const text of hidden)
     expect([text, problem(`a${text}b`)]).toEqual([text, expect.stringContaining(field)]);
   for (const text of shown) expect([text, problem(text)]).toEqual([text, '']);
+});
+
+test.each([
+  ['nothing', '', 'a path of at least one character'],
+  ['a NUL', 'a\0b', 'a path without NUL characters'],
+  ['half a character', 'a\ud800', 'a path without halves of characters'],
+  ['two halves in the wrong order', '\udc00\ud800', 'a path without halves of characters'],
+  ['4096 bytes', 'd/'.repeat(2048), 'a path of at most 4095 bytes'],
+  ['more bytes than characters', 'ü/'.repeat(1400), 'a path of at most 4095 bytes'],
+  ['a step of 256 bytes', `a/${'ü'.repeat(128)}/b`, 'a path with at most 255 bytes between two slashes'],
+])('%s is refused', (_name, path, problem) => {
+  expect(filePathProblem(path)).toBe(problem);
+});
+
+test.each([
+  'a',
+  '.',
+  '../a',
+  '/workspace//a/./b',
+  `${'d/'.repeat(2047)}d`,
+  'n'.repeat(255),
+  '\u{1f600}',
+  'a\nb\u001b',
+])('%j can be a path', (path) => {
+  expect(filePathProblem(path)).toBe(undefined);
 });

@@ -1,13 +1,43 @@
-/** A registered MCP server as the table holds it, decoded on its way in. */
+/**
+ * A project and its registered MCP servers as the table holds them, decoded on their way in.
+ */
 import * as z from 'zod';
-import type { ProjectId } from '#shared/domain/ids.ts';
+import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
 import {
   type McpServer,
   type McpServerConfig,
   type McpTool,
   mcpStatuses,
 } from '#shared/domain/mcp/server.ts';
-import { count, epochMs, id, jsonObject } from './fields.ts';
+import {
+  agentSettings,
+  approvals,
+  count,
+  epochMs,
+  flavor,
+  id,
+  jsonObject,
+  provider,
+  template,
+} from './fields.ts';
+
+export const projectRecord = z.object({
+  id: id<ProjectId>(),
+  owner: id<OwnerId>(),
+  name: z.string(),
+  description: z.string().exactOptional(),
+  flavor: flavor.exactOptional(),
+  template: template.exactOptional(),
+  approvals: approvals.exactOptional(),
+  flavorsAllowed: z.array(flavor).exactOptional(),
+  provider: provider.exactOptional(),
+  model: z.string().exactOptional(),
+  ...agentSettings,
+  createdAt: epochMs,
+});
+
+/** All values of one project's secrets, as they are sealed. */
+export const sealedSecrets = z.record(z.string(), z.string());
 
 const texts = z.record(z.string(), z.string());
 const storedCommon = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { OwnerId } from '../domain/ids.ts';
-import type { Principal } from '../domain/principal.ts';
-import { contextPrincipal, toAuthorizerContext } from './authorizer-context.ts';
+import type { OwnerId } from '#shared/domain/ids.ts';
+import type { Principal } from '#shared/domain/principal.ts';
+import { contextPrincipal, toAuthorizerContext } from './credentials.ts';
 import { decode } from './decode.ts';
 
 const program: Principal = { owner: 'deployment' as OwnerId, scope: 'admin', tokenHash: 'h' };

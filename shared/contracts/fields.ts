@@ -1,0 +1,43 @@
+/** The fields that contracts share: ids and names as clients give them, hashes, points in time, pages, paths of files. */
+import * as z from 'zod';
+import { canonicalUuid } from '#shared/domain/ids.ts';
+import { isPlainName, plainNameRule } from '#shared/domain/visible-text.ts';
+
+/** Ids as clients give them: in any case, and lower-cased before anything is compared with them (AC6). */
+export const givenUuid = z.uuid().overwrite(canonicalUuid);
+
+/** For an id whose lookup validates its form, with an error of its own. */
+export const givenId = (text: z.ZodString): z.ZodString => text.overwrite(canonicalUuid);
+
+/** Names that people and programs give things, without characters that a terminal obeys instead of showing. */
+export const plainName = (text: z.ZodString): z.ZodString => text.refine(isPlainName, plainNameRule);
+
+/** In hexadecimal. */
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** A point in time as every wire carries it: ISO 8601, UTC. */
+export const iso = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** The `next` of a page is opaque to clients. */
+export const afterPage = z.string().max(256).optional().describe('The `next` of the previous page.');
+
+export const pathCharactersMax = 4096;
+/** A length that the kernel takes: PATH_MAX without its NUL, and NAME_MAX. */
+const pathBytesMax = 4095;
+const stepBytesMax = 255;
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/**
+ * The rule that the path of a file breaks, as text; undefined for a valid one. The same for every tool and route, and inside
+ * the sandbox once more: only the sandbox can resolve it.
+ */
+export const filePathProblem = (path: string): string | undefined => {
+  if (path === '') return 'a path of at least one character';
+  if (path.includes('\0')) return 'a path without NUL characters';
+  if (!path.isWellFormed()) return 'a path without halves of characters';
+  if (bytesOf(path) > pathBytesMax) return `a path of at most ${pathBytesMax} bytes`;
+  return path.split('/').some((step) => bytesOf(step) > stepBytesMax)
+    ? `a path with at most ${stepBytesMax} bytes between two slashes`
+    : undefined;
+};

@@ -1,0 +1,38 @@
+/**
+ * The deployment's own records, as the table holds them: the features it uses, audit rows, points of its usage metrics, and
+ * the used parts of the limits: the slots of an owner, the agents and the money of a tree.
+ */
+import * as z from 'zod';
+import type { ProjectId, SessionId } from '#shared/domain/ids.ts';
+import { count, decider, epochMs, flavor, id, jsonObject, usd } from './fields.ts';
+
+export const featuresRecord = z.object({
+  webhooks: z.boolean().default(false),
+  mcpServers: z.boolean().default(false),
+  /** The time at which an approver's socket was opened and none was known to be open, in epoch milliseconds. */
+  approversSince: z.number().default(0),
+  approversUntil: z.number().default(0),
+});
+
+export const auditRecord = z.object({
+  at: epochMs,
+  actor: decider,
+  scope: z.string(),
+  action: z.string(),
+  subject: z.string(),
+  project: id<ProjectId>().exactOptional(),
+  detail: jsonObject,
+});
+
+/** Numbers by measurement (`domain/usage-metrics.ts`). */
+export const usageCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());
+
+export const slotRecord = z.object({ session: id<SessionId>(), flavor, takenAt: epochMs });
+
+/** Reservations by session. */
+export const treeRecord = z.object({
+  agents: count,
+  spentUsd: usd,
+  reserved: z.record(z.string(), z.object({ usd, fence: count, until: epochMs })),
+  version: count,
+});

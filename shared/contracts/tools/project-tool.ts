@@ -1,0 +1,211 @@
+/**
+ * The arguments and results of the tool `project`, and the use cases' options that they mean.
+ */
+
+import * as z from 'zod';
+import {
+  clientIdCharactersMax,
+  pageItemsMax,
+  projectDescriptionCharactersMax,
+} from '#shared/domain/limits.ts';
+import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { providers } from '#shared/domain/model.ts';
+import { approvalsOf, autonomies } from '#shared/domain/project.ts';
+import { approvalModes } from '#shared/domain/session.ts';
+import { boundsText, type TreeLimits } from '#shared/domain/session-tree.ts';
+import { plainName } from '../fields.ts';
+import {
+  after,
+  closed,
+  flavor,
+  flavorNames,
+  moment,
+  next,
+  oneOf,
+  projectId,
+  template,
+  text,
+  toolNames,
+  wholeFrom,
+} from './tool-fields.ts';
+
+const numberOf = (meaning: string, limit: keyof TreeLimits) =>
+  z
+    .number({ error: 'a number' })
+    .optional()
+    .describe(`${meaning}, ${boundsText(limit)}; absent: the operator's.`);
+
+const projectDefaults = {
+  description: text(projectDescriptionCharactersMax).optional().describe('Purpose of the project.'),
+  provider: oneOf(providers).optional().describe('Model provider of its agents.'),
+  model: text(clientIdCharactersMax).optional().describe('Model of its agents.'),
+  flavor: flavor.optional().describe('Default flavor of its sessions.'),
+  template: template.optional().describe('Default language of its sessions.'),
+  flavors_allowed: z
+    .array(flavor, { error: 'a list of flavors' })
+    .min(1, { error: 'a list of at least one flavor' })
+    .max(flavorNames.length, { error: `a list of at most ${flavorNames.length} flavors` })
+    .optional()
+    .describe('Flavors that its sessions may have; absent: all.'),
+  autonomy: oneOf(autonomies)
+    .optional()
+    .describe('Calls that need no approval: all with off, fewer with high, medium and low; absent: none.'),
+  approvals: oneOf(approvalModes)
+    .optional()
+    .describe('Alternative name of autonomy: no call runs without approval with ask, all with auto.'),
+  max_recursion_depth: numberOf('Largest depth of agents that start agents', 'recursionDepthMax'),
+  max_agents_per_session: numberOf(
+    'Largest number of agents that one session may start',
+    'agentsPerSessionMax',
+  ),
+  max_cost_usd: numberOf('Most that one session may spend on models, in US dollars', 'costUsdMax'),
+  disabled_tools: toolNames.optional().describe('Tools that its agents are not offered.'),
+  mcp_namespacing: oneOf(namespacings).optional().describe('Naming of the tools of its MCP servers.'),
+};
+
+const projectName = plainName(text(clientIdCharactersMax));
+
+export const createProjectArguments = closed({
+  name: projectName.describe('Name of the project; it need not be unique.'),
+  ...projectDefaults,
+});
+
+/** The use cases' options from a tool's arguments. */
+export const projectOptionsOfArguments = ({
+  flavors_allowed: flavorsAllowed,
+  disabled_tools: disabledTools,
+  mcp_namespacing: mcpNamespacing,
+  max_recursion_depth: recursionDepthMax,
+  max_agents_per_session: agentsPerSessionMax,
+  max_cost_usd: costUsdMax,
+  autonomy,
+  approvals = autonomy && approvalsOf(autonomy),
+  ...options
+}: Omit<z.output<typeof createProjectArguments>, 'name'>) => ({
+  ...options,
+  ...{ flavorsAllowed, disabledTools, mcpNamespacing, approvals },
+  ...([recursionDepthMax, agentsPerSessionMax, costUsdMax].every((limit) => limit === undefined)
+    ? {}
+    : { limits: { recursionDepthMax, agentsPerSessionMax, costUsdMax } }),
+});
+
+const clearable = [
+  'description',
+  'provider',
+  'model',
+  'flavor',
+  'template',
+  'flavors_allowed',
+  'approvals',
+  'limits',
+  'disabled_tools',
+  'mcp_namespacing',
+] as const;
+
+export const updateProjectArguments = closed({
+  project_id: projectId,
+  name: projectName.optional().describe('Name of the project; it need not be unique.'),
+  ...projectDefaults,
+  clear: z
+    .array(oneOf(clearable))
+    .max(clearable.length)
+    .optional()
+    .describe("Fields to remove; the operator's settings apply again."),
+});
+
+const camelCase: Readonly<Record<string, string>> = {
+  flavors_allowed: 'flavorsAllowed',
+  disabled_tools: 'disabledTools',
+  mcp_namespacing: 'mcpNamespacing',
+};
+
+/** Each field as null: an absent one would stay. */
+export const clearedFields = (fields: readonly (typeof clearable)[number][] = []) =>
+  Object.fromEntries(fields.map((field) => [camelCase[field] ?? field, null]));
+
+export const deleteProjectArguments = closed({ project_id: projectId });
+
+export const projectResult = z.object({
+  id: z.string().describe('Id of the project.'),
+  name: z.string().describe('Name of the project; it need not be unique.'),
+  description: z.string().optional().describe('Purpose of the project.'),
+  flavor: z.string().optional().describe('Default flavor of its sessions.'),
+  template: z.string().optional().describe('Default language of its sessions.'),
+  flavors_allowed: z
+    .array(z.string())
+    .optional()
+    .describe('Flavors that its sessions may have; absent: all.'),
+  provider: z.string().optional().describe('Model provider of its agents.'),
+  model: z.string().optional().describe('Model of its agents.'),
+  approvals: z.string().optional().describe('Approvals mode: the calls that run without approval.'),
+  max_recursion_depth: z
+    .number()
+    .optional()
+    .describe("Largest depth of agents that start agents; absent: the operator's."),
+  max_agents_per_session: z
+    .number()
+    .optional()
+    .describe("Largest number of agents that one session may start; absent: the operator's."),
+  max_cost_usd: z
+    .number()
+    .optional()
+    .describe("Most that one session may spend on models, in US dollars; absent: the operator's."),
+  disabled_tools: z.array(z.string()).optional().describe('Tools that its agents are not offered.'),
+  mcp_namespacing: z.string().optional().describe('Naming of the tools of its MCP servers.'),
+  secrets: z.array(z.string()).optional().describe('Names of its secrets; absent in lists.'),
+  created_at: moment,
+});
+
+export const getProjectArguments = closed({ project_id: projectId });
+
+export const listProjectsArguments = closed({
+  name_contains: text(clientIdCharactersMax)
+    .optional()
+    .describe('Part of the name of the listed projects, in upper or lower case.'),
+  limit: wholeFrom(1, pageItemsMax).default(pageItemsMax).describe('Largest number of projects.'),
+  after: after(clientIdCharactersMax * 4),
+});
+
+export const listProjectsResult = z.object({
+  projects: z.array(projectResult).describe('Projects, newest first.'),
+  next,
+});
+
+const count = (meaning: string) => z.int().describe(meaning);
+
+export const projectOptionsArguments = closed({
+  project_id: projectId.optional().describe('Id of the project whose secrets are named; absent: none.'),
+});
+
+export const projectOptionsResult = z.object({
+  defaults: z
+    .object({
+      model: z.string().describe('Model of agents.'),
+      flavor: z.string().describe('Flavor of an execution session.'),
+      template: z.string().describe('Language of an execution session.'),
+      max_recursion_depth: count('Largest depth of agents that start agents.'),
+      max_agents_per_session: count('Largest number of agents that one session may start.'),
+      max_cost_usd: z.number().describe('Most that one session may spend on models, in US dollars.'),
+    })
+    .describe('Values that apply to a project without its own.'),
+  models: z
+    .array(
+      z.object({
+        provider: z.string().describe('Provider of the model.'),
+        id: z.string().describe('Id of the model at the provider.'),
+      }),
+    )
+    .describe('Default model of each provider; GET /api/models/available lists all models.'),
+  templates: z.array(z.string()).describe('Available languages.'),
+  flavors: z
+    .array(
+      z.object({
+        name: z.string().describe('Name of the flavor.'),
+        cpus: z.number().describe('Number of processors.'),
+        memory_mb: z.number().describe('Memory in megabytes.'),
+      }),
+    )
+    .describe('Flavors, smallest first.'),
+  token_scopes: z.array(z.string()).describe('Scopes that a token can have.'),
+  secrets: z.array(z.string()).describe('Names of the secrets of the project.'),
+});
