@@ -1,10 +1,19 @@
-/** A route of the REST API: its handler, its permission, and its contract, from which the OpenAPI document is made. */
+/**
+ * A route of the REST API: its handler, its permission, and its contract, from which the OpenAPI document is made; and a
+ * request as routes need it: its caller, its fields, its id.
+ */
+
 import type { Method } from '@middy/http-router';
-import type * as z from 'zod';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { type Decoded, decode, decodeJson, unknownFields } from '#shared/contracts/decode.ts';
 import type { Permission } from '#shared/domain/access.ts';
-import type { ErrorCode } from '#shared/errors.ts';
-import type { ApiEvent } from './api-request.ts';
+import { canonicalUuid } from '#shared/domain/ids.ts';
+import { requestBodyBytesMax } from '#shared/domain/limits.ts';
+import type { Principal } from '#shared/domain/principal.ts';
+import { cutMiddle } from '#shared/domain/text.ts';
+import { AppError, type ErrorCode } from '#shared/errors.ts';
 
 /** `bytes`: any bytes, streamed. */
 export type BodyContract = z.ZodType | 'bytes';
@@ -41,3 +50,70 @@ export const json = (statusCode: number, body: unknown): StreamedResult => ({
   headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
   body: JSON.stringify(body),
 });
+
+export type ApiEvent = APIGatewayProxyEvent & { principal?: Principal };
+
+export const principalOf = ({ principal }: ApiEvent): Principal => {
+  if (principal === undefined) throw new Error('a route ran without authentication');
+  return principal;
+};
+
+export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
+
+/** As `pathValue`, for one of the platform's ids. */
+export const pathId = (event: ApiEvent, name: 'id' | 'workspace' = 'id'): string =>
+  canonicalUuid(pathValue(event, name));
+
+/** As `pathValue`, for a value that may be anything. */
+export const decodedPathValue = (event: ApiEvent, name: string): string => {
+  try {
+    return decodeURIComponent(pathValue(event, name));
+  } catch {
+    throw new AppError('invalid_request', `${name}: the path is not encoded as a URL asks for`);
+  }
+};
+
+/** The body's bytes, unparsed. */
+export const bytesOf = ({ body, isBase64Encoded }: ApiEvent): Uint8Array =>
+  Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+
+/** The body, decoded by its contract; an absent one is an empty object. */
+export const bodyOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> =>
+  decoded(decode(schema, knownBody(event, schema)));
+
+/** The fields of a body whose values the caller checks with messages of its own; unknown fields are refused. */
+export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<string, unknown>> => {
+  return decoded(decode(z.looseObject({}), knownBody(event, schema)));
+};
+
+/**
+ * Every reader of bodies ends here: a field that the contract does not know is refused before the values are
+ * checked.
+ */
+export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
+  const text = Buffer.from(bytesOf(event)).toString();
+  if (Buffer.byteLength(text) > requestBodyBytesMax)
+    throw new AppError('payload_too_large', `a request body is at most ${requestBodyBytesMax} bytes`);
+  const body = text === '' ? {} : decoded(decodeJson(z.unknown(), text));
+  const unknown = unknownFields(schema, body);
+  if (unknown.length === 0) return body;
+  const named = unknown.slice(0, namedFieldsMax).map((path) => cutMiddle(path, namedFieldCharactersMax));
+  throw new AppError('invalid_request', named.map((path) => `${path}: there is no such field`).join('; '), {
+    suggestions: ['GET /api/openapi.json lists the fields of every body.'],
+  });
+};
+
+/** Unknown fields that one refusal names, and the characters of each. */
+const namedFieldsMax = 5;
+const namedFieldCharactersMax = 200;
+
+const decoded = <T>(result: Decoded<T>): T => {
+  if (result.ok) return result.value;
+  throw new AppError('invalid_request', result.problem);
+};
+
+/** The query, decoded by its contract; a field without a value counts as absent. */
+export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
+  const given = Object.entries(event.queryStringParameters ?? {}).filter(([, value]) => value?.trim());
+  return decoded(decode(schema, Object.fromEntries(given)));
+};

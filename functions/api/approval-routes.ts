@@ -18,8 +18,7 @@ import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
 import { grantsInForce } from '#shared/domain/turn/policy.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import type { ApprovalStore } from '#shared/ports/approval-store.ts';
-import { bodyOf, decodedPathValue, pathId, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiRoute, bodyOf, decodedPathValue, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 

@@ -1,21 +1,23 @@
-/** The conversation of a session: messages in, events out. */
-
+/** The conversation of a session: messages in, events out, and answers to calls of tools that the client offers. */
 import { readEvents } from '#shared/application/events/poll-events.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
+import type { ApplyWithoutLeasePorts } from '#shared/application/turn/commit/apply-without-lease.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
+import { answerCall } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
-import { eventsQuery } from '#shared/contracts/rest/bodies.ts';
+import { callerAnswerBody, eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,
+  answeredAnswer,
   cancelledAnswer,
   eventsAnswer,
   messagesAnswer,
   messageView,
 } from '#shared/contracts/rest/conversation-view.ts';
 import { userMessage } from '#shared/contracts/socket-actions.ts';
-import { bodyOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import type { TurnLimits } from '#shared/domain/turn/turn.ts';
+import { type ApiRoute, bodyOf, decodedPathValue, json, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
@@ -85,6 +87,33 @@ export const conversationRoutes = ({
     handler: async (event, { session }) => {
       await cancelTree(ports, session.id, event.requestContext.requestId);
       return json(202, {});
+    },
+  }),
+];
+
+export const callerToolRoutes = ({
+  ports,
+  limits,
+}: {
+  readonly ports: ApplyWithoutLeasePorts;
+  readonly limits: TurnLimits;
+}): readonly ApiRoute[] => [
+  onSession(ports, {
+    method: 'POST',
+    path: '/api/sessions/{id}/caller-tools/{requestId}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Answer a call of a caller tool',
+      body: callerAnswerBody,
+      answers: { 200: answeredAnswer },
+      errors: ['no_pending_tool_call'],
+    },
+    handler: async (event, found) => {
+      const requestId = decodedPathValue(event, 'requestId');
+      const correlationId = event.requestContext.requestId;
+      const answer = { ...bodyOf(event, callerAnswerBody), requestId, correlationId, limits };
+      await answerCall(ports, found, answer);
+      return json(200, { requestId });
     },
   }),
 ];

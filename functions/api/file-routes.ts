@@ -13,8 +13,7 @@ import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
 import type { LinkRequest } from '#shared/ports/sandbox-link.ts';
-import { type ApiEvent, bytesOf, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, bytesOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,

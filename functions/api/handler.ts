@@ -35,7 +35,7 @@ import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#share
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import { decodePrices, type PriceTable } from '#shared/domain/price.ts';
 import { agentSessionsMax } from '#shared/domain/slots.ts';
-import type { ApiEvent } from './api-request.ts';
+import type { ApiEvent } from './api-route.ts';
 import { answerWith } from './route-request.ts';
 import { routes } from './routes.ts';
 

@@ -24,8 +24,16 @@ import {
   testView,
 } from '#shared/contracts/rest/mcp-server-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
-import { type ApiEvent, fieldsOf, knownBody, pathValue, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import {
+  type ApiEvent,
+  type ApiRoute,
+  fieldsOf,
+  json,
+  knownBody,
+  pathValue,
+  principalOf,
+  queryOf,
+} from './api-route.ts';
 
 export type McpPorts = RegistryPorts & TestPorts;
 

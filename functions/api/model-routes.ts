@@ -6,8 +6,7 @@ import { decodeProvider, defaultModels, type ProviderName, providers } from '#sh
 import { modelPrice, type PriceTable } from '#shared/domain/price.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
-import { queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiRoute, json, queryOf } from './api-route.ts';
 
 export type ModelSettings = {
   /** The provider of new sessions, and the model if the operator chose one. */

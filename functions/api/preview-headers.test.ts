@@ -1,6 +1,6 @@
 /** The policy of a preview: one source, and none where the address is no address. */
 import { expect, test } from 'vitest';
-import type { ApiEvent } from './api-request.ts';
+import type { ApiEvent } from './api-route.ts';
 import { fenced } from './preview-headers.ts';
 
 const path = '/api/sessions/1/ports/8000/';

@@ -6,7 +6,7 @@
  * (CSP Level 3, section 7.6), the origin is. SECURITY.md lists what no policy stops.
  */
 import { header } from '#shared/contracts/credentials.ts';
-import type { ApiEvent } from './api-request.ts';
+import type { ApiEvent } from './api-route.ts';
 
 /** Letters, digits, dots and hyphens, or an IPv6 address in brackets; a port. Nothing that could end a source. */
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;

@@ -1,11 +1,13 @@
 /**
- * Preview: a web server of user code, shown to the session's owner alone.
+ * Preview: a web server of user code, shown to the session's owner alone. It is answered before the router, by any method; it
+ * authenticates by itself, and its answers are the page's own.
  *
  * The page is untrusted and shares our origin, so it is sandboxed into an origin of its own: it cannot read the
  * app's storage, and all it gets is a cookie for its own path that it cannot read either. It may talk to that
  * path and to nothing else (`preview-headers.ts`). Neither that cookie nor the bearer goes inside, and no cookie
  * comes out (L14).
  */
+import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { findSession } from '#shared/application/access/find-session.ts';
 import {
@@ -24,10 +26,24 @@ import { canonicalUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
-import { type ApiEvent, bytesOf } from './api-request.ts';
-import { previewRoute } from './preview-contract.ts';
+import { type ApiEvent, type ApiRoute, bytesOf } from './api-route.ts';
 import { fenced } from './preview-headers.ts';
-import type { SessionSandboxPorts, SessionSandboxSettings } from './session-sandbox.ts';
+import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
+
+export const previewRoute = {
+  path: '/api/sessions/{id}/ports/{port}/{proxy+}',
+  needs: 'own:write',
+  resource: 'session',
+  contract: {
+    summary: 'Forward a request to a port of the sandbox',
+    query: z.object({
+      ticket: z.string().optional().describe('Ticket, exchanged for a cookie of this path.'),
+    }),
+    body: 'bytes',
+    answers: { 200: 'bytes', 302: 'empty' },
+    errors: insideErrors,
+  },
+} as const satisfies Omit<ApiRoute, 'method' | 'handler'>;
 
 const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;
 const cookieName = 'sallyport-preview';

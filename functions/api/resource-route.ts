@@ -17,8 +17,7 @@ import type { ProjectStore } from '#shared/ports/project-store.ts';
 import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import type { WebhookStore } from '#shared/ports/webhook-store.ts';
-import { type ApiEvent, pathId, principalOf } from './api-request.ts';
-import type { ApiRoute } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, pathId, principalOf } from './api-route.ts';
 
 type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
   readonly needs: Extract<Permission, 'own:read' | 'own:write'>;

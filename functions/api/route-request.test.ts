@@ -4,8 +4,7 @@ import * as z from 'zod';
 import type { Permission } from '#shared/domain/access.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
-import { type ApiEvent, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, queryOf } from './api-route.ts';
 import { answerWith, type Doors } from './route-request.ts';
 
 const contract = { summary: 'Try something', answers: { 200: z.object({}) } };

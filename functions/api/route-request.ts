@@ -16,8 +16,7 @@ import { bearerToken } from '#shared/contracts/credentials.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import { type ApiEvent, principalOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
 import { fence } from './preview-headers.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
 

@@ -10,29 +10,25 @@ import type { StatsPorts, StatsSettings } from '#shared/application/sandbox/reso
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { WebhookPorts } from '#shared/application/webhook/manage-webhooks.ts';
 import { accessAnswer, accessView, ticketAnswer } from '#shared/contracts/rest/access-view.ts';
+import { openApiAnswer } from '#shared/contracts/rest/deployment-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { ProviderName } from '#shared/domain/model.ts';
 import type { PriceTable } from '#shared/domain/price.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
-import { principalOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type AuditReadPorts, auditRoutes, tokenRoutes } from './access-routes.ts';
+import { type ApiRoute, json, principalOf } from './api-route.ts';
 import { type ApprovalPorts, approvalRoutes } from './approval-routes.ts';
-import { type AuditReadPorts, auditRoutes } from './audit-routes.ts';
-import { callerToolRoutes } from './caller-tool-routes.ts';
-import { conversationRoutes } from './conversation-routes.ts';
+import { callerToolRoutes, conversationRoutes } from './conversation-routes.ts';
 import { fileRoutes } from './file-routes.ts';
 import { type McpPorts, mcpRoutes } from './mcp-routes.ts';
 import { modelRoutes } from './model-routes.ts';
-import { openApiRoute } from './openapi-route.ts';
 import type { Preview } from './preview-routes.ts';
-import { projectRoutes } from './project-routes.ts';
+import { projectRoutes, secretRoutes } from './project-routes.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
 import { type ScheduleApiPorts, scheduleRoutes } from './schedule-routes.ts';
-import { secretRoutes } from './secret-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import type { SessionSandboxPorts } from './session-sandbox.ts';
-import { tokenRoutes } from './token-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
@@ -96,3 +92,16 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...modelRoutes(api),
   openApiRoute,
 ];
+
+/** The contract of this API, as `npm run openapi` wrote it beside this file. */
+const openApiRoute: ApiRoute = {
+  method: 'GET',
+  path: '/api/openapi.json',
+  needs: 'any',
+  contract: { summary: 'Read this document', answers: { 200: openApiAnswer } },
+  handler: async () => {
+    // Parsed only when it is requested.
+    const { default: document } = await import('./openapi.json', { with: { type: 'json' } });
+    return json(200, document);
+  },
+};

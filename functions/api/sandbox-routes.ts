@@ -3,8 +3,7 @@ import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { readLogs } from '#shared/application/sandbox/read-logs.ts';
 import { leaseBody } from '#shared/contracts/rest/bodies.ts';
 import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/rest/workspace-view.ts';
-import { bodyOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiRoute, bodyOf, json } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import {
   acquireInside,

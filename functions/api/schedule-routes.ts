@@ -29,8 +29,7 @@ import {
   triggerAnswer,
 } from '#shared/contracts/rest/schedule-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { type ApiEvent, fieldsOf, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, fieldsOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSchedule } from './resource-route.ts';
 
 export type ScheduleApiPorts = ManagePorts & ReadPorts;

@@ -1,28 +1,44 @@
 /** `/sessions`: created, listed, shown, ended. */
+
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
+import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import {
   createSessionWhenFree,
   type WaitForSlotPorts,
 } from '#shared/application/session/create-session-when-free.ts';
-import { listSessions } from '#shared/application/session/list-sessions.ts';
-import { type CallerPorts, declareTools } from '#shared/application/turn/requests/caller-tools.ts';
+import type { ForgetSessionPorts } from '#shared/application/session/forget-session.ts';
+import { type ListPorts, listSessions } from '#shared/application/session/list-sessions.ts';
+import {
+  type CallerPorts,
+  declareTools,
+  refuseTaken,
+} from '#shared/application/turn/requests/caller-tools.ts';
 import type { DecidePorts } from '#shared/application/turn/requests/decide-call.ts';
 import { type EndPorts, endSession } from '#shared/application/turn/requests/end-session.ts';
-import { createSessionBody, listQuery, sessionOptionsOf } from '#shared/contracts/rest/bodies.ts';
-import { sessionAnswer, sessionsAnswer, sessionView } from '#shared/contracts/rest/session-view.ts';
-import type { SessionId } from '#shared/domain/ids.ts';
+import {
+  cleanupBody,
+  createSessionBody,
+  listQuery,
+  sessionOptionsOf,
+} from '#shared/contracts/rest/bodies.ts';
+import {
+  cleanedAnswer,
+  sessionAnswer,
+  sessionsAnswer,
+  sessionView,
+} from '#shared/contracts/rest/session-view.ts';
+import type { Caller } from '#shared/domain/caller-tool.ts';
+import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
-import type { Session } from '#shared/domain/session.ts';
+import type { Session, SessionKind } from '#shared/domain/session.ts';
 import { idleLimit } from '#shared/domain/session-sweep.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
-import { refuseOffer } from './caller-tool-routes.ts';
-import { type CleanupPorts, cleanupRoute } from './cleanup-route.ts';
+import type { Forgetter } from '#shared/ports/invoker.ts';
+import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 
 export type SessionPorts = WaitForSlotPorts & EndPorts & DecidePorts & CallerPorts & CleanupPorts;
@@ -140,3 +156,35 @@ const makeSession = async (
   if (callerTools !== undefined) await declareTools(ports, session, callerTools);
   return session;
 };
+
+/** Checked before a session is created for it. */
+const refuseOffer = (caller: Caller, kind: SessionKind = 'agent'): void => {
+  if (kind !== 'agent')
+    throw new AppError('invalid_request', 'callerTools: an execution session has no agent');
+  refuseTaken(caller);
+};
+
+export type CleanupPorts = ListPorts &
+  Omit<ForgetSessionPorts, 'forgetFiles'> & { readonly forgetter: Forgetter };
+
+const hourMs = 3_600_000;
+
+/** Removes sessions that ended long enough ago, as the tool `session` does. */
+const cleanupRoute = (ports: CleanupPorts): ApiRoute => ({
+  method: 'POST',
+  path: '/api/sessions/cleanup',
+  needs: 'own:write',
+  contract: {
+    summary: 'Delete sessions that ended long ago',
+    body: cleanupBody,
+    answers: { 200: cleanedAnswer },
+    errors: ['project_not_found'],
+  },
+  handler: async (event) => {
+    const { project, maxAgeHours } = bodyOf(event, cleanupBody);
+    const correlationId = event.requestContext.requestId;
+    const forgetFiles = (workspace: WorkspaceId) => ports.forgetter.forgetWorkspace(workspace, correlationId);
+    const options = { principal: principalOf(event), project, ageMsMin: maxAgeHours * hourMs, correlationId };
+    return json(200, await cleanUpSessions({ ...ports, forgetFiles }, options));
+  },
+});

@@ -7,7 +7,7 @@ import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { ErrorCode } from '#shared/errors.ts';
-import type { ApiEvent } from './api-request.ts';
+import type { ApiEvent } from './api-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
 export type SessionSandboxPorts = SessionPorts & OpenSandboxPorts & SavePorts & FilePorts;

@@ -9,7 +9,7 @@ import { noTurn } from '#shared/domain/turn/turn.ts';
 import { newSchedule } from '../../tests/conformance/schedule-fixture.ts';
 import { newSession } from '../../tests/conformance/session-fixture.ts';
 import { newWebhook } from '../../tests/conformance/webhook-fixture.ts';
-import type { ApiEvent } from './api-request.ts';
+import type { ApiEvent } from './api-route.ts';
 import { declaredRoutes } from './openapi/document.ts';
 import { answerWith } from './route-request.ts';
 import { type Api, routes } from './routes.ts';

@@ -21,8 +21,7 @@ import {
   webhookTestAnswer,
   webhookView,
 } from '#shared/contracts/rest/webhook-view.ts';
-import { type ApiEvent, bodyOf, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onWebhook } from './resource-route.ts';
 
 export const webhookRoutes = ({ ports }: { readonly ports: WebhookPorts }): readonly ApiRoute[] => [

@@ -13,8 +13,7 @@ import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contra
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ProjectStore } from '#shared/ports/project-store.ts';
-import { type ApiEvent, bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { onProject } from './resource-route.ts';
 
 type Ports = WorkspacePorts & DeletePorts & { readonly projects: Pick<ProjectStore, 'get'> };

@@ -7,10 +7,16 @@
 import * as z from 'zod';
 import type { Permission } from '#shared/domain/access.ts';
 import { AppError } from '#shared/errors.ts';
-import { admit, type Tool, type ToolContext, type ToolResult } from './define-tool.ts';
-import { objectSchema, parseArguments } from './tool-arguments.ts';
+import {
+  admit,
+  objectSchema,
+  parseArguments,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from './define-tool.ts';
 
-export type Action = {
+type Action = {
   readonly needs: Permission;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;

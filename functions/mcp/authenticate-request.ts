@@ -1,21 +1,24 @@
-/** One request to `/mcp`: refused without authentication; the protocol does the rest. */
+/**
+ * One request to `/mcp`: refused without authentication, under a name that is not ours, and from a page of another origin;
+ * the protocol does the rest.
+ */
+
+import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
-import { bearerToken } from '#shared/contracts/credentials.ts';
-import { errorBody, errorStatus } from '#shared/errors.ts';
+import { bearerToken, header } from '#shared/contracts/credentials.ts';
+import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
 import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
-import type { MakeServer } from './endpoint-context.ts';
-import { answerMcp } from './mcp-endpoint.ts';
-import { refuseForeign } from './origin-check.ts';
+import { answerMcp, type MakeServer } from './mcp-endpoint.ts';
 
 export type McpAuthPorts = AccessPorts & { readonly telemetry: Telemetry; readonly rateLimiter: RateLimiter };
 
-export type McpEndpoint = {
+type McpEndpoint = {
   readonly makeServer: MakeServer;
   readonly settings: McpSettings;
   /** Called only once a client is authenticated. */
@@ -78,3 +81,25 @@ const failure = (error: unknown, requestId: string): StreamedResult => {
     body: JSON.stringify(errorBody(error, requestId)),
   };
 };
+
+/**
+ * Sent to one of our names, and by no page of another origin. A page that had its own name resolve to this machine (DNS
+ * rebinding) sends that name as `Host`, and a browser sends a page's origin as `Origin`. Our names are the one under which
+ * the gateway was reached, and this machine's own; a program sends no `Origin`, so that none has to be configured.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http ("Security")
+ */
+const refuseForeign = ({ headers, requestContext }: APIGatewayProxyEvent): void => {
+  const { domainName } = requestContext;
+  const own = [...localhostAllowedHostnames(), ...(domainName === undefined ? [] : [domainName])];
+  const host = header(headers, 'host');
+  if (host !== undefined && !own.includes(hostnameOf(`http://${host}`)))
+    throw foreign('this server is not known under that name');
+  const origin = header(headers, 'origin');
+  if (origin !== undefined && !own.includes(hostnameOf(origin)))
+    throw foreign('pages of another origin are not served');
+};
+
+/** Empty for text that is no URL, as the `null` of a sandboxed page. */
+const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : '');
+
+const foreign = (message: string): AppError => new AppError('forbidden', message);

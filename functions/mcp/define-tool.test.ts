@@ -3,8 +3,7 @@ import * as z from 'zod';
 import { executeCodeArguments } from '#shared/contracts/tools/mcp-tools.ts';
 import { createProjectArguments } from '#shared/contracts/tools/project-tool.ts';
 import { isAppError } from '#shared/errors.ts';
-import { type CallContext, defineTool } from './define-tool.ts';
-import { parseArguments } from './tool-arguments.ts';
+import { type CallContext, defineTool, parseArguments } from './define-tool.ts';
 
 const refusal = (run: () => unknown) => {
   try {

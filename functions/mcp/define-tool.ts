@@ -4,9 +4,13 @@
  *
  * The permission is stated once: it is checked before anything is parsed or looked up, and its reading or writing
  * is checked again on the session or project that the tool then finds.
+ *
+ * Arguments are described to the client as plain JSON schema, and parsed here rather than by the SDK, so that a bad one is
+ * refused with a message of our error table. A field that is null counts as absent: clients that fill in every field send it.
  */
-import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
-import type * as z from 'zod';
+
+import type { ContentBlock, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
+import * as z from 'zod';
 import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
 import { requirePermission } from '#shared/application/access/require-permission.ts';
 import type { ExecutePorts } from '#shared/application/execution/execute.ts';
@@ -19,12 +23,13 @@ import type { ReadPorts } from '#shared/application/schedule/read-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { FilePorts } from '#shared/application/session/session-files.ts';
 import type { CallerPorts } from '#shared/application/turn/requests/caller-tools.ts';
+import { decode } from '#shared/contracts/decode.ts';
 import { type Intent, intentOf, type Permission } from '#shared/domain/access.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Principal } from '#shared/domain/principal.ts';
+import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ToolProgress } from '#shared/ports/sandbox-tools.ts';
-import { type ObjectSchema, objectSchema, parseArguments } from './tool-arguments.ts';
 
 export type McpPorts = ExecutePorts &
   FilePorts &
@@ -110,4 +115,57 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
 export const admit = (context: CallContext, permission: Permission): ToolContext => {
   requirePermission(context.principal, permission);
   return { ...context, intent: intentOf(permission) };
+};
+
+type ObjectSchema = McpTool['inputSchema'];
+
+/**
+ * Without `$schema`, and in keywords that drafts 7 and 2020-12 share: older clients compile with draft 7 and
+ * refuse to load a schema that names another. Results are described as open, so that a field can be added.
+ */
+export const objectSchema = (schema: z.ZodType): ObjectSchema => {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input' });
+  return { ...(described as ObjectSchema), type: 'object' };
+};
+
+export const parseArguments = <Input extends z.ZodType>(schema: Input, value: unknown): z.output<Input> => {
+  const given = withoutNulls(value);
+  const decoded = decode(schema, given);
+  if (decoded.ok) return decoded.value;
+  const field = schema.safeParse(given).error?.issues[0]?.path[0];
+  const { code, ...advice } = refusals[String(field)] ?? refusals['other'];
+  throw new AppError(code, decoded.problem, advice);
+};
+
+type ArgumentRefusal = {
+  readonly code: ErrorCode;
+  readonly suggestions: readonly string[];
+  readonly recoveryActions: readonly string[];
+};
+
+const invalidFlavor: ArgumentRefusal = {
+  code: 'invalid_flavor',
+  suggestions: ['Leave the flavor out for the default.'],
+  recoveryActions: ['use_small_flavor'],
+};
+
+const refusals: Readonly<Record<string, ArgumentRefusal>> & { readonly other: ArgumentRefusal } = {
+  flavor: invalidFlavor,
+  flavors_allowed: invalidFlavor,
+  template: {
+    code: 'unsupported_language',
+    suggestions: ['Leave the template out for the default.'],
+    recoveryActions: ['use_python_template', 'use_node_template'],
+  },
+  other: {
+    code: 'invalid_request',
+    suggestions: ['Correct the arguments as the message says.'],
+    recoveryActions: ['correct_arguments'],
+  },
+};
+
+const withoutNulls = (value: unknown): unknown => {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 };

@@ -1,4 +1,5 @@
 /** The endpoint with tools of the test's own, through both protocols, from the client's side. */
+
 import { once } from 'node:events';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -6,8 +7,7 @@ import * as z from 'zod';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts';
-import type { EndpointContext } from './endpoint-context.ts';
-import { answerMcp } from './mcp-endpoint.ts';
+import { answerMcp, cancelledIn, type EndpointContext } from './mcp-endpoint.ts';
 import { toolServer } from './tool-server.ts';
 
 const logged: string[] = [];
@@ -243,4 +243,28 @@ test('a client that wants to listen is refused at once: nothing would be said', 
 test('any other method than POST is not allowed', async () => {
   const response = await answerMcp(new Request(endpoint), toolServer([calm]), context);
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+});
+
+const cancel = (requestId: unknown) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId, reason: 'enough' },
+});
+
+test.each([
+  ['one', cancel(7), [7]],
+  ['an id that is a text', cancel('7'), ['7']],
+  ['several in one body, each once', [cancel(1), { method: 'ping' }, cancel('1'), cancel(1)], [1, '1']],
+  ['no more than ten', Array.from({ length: 12 }, (_, id) => cancel(id)), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]],
+  ['another notification', { method: 'notifications/initialized' }, []],
+  ['an id that is none', cancel({}), []],
+  ['an id without end', cancel('x'.repeat(1001)), []],
+  ['no params', { method: 'notifications/cancelled' }, []],
+])('%s', (_, body, ids) => {
+  expect(cancelledIn(JSON.stringify(body))).toEqual(ids);
+});
+
+test('what is no JSON, or far too long, names none', () => {
+  expect(cancelledIn('notifications/cancelled {')).toEqual([]);
+  expect(cancelledIn(JSON.stringify([cancel(1), 'x'.repeat(70_000)]))).toEqual([]);
 });

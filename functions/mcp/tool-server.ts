@@ -7,19 +7,19 @@
 import {
   type CallToolResult,
   type ContentBlock,
+  type JSONRPCRequest,
   ProtocolError,
   ProtocolErrorCode,
+  type Result,
+  Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { runCancellable } from '#shared/application/execution/running-calls.ts';
-import { AppError, isAppError } from '#shared/errors.ts';
+import { AppError, errorBody, isAppError } from '#shared/errors.ts';
+import { openProgress, openTelling } from './client-notifications.ts';
 import type { Tool } from './define-tool.ts';
-import type { EndpointContext, MakeServer } from './endpoint-context.ts';
-import { openProgress } from './progress.ts';
-import { openTelling } from './session-log.ts';
-import { toErrorResult } from './tool-error.ts';
-import { WellFormedServer } from './well-formed-server.ts';
+import type { EndpointContext, MakeServer } from './mcp-endpoint.ts';
 
 const serverInfo = { name: 'sallyport', version: '0.1.0' };
 const instructions =
@@ -79,3 +79,52 @@ const callTool = async (
     stop();
   }
 };
+
+const requestIdMeta = 'dev.sallyport/requestId';
+
+/**
+ * A refused request, or a fault of ours, as the result of a tool: `isError` and the error as JSON text. It has no
+ * `structuredContent`: older clients validate that against the schema of a success. A failure that is no AppError shows no
+ * details; the id of the request is in `_meta`, for readers of our log.
+ */
+export const toErrorResult = (cause: unknown, requestId: string): CallToolResult => {
+  const { code, message, suggestions, recoveryActions } = errorBody(cause, requestId).error;
+  const error = {
+    type: code,
+    message,
+    suggestions,
+    recovery_actions: recoveryActions,
+    ...(isAppError(cause) ? sessionOf(cause) : {}),
+  };
+  return {
+    isError: true,
+    content: [{ type: 'text', text: JSON.stringify({ error }) }],
+    _meta: { [requestIdMeta]: requestId },
+  };
+};
+
+/** A caller whose failed call created a session learns its id only here. */
+const sessionOf = ({ details: { facts } }: AppError) =>
+  facts?.['sessionId'] === undefined ? {} : { session_id: facts['sessionId'] };
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/**
+ * The SDK's server, with JSON-RPC's own error for malformed parameters: invalid parameters. By itself it calls them an
+ * internal error, tools/call apart: `Protocol.setRequestHandler` throws an `Error` without a code, with a validator's
+ * text (@modelcontextprotocol/server 2.4).
+ * https://www.jsonrpc.org/specification, 5.1
+ */
+class WellFormedServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (request, context) => {
+      try {
+        return await wrapped(request, context);
+      } catch (cause) {
+        if (cause instanceof ProtocolError) throw cause;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid params for ${method}`);
+      }
+    };
+  }
+}

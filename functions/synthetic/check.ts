@@ -2,13 +2,20 @@
  * One check: a session of the demo provider is made, sent a message, read until it has answered, and ended with
  * its sandbox, all of it as a client would. The next check ends the rest of one that died.
  */
+import * as z from 'zod';
 import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
 import type { World } from '#shared/ports/world.ts';
 import { ownProject } from './own-token.ts';
-import type { SyntheticTask } from './task.ts';
+
+export const syntheticTask = z.object({
+  check: z.enum(['turn', 'sandbox']),
+  url: z.url({ protocol: /^https?$/ }),
+});
+
+type SyntheticTask = z.output<typeof syntheticTask>;
 
 type Kind = {
   readonly text: string;

@@ -12,9 +12,8 @@ import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { kinds, runCheck } from './check.ts';
+import { kinds, runCheck, syntheticTask } from './check.ts';
 import { withOwnToken } from './own-token.ts';
-import { syntheticTask } from './task.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('synthetic', process.env);

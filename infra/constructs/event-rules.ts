@@ -83,7 +83,7 @@ export type PublicRulesProps = {
 
 const webhookSweepEvery = Duration.minutes(1);
 
-/** `functions/synthetic/task.ts` */
+/** `functions/synthetic/check.ts` */
 const checks = [
   { check: 'turn', every: Duration.minutes(5) },
   { check: 'sandbox', every: Duration.hours(1) },

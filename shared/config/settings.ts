@@ -200,14 +200,14 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export const providerKeys = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'] as const;
 
 /** Never shown. A hash is among them because a wrong value may be the token itself. */
-export const secretNames: readonly string[] = [
+const secretNames: readonly string[] = [
   'ADMIN_TOKEN_SHA256',
   'SALLYPORT_TOKEN',
   ...providerKeys,
   'SANDBOX_SECRET',
 ];
 
-export type ReadResult<T> =
+type ReadResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 

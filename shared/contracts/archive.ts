@@ -17,7 +17,7 @@ const path = z.string().min(1).max(pathCharactersMax);
 const mode = z.number().int().min(0).max(0o777);
 const count = z.number().int().min(0);
 
-export const archiveHeader = z.discriminatedUnion('type', [
+const archiveHeader = z.discriminatedUnion('type', [
   /** `isFull`: the base is not known here, so every file's content follows. */
   z.object({ type: z.literal('begin'), isFull: z.boolean() }),
   z.object({ type: z.literal('directory'), path, mode }),

@@ -54,7 +54,7 @@ const resultDepthMax = 64;
 const resultBounds = { bytesMax: requestBodyBytesMax, depthMax: resultDepthMax };
 
 /** Any value. `z.json()` would recurse into it until the stack overflows. */
-export const callerResult = z
+const callerResult = z
   .unknown()
   .refine((value) => isWithin(value, resultBounds), `is nested at most ${resultDepthMax} times`);
 

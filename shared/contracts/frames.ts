@@ -70,7 +70,7 @@ const cutJson = (value: Json, bytesMax: number): Json => {
 
 const bytesOf = (value: Json): number => utf8Bytes(JSON.stringify(value));
 
-export type UnnumberedType =
+type UnnumberedType =
   | 'system:ready'
   | 'delta'
   | 'tool:progress'

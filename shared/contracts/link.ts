@@ -76,7 +76,7 @@ export type SavedCall = z.output<typeof savedCall>;
 
 const ref = z.object({ path: z.string(), reason: z.string() });
 
-export const sandboxLogLine = z.object({
+const sandboxLogLine = z.object({
   number: z.number().int().min(0),
   /** Epoch milliseconds. */
   at: z.number().int().min(0),

@@ -45,7 +45,7 @@ export const rights: Readonly<Record<ScopeKind, Rights>> = {
   'project:ro': { global: 'read', admin: false, own: 'read', others: 'none' },
 };
 
-export const scopeKind = (scope: Scope): ScopeKind => {
+const scopeKind = (scope: Scope): ScopeKind => {
   if (scope === 'admin' || scope === 'admin:ro') return scope;
   return scope.endsWith(':ro') ? 'project:ro' : 'project';
 };

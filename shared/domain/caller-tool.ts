@@ -20,7 +20,7 @@ export const callerToolsMax = 64;
 export const callerToolBytesMax = 100 * 1024;
 export const callerAnswerMs = 60_000;
 
-export type CallerOffer = {
+type CallerOffer = {
   readonly tools: readonly ToolSpec[];
   readonly routes: ReadonlyMap<string, CallerRoute>;
 };

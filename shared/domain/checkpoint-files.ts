@@ -9,13 +9,13 @@ import { utf8Bytes } from './text.ts';
 
 export type SavedFile = Extract<ManifestEntry, { type: 'file' }>;
 
-export type SavedEntryLookup =
+type SavedEntryLookup =
   | { readonly kind: 'file'; readonly file: SavedFile }
   /** `entries`: its direct contents, by name. */
   | { readonly kind: 'folder'; readonly entries: readonly ListedEntry[] }
   | SavedRefusal;
 
-export type SavedRefusal = {
+type SavedRefusal = {
   readonly kind: 'refused';
   readonly code: 'file_not_found' | 'path_outside_workspace' | 'invalid_request';
   readonly message: string;

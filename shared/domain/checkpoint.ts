@@ -72,7 +72,7 @@ export type LeftOut = { readonly path: string; readonly reason: string };
 export type Missing = { readonly path: string; readonly reason: string };
 
 /** With more packs, or more dead bytes than live ones, the next save writes everything into one new pack. */
-export const packsMax = 16;
+const packsMax = 16;
 
 export const isWorthCompacting = ({ entries, packs }: Pick<Manifest, 'entries' | 'packs'>): boolean => {
   const stored = Object.values(packs);

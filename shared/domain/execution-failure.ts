@@ -6,7 +6,7 @@
  * nothing: a program may print `memory`, or warn, and succeed.
  */
 
-export type FailureType =
+type FailureType =
   | 'compilation_error'
   | 'runtime_error'
   | 'execution_timeout'
@@ -15,7 +15,7 @@ export type FailureType =
   | 'code_execution_error'
   | 'cancelled';
 
-export type Ending = {
+type Ending = {
   /** Null: it was killed. */
   readonly exitCode: number | null;
   readonly signal?: string | undefined;
@@ -26,7 +26,7 @@ export type Ending = {
   /** The reason for which the sandbox itself ended it. */
   readonly limit?: { readonly type: LimitType; readonly message: string } | undefined;
 };
-export type LimitType = 'execution_timeout' | 'resource_limit_exceeded' | 'system_error' | 'cancelled';
+type LimitType = 'execution_timeout' | 'resource_limit_exceeded' | 'system_error' | 'cancelled';
 
 export type Failure = {
   readonly type: FailureType;

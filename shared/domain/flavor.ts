@@ -7,7 +7,7 @@
 export type Flavor = 'micro' | 'small' | 'medium' | 'large';
 export type Template = 'python' | 'node';
 
-export type FlavorSize = {
+type FlavorSize = {
   readonly cpus: number;
   /** The memory limit of user code, in MB. */
   readonly memoryMb: number;

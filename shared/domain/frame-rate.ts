@@ -22,7 +22,7 @@ export const frameIntervalMs = 1000 / framesPerSecondMax;
 /** The time in which an empty bucket fills, in milliseconds. */
 export const frameBucketMs = frameBurstMax * frameIntervalMs;
 
-export type FrameStep =
+type FrameStep =
   | { readonly step: 'pass' | 'refuse'; readonly count: FrameCount }
   /** Frames to be taken from the table, this one included; `afterTake` then decides. */
   | { readonly step: 'take'; readonly frames: number };

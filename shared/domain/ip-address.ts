@@ -6,7 +6,7 @@
  * is not read. Unreadable text is `undefined`, and no caller may take that for an address.
  */
 
-export type AddressBytes = readonly number[];
+type AddressBytes = readonly number[];
 
 const octet = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const dottedPattern = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
@@ -54,7 +54,7 @@ export const isInRange = (address: string, cidr: string): boolean => {
   return bytes !== undefined && holds(cidr, bytes);
 };
 
-export const holds = (cidr: string, address: AddressBytes): boolean => {
+const holds = (cidr: string, address: AddressBytes): boolean => {
   const [base = '', length = '', ...rest] = cidr.split('/');
   const from = parseAddress(base);
   if (rest.length > 0 || !/^(?:0|[1-9][0-9]{0,2})$/.test(length)) return false;
@@ -116,7 +116,7 @@ const isPublic = (bytes: AddressBytes): boolean => {
 /** `localhost` and all names below it are this machine (RFC 6761, section 6.3), even where a resolver knows none. */
 export const isLocalName = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(host);
 
-export type Endpoint = {
+type Endpoint = {
   /** The host as in a URL: an IPv6 address stands in brackets. */
   readonly host: string;
   readonly port: number;

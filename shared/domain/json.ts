@@ -10,7 +10,7 @@ import { cutBytes, cutMiddle, gapCharactersMax, utf8Bytes } from './text.ts';
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-export type JsonBounds = { readonly bytesMax: number; readonly depthMax: number };
+type JsonBounds = { readonly bytesMax: number; readonly depthMax: number };
 
 export const isWithin = (value: unknown, { bytesMax, depthMax }: JsonBounds): boolean =>
   isShallow(value, depthMax) && utf8Bytes(JSON.stringify(value) ?? '') <= bytesMax;

@@ -31,7 +31,7 @@ export type PersonRules = {
   readonly defaultScope?: Scope;
 };
 
-export type PersonDecision =
+type PersonDecision =
   | { readonly kind: 'person'; readonly principal: Principal }
   | { readonly kind: 'without scope'; readonly problem: string };
 

@@ -8,7 +8,7 @@
 import { type ModelRequest, type ProviderName, providers, type TokenUsage } from './model.ts';
 import { utf8Bytes } from './text.ts';
 
-export type Price = {
+type Price = {
   readonly input: number;
   readonly output: number;
   /** Input that was read from the provider's cache; absent: the same as other input. */
@@ -20,14 +20,14 @@ export type Price = {
 /** Keys are `<provider>/<beginning of the model's id>`; the longest match holds. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
-export type Cost = { readonly usd: number; readonly priced: boolean };
+type Cost = { readonly usd: number; readonly priced: boolean };
 
-export type DecodedPrices =
+type DecodedPrices =
   | { readonly ok: true; readonly prices: PriceTable }
   | { readonly ok: false; readonly problem: string };
 
 /** As published by the providers in November 2026. Where a price has a date, the higher one stands. */
-export const listPrices: PriceTable = {
+const listPrices: PriceTable = {
   'anthropic/claude-opus-5-5': { input: 4, output: 20, cached: 0.2, cacheWrite: 5 },
   'anthropic/claude-sonnet-5-5': { input: 2, output: 10, cached: 0.1, cacheWrite: 2.5 },
   'anthropic/claude-haiku-5-5': { input: 0.1, output: 0.5, cached: 0.01, cacheWrite: 0.125 },

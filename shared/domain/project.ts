@@ -57,7 +57,7 @@ export const allowsFlavor = ({ flavorsAllowed }: Pick<Project, 'flavorsAllowed'>
 
 /** The approval mode of another system's autonomy: `off` means that no call waits, the rest have the same names. */
 export const autonomies = ['off', 'low', 'medium', 'high'] as const;
-export type Autonomy = (typeof autonomies)[number];
+type Autonomy = (typeof autonomies)[number];
 
 export const approvalsOf = (autonomy: Autonomy): ApprovalMode => (autonomy === 'off' ? 'auto' : autonomy);
 

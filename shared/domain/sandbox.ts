@@ -15,7 +15,7 @@ import {
   startReissueMs,
 } from './limits.ts';
 
-export type SandboxState = 'starting' | 'ready' | 'stopping' | 'stopped';
+type SandboxState = 'starting' | 'ready' | 'stopping' | 'stopped';
 
 /** `cold`: its task was started for it. `pool`: it was warm already. */
 export type SandboxSource = 'cold' | 'pool';
@@ -122,7 +122,7 @@ const startingStep = (sandbox: SandboxRecord, now: number): AcquireStep => {
 
 /** `requested`: ECS has no task yet; `placed`: its task has no address yet; `booting`: its server does not answer yet. */
 export const startPhases = ['requested', 'placed', 'booting', 'restoring'] as const;
-export type StartPhase = (typeof startPhases)[number];
+type StartPhase = (typeof startPhases)[number];
 
 export const startPhase = (
   { taskArn, address, restoringUntil }: Pick<SandboxRecord, 'taskArn' | 'address' | 'restoringUntil'>,

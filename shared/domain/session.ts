@@ -33,7 +33,7 @@ export const sessionStatuses = [
 export type SessionStatus = (typeof sessionStatuses)[number];
 
 /** The right to work on the session's turn; `fence` grows with every new holder. */
-export type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
+type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
 
 export type Session = {
   readonly id: SessionId;

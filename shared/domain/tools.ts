@@ -26,7 +26,7 @@ export const systemPrompt = [
 const text = (description: string) => ({ type: 'string', description });
 
 /** The actions of `session`. */
-export const agentActions = ['spawn', 'message', 'get', 'list', 'events', 'end'] as const;
+const agentActions = ['spawn', 'message', 'get', 'list', 'events', 'end'] as const;
 
 /** True for an action that changes nothing. */
 export const isLook = (action: unknown): boolean =>

@@ -67,9 +67,9 @@ export const noteOfCount = (metric: MetricName, value: number): UsageMeasurement
 /** Counts from `at` on, for the time of one point. */
 export type UsageCounts = { readonly at: number; readonly counts: Readonly<Record<string, number>> };
 
-export type Timing = { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
+type Timing = { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
 
-export type UsagePoint = {
+type UsagePoint = {
   readonly at: number;
   readonly activeAgents: number | null;
   readonly activeExecutions: number | null;
@@ -82,7 +82,7 @@ export type UsagePoint = {
   readonly errors: Readonly<Record<string, number>>;
 };
 
-export type HistorySummary = Omit<
+type HistorySummary = Omit<
   UsagePoint,
   'at' | 'activeAgents' | 'activeExecutions' | 'sandboxes' | 'poolReady'
 >;

@@ -7,7 +7,7 @@
 import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
 import type { Principal } from './principal.ts';
 
-export type WorkspaceOptions = {
+type WorkspaceOptions = {
   readonly id?: WorkspaceId | undefined;
   /** Create it when it does not exist. */
   readonly creates: boolean;
@@ -16,7 +16,7 @@ export type WorkspaceOptions = {
 /** The location of the named id: in this project and usable by the caller, another owner's, or nowhere. */
 export type Whereabouts = 'here' | 'elsewhere' | 'nowhere';
 
-export type WorkspaceStep =
+type WorkspaceStep =
   /** The project's own. */
   | 'default'
   /** A new one, under a generated id. */

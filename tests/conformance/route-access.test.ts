@@ -22,7 +22,7 @@ import { systemWorld } from '#shared/adapters/system-world.ts';
 import { scopesFor } from '#shared/domain/access.ts';
 import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
 import { decodeScope, deploymentOwner } from '#shared/domain/principal.ts';
-import type { ApiEvent } from '../../functions/api/api-request.ts';
+import type { ApiEvent } from '../../functions/api/api-route.ts';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
 import { answerWith } from '../../functions/api/route-request.ts';
 import { type Api, routes } from '../../functions/api/routes.ts';

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
-import { previewRoute } from '../../functions/api/preview-contract.ts';
+import { previewRoute } from '../../functions/api/preview-routes.ts';
 import { toolbox } from '../../functions/mcp/toolbox.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect, type Fields, type McpClient } from './mcp-clients.ts';

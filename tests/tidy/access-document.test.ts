@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
-import { previewRoute } from '../../functions/api/preview-contract.ts';
+import { previewRoute } from '../../functions/api/preview-routes.ts';
 import { toolbox } from '../../functions/mcp/toolbox.ts';
 import { readRepository, repositoryFolder, textOf } from './repository.ts';
 

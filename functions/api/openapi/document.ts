@@ -11,7 +11,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import type { ApiRoute } from '../api-route.ts';
-import { previewRoute } from '../preview-contract.ts';
+import { previewRoute } from '../preview-routes.ts';
 import { type Api, routes } from '../routes.ts';
 import { documentedPath, operation } from './operation.ts';
 import { components } from './shared-parts.ts';
@@ -51,7 +51,7 @@ export const openApiDocument = (version: string) =>
 /** Leaves out bounds that only describe a number type, and patterns that only repeat a format. */
 const plain = ({ jsonSchema, zodSchema, io }: ZodOpenApiOverrideContext): void => {
   const { def } = zodSchema._zod;
-  // A body takes no other fields (api-request.ts).
+  // A body takes no other fields (api-route.ts).
   if (io === 'input' && def.type === 'object' && def.catchall === undefined)
     jsonSchema.additionalProperties = false;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

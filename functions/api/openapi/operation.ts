@@ -9,8 +9,13 @@ import type {
 import { previewPort } from '#shared/contracts/rest/workspace-view.ts';
 import { errorRules } from '#shared/errors.ts';
 import type { BodyContract, RouteContract } from '../api-route.ts';
-import { type DocumentedRoute, documentedErrors } from './documented-errors.ts';
-import { answerHeaders, errorName, reference } from './shared-parts.ts';
+import {
+  answerHeaders,
+  type DocumentedRoute,
+  documentedErrors,
+  errorName,
+  reference,
+} from './shared-parts.ts';
 
 /** The router has a name of its own for the rest of a path. */
 export const documentedPath = (path: string): string => path.replace('{proxy+}', '{path}');

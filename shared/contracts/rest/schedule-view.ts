@@ -34,7 +34,7 @@ export const scheduleAnswer = z
 export const schedulesAnswer = z.object({ schedules: z.array(scheduleAnswer), next: z.string().optional() });
 
 export const runStatuses = ['queued', 'running', 'success', 'failed', 'skipped'] as const;
-export type RunStatus = (typeof runStatuses)[number];
+type RunStatus = (typeof runStatuses)[number];
 
 export const runAnswer = z
   .object({

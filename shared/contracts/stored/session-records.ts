@@ -68,7 +68,7 @@ export const sessionRecord = z.object({
   leaseUntil: epochMs,
 });
 
-export const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
+const askedCall = z.object({ callId: id<CallId>(), name: z.string(), args: jsonObject });
 
 const toolRoute = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['remote', 'stdio']), server: z.string(), tool: z.string() }),

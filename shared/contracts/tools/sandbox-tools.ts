@@ -56,7 +56,7 @@ export const workspacePath = z
   })
   .describe('Path in /workspace: relative to it, or absolute under it.');
 
-export type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
+type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
   readonly description: string;
   readonly input: Input;
   /** The parameters that a language model is offered, each with its description; an empty one is left out. */

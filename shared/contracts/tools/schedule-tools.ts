@@ -100,7 +100,7 @@ export const listSchedulesResult = z.object({
   next,
 });
 
-export const runResult = z.object({
+const runResult = z.object({
   run_at: moment.describe('Time at which the run was due.'),
   started_at: momentOrNull,
   status: z.enum(runStatuses).describe('Status of the run.'),

@@ -13,7 +13,7 @@ export const listWorkspacesArguments = closed({
   after: after(clientIdCharactersMax * 4),
 });
 
-export const workspaceResult = z.object({
+const workspaceResult = z.object({
   id: z.string().describe('Id of the workspace.'),
   project_id: z.string().describe('Id of the project.'),
   is_default: z.boolean().describe('True: the default workspace of the project.'),

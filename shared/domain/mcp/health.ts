@@ -12,7 +12,7 @@ import type { McpHealth, McpServer } from './server.ts';
 /** `checkMs`: the interval at which a healthy server is checked. */
 export type CheckTimes = { readonly checkMs: number };
 
-export type NextHealth = {
+type NextHealth = {
   readonly health: McpHealth;
   /** Epoch milliseconds; absent: not before a request asks for it. */
   readonly nextCheckAt?: number;

@@ -14,7 +14,7 @@ import type { McpServer, McpTool } from './server.ts';
 export const namespacings = ['auto', 'prefix', 'none'] as const;
 export type Namespacing = (typeof namespacings)[number];
 
-export type ToolRoute = { readonly server: string; readonly tool: string };
+type ToolRoute = { readonly server: string; readonly tool: string };
 
 export type UnavailableServer = {
   readonly name: string;

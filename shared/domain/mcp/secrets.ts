@@ -18,7 +18,7 @@ export const isWellFormed = (text: string): boolean => !text.replace(template, '
 export const namesOfSecrets = (text: string): readonly string[] =>
   [...text.matchAll(template)].map(([, name]) => String(name));
 
-export type Resolved =
+type Resolved =
   | { readonly ok: true; readonly texts: Texts }
   /** The names that no secret has, in order. */
   | { readonly ok: false; readonly missing: readonly string[] };

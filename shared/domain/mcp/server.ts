@@ -47,7 +47,7 @@ export type McpTool = {
 };
 
 export const mcpStatuses = ['healthy', 'unhealthy', 'reconnecting', 'disconnected'] as const;
-export type McpStatus = (typeof mcpStatuses)[number];
+type McpStatus = (typeof mcpStatuses)[number];
 
 /** Times are epoch milliseconds. */
 export type McpHealth = {
@@ -75,7 +75,7 @@ export type McpServer = {
 };
 
 /** The retained tools of a server: as it lists them, each name once, until their number or their bytes are used up. */
-export type KeptTools = { readonly tools: readonly McpTool[]; readonly leftOut: number };
+type KeptTools = { readonly tools: readonly McpTool[]; readonly leftOut: number };
 
 export const keepTools = (listed: readonly McpTool[]): KeptTools => {
   const tools: McpTool[] = [];

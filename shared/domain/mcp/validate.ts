@@ -95,7 +95,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const isText = (value: unknown, charactersMax: number): value is string =>
+const isText = (value: unknown, charactersMax: number): value is string =>
   typeof value === 'string' && value.length <= charactersMax && !value.includes('\0');
 
 type Check = (value: unknown) => string | undefined;
@@ -194,7 +194,7 @@ const remote = { ...common, headers };
 const stdio = { ...common, args, env, cwd: text('cwd', mcpTextCharactersMax) };
 
 /** The given fields of one transport; other names are not read. */
-export const pickFields = (
+const pickFields = (
   given: Fields,
   transport: 'http' | 'sse' | 'stdio',
 ): { readonly problem: string } | { readonly fields: Fields } => {

@@ -15,7 +15,7 @@ export type Cron = {
   readonly restricts: { readonly days: boolean; readonly weekdays: boolean };
 };
 
-export type DecodedCron =
+type DecodedCron =
   | { readonly ok: true; readonly cron: Cron }
   | { readonly ok: false; readonly problem: string };
 

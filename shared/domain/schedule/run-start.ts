@@ -14,7 +14,7 @@ import type { OverlapBehavior, SessionBehavior } from './schedule.ts';
  */
 export type OverlapStep = 'start' | 'follow' | 'wait' | 'beside' | 'skip';
 
-export type Crowd = {
+type Crowd = {
   /** Earlier runs of the same target that have not ended. */
   readonly openBefore: number;
   /** True when the pinned session accepts messages. */

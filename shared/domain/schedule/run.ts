@@ -19,8 +19,8 @@ import type { ScheduleId, ScheduleTarget } from './schedule.ts';
 /** `claimed`: ready to start; `queued`: it waits for an earlier one; `running`: its turn has not ended. */
 export const openRunStates = ['claimed', 'queued', 'running'] as const;
 export const endedRunStates = ['success', 'failed', 'skipped'] as const;
-export type OpenRunState = (typeof openRunStates)[number];
-export type EndedRunState = (typeof endedRunStates)[number];
+type OpenRunState = (typeof openRunStates)[number];
+type EndedRunState = (typeof endedRunStates)[number];
 export type RunState = OpenRunState | EndedRunState;
 
 /** A deferred run is checked again; a refused one could not be started; a lost one's outcome cannot be known. */

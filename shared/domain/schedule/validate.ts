@@ -39,7 +39,7 @@ export type ScheduleFields = Pick<
   'name' | 'cron' | 'prompt' | 'targets' | 'isEnabled' | 'overlap' | 'sessions'
 >;
 
-export type ValidSchedule =
+type ValidSchedule =
   | { readonly ok: true; readonly fields: Partial<ScheduleFields> }
   | { readonly ok: false; readonly problem: string };
 

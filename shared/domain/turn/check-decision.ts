@@ -23,13 +23,13 @@ export type Decision = {
   readonly remember?: Remember | undefined;
 };
 
-export type Refusal = {
+type Refusal = {
   readonly code: 'no_pending_tool_call' | 'conflict' | 'invalid_request' | 'resource_limit_exceeded';
   readonly message: string;
   readonly suggestion: string;
 };
 
-export type Judged = { readonly refusal: Refusal } | { readonly state: Deciding; readonly call: ToolCall };
+type Judged = { readonly refusal: Refusal } | { readonly state: Deciding; readonly call: ToolCall };
 
 /** Deeper than any tool's arguments, and no danger to a stack. */
 const editedDepthMax = 64;
@@ -110,7 +110,7 @@ const refuse = (code: Refusal['code'], message: string, suggestion: string): Jud
   refusal: { code, message, suggestion },
 });
 
-export type Making = {
+type Making = {
   readonly at: number;
   readonly by: Decider;
   /** Of the call with the changed arguments. */

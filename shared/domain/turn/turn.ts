@@ -25,7 +25,7 @@ export type TurnCall = AskedCall & {
 };
 
 /** The arguments that a person put in place, and the digest of the call with them. */
-export type Edited = { readonly args: JsonObject; readonly digest: string };
+type Edited = { readonly args: JsonObject; readonly digest: string };
 
 export type ToolCall = TurnCall & {
   readonly status: CallStatus;

@@ -3,7 +3,7 @@ import { retryForMs, retryMsMax } from './limits.ts';
 import type { Webhook, WebhookEvent, WebhookId } from './webhook.ts';
 
 export const deliveryStates = ['waiting', 'delivered', 'failed'] as const;
-export type DeliveryState = (typeof deliveryStates)[number];
+type DeliveryState = (typeof deliveryStates)[number];
 
 /** One that waits for its next attempt. */
 export type Delivery = {

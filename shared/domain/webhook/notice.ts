@@ -44,7 +44,7 @@ export type Notice = {
   readonly webhooks: readonly WebhookId[];
 };
 
-export type MovedTurn = {
+type MovedTurn = {
   readonly session: Pick<Session, 'id' | 'owner' | 'project' | 'title'>;
   readonly before: TurnState;
   readonly state: TurnState;
@@ -130,5 +130,5 @@ export const runFailed = (
 };
 
 /** Cut on whole characters. */
-export const short = (text: string): string =>
+const short = (text: string): string =>
   text.slice(0, webhookTextCharactersMax).replace(/[\uD800-\uDBFF]$/, '');

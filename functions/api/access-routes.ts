@@ -1,15 +1,27 @@
-/** `/tokens`: created, listed, revoked. */
+/**
+ * `/tokens`: created, listed, revoked. `/audit`: the rows of the audit log, the newest first.
+ */
 import {
   createToken,
   listTokens,
   revokeToken,
   type TokenPorts,
 } from '#shared/application/access/manage-tokens.ts';
-import { newTokenAnswer, tokenAnswer, tokensAnswer, tokenView } from '#shared/contracts/rest/access-view.ts';
+import {
+  auditAnswer,
+  auditQuery,
+  auditView,
+  newTokenAnswer,
+  tokenAnswer,
+  tokensAnswer,
+  tokenView,
+} from '#shared/contracts/rest/access-view.ts';
 import { createTokenBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { bodyOf, pathId, principalOf, queryOf } from './api-request.ts';
-import { type ApiRoute, json } from './api-route.ts';
+import type { AuditLog } from '#shared/ports/audit-log.ts';
+import type { World } from '#shared/ports/world.ts';
+import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
 
 export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly ApiRoute[] => [
   {
@@ -50,5 +62,30 @@ export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly
     contract: { summary: 'Revoke a token', answers: { 200: tokenAnswer }, errors: ['token_not_found'] },
     handler: async (event) =>
       json(200, tokenView(await revokeToken(ports, principalOf(event), pathId(event)))),
+  },
+];
+
+export type AuditReadPorts = { readonly auditLog: Pick<AuditLog, 'list'>; readonly world: World };
+
+export const auditRoutes = ({ ports }: { readonly ports: AuditReadPorts }): readonly ApiRoute[] => [
+  {
+    method: 'GET',
+    path: '/api/audit',
+    needs: 'admin:read',
+    contract: {
+      summary: 'Read the audit log, newest first',
+      query: auditQuery,
+      answers: { 200: auditAnswer },
+    },
+    handler: async (event) => {
+      const { project, after } = queryOf(event, auditQuery);
+      const { rows, ...rest } = await ports.auditLog.list({
+        now: ports.world.now(),
+        project: project as ProjectId | undefined,
+        after,
+        itemsMax: pageItemsMax,
+      });
+      return json(200, { rows: rows.map(auditView), ...rest });
+    },
   },
 ];

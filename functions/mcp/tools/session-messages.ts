@@ -20,9 +20,9 @@ import {
 import { oldestKept } from '#shared/domain/event-log.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';
 import { approvalsOf } from '#shared/domain/project.ts';
-import { defineAction } from '../../action-tool.ts';
-import type { ToolContext } from '../../define-tool.ts';
-import { pendingApprovals, toldData, usageView } from './view.ts';
+import { defineAction } from '../action-tool.ts';
+import type { ToolContext } from '../define-tool.ts';
+import { pendingApprovals, toldData, usageView } from './session-views.ts';
 
 type Arguments = z.output<typeof messageArguments> | z.output<typeof spawnArguments>;
 type Result = z.output<typeof conversedResult>;

@@ -1,12 +1,32 @@
 /**
- * The HTTP status of a refusal that the protocol wants to see there, decided before the response begins, since a
- * stream that has begun could no longer change it.
+ * The form and the status of a response, decided before it begins, since a stream that has begun could no longer change them.
  *
- * There are two: a client that lacks a capability (400), and an unknown method (404). Listening is an unknown
- * method: nothing is announced here, and the SDK would report too many listeners. A stream without immediate
- * bytes goes out as it is.
+ * For clients that take no event stream, the stream is read to its end, and its answers are returned as JSON: notifications
+ * in between are dropped; a response that is no stream is passed on as it is.
+ *
+ * The protocol wants to see two refusals as HTTP statuses: a client that lacks a capability (400), and an unknown method
+ * (404). Listening is an unknown method: nothing is announced here, and the SDK would report too many listeners. A stream
+ * without immediate bytes goes out as it is.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
+
+const isStream = ({ headers }: Request | Response, name: string): boolean =>
+  /\btext\/event-stream\b/i.test(headers.get(name) ?? '');
+
+/** A simple client names no form, or any: it reads JSON. */
+export const acceptsStream = (request: Request): boolean => isStream(request, 'accept');
+
+export const toJsonResponse = async (response: Response): Promise<Response> => {
+  if (!isStream(response, 'content-type')) return response;
+  const answers = (await response.text())
+    .split(/\r?\n/)
+    .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice('data: '.length))] : []))
+    .filter((message: object) => 'result' in message || 'error' in message);
+  return Response.json(answers.length === 1 ? answers[0] : answers, {
+    headers: { 'cache-control': 'no-store' },
+  });
+};
+
 const missingCapability = -32021;
 const methodNotFound = -32601;
 
@@ -31,7 +51,8 @@ export const toNotListening = async (response: Response): Promise<Response> => {
 const internalError = -32603;
 
 export const withRefusalStatus = async (response: Response): Promise<Response> => {
-  if (response.status !== 200 || response.body === null || !isStream(response)) return response;
+  if (response.status !== 200 || response.body === null || !isStream(response, 'content-type'))
+    return response;
   const reader = response.body.getReader();
   const first = reader.read();
   const early = await Promise.race([first, afterFirstBytes()]);
@@ -42,9 +63,6 @@ export const withRefusalStatus = async (response: Response): Promise<Response> =
   }
   return new Response(continued(first, reader), { status: response.status, headers: response.headers });
 };
-
-const isStream = ({ headers }: Response): boolean =>
-  (headers.get('content-type') ?? '').includes('text/event-stream');
 
 const afterFirstBytes = (): Promise<undefined> =>
   new Promise((resolve) => setTimeout(() => resolve(undefined), firstBytesMsMax).unref());

@@ -1,7 +1,7 @@
 /** A refusal as a tool's client reads it: what it needs besides is named as tools name it. */
 import { expect, test } from 'vitest';
 import { AppError } from '#shared/errors.ts';
-import { toErrorResult } from './tool-error.ts';
+import { toErrorResult } from './tool-server.ts';
 
 test('the session of the error is in it, and no other fact', () => {
   const error = new AppError('conflict', 'no', { facts: { sessionId: 's-1', maxSessions: 3 } });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Executed } from '#shared/application/execution/execute.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { toExecutionResult } from './execution-result.ts';
+import { displayedContent, toExecutionResult } from './execute.ts';
 
 const finished = { stdout: 'hi\n', stderr: '', exit_code: 0, execution_time_ms: 12 };
 
@@ -123,4 +123,32 @@ test.each([
   expect(() => toExecutionResult(executed(structured), 'execute_code')).toThrow(
     'the sandbox gave a result of an unknown shape',
   );
+});
+
+const text = { type: 'text', text: 'the result' };
+const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+
+test('what follows the text of the result is shown', () => {
+  expect(displayedContent([text, image, { type: 'text', text: 'more', extra: 1 }])).toEqual([
+    image,
+    { type: 'text', text: 'more' },
+  ]);
+  expect(displayedContent([text])).toEqual([]);
+  expect(displayedContent([])).toEqual([]);
+});
+
+test.each([
+  [{ type: 'image', data: 'no base64!', mimeType: 'image/png' }],
+  [{ type: 'image', data: 'AAAA', mimeType: 'text/html' }],
+  [{ type: 'image', data: 'AAAA', mimeType: 'image/png; x=y' }],
+  [{ type: 'resource', uri: 'file:///etc/passwd' }],
+  [{ type: 'text' }],
+])('%j is dropped', (block) => {
+  expect(displayedContent([text, block, image])).toEqual([image]);
+});
+
+test('more than the sandbox itself allows is dropped', () => {
+  expect(displayedContent([text, ...Array.from({ length: 20 }, () => image)])).toHaveLength(9);
+  const large = { ...image, data: 'A'.repeat(4 * 1_048_576) };
+  expect(displayedContent([text, large, large, image])).toEqual([large]);
 });

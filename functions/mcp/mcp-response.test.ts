@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toNotListening, withRefusalStatus } from './refusal-status.ts';
+import { toNotListening, withRefusalStatus } from './mcp-response.ts';
 
 const frame = (message: object): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
 const streamOf = (pieces: readonly (readonly [afterMs: number, text: string])[]): Response => {

@@ -1,8 +1,16 @@
-/** `get_sessions`: the execution sessions that are not stopped, oldest first, or one of them. */
-
+/**
+ * `get_sessions`: the execution sessions that are not stopped, oldest first, or one of them. `stop_session`: ends one; when
+ * it answers, the session's slot is free.
+ */
 import { findSession } from '#shared/application/access/find-session.ts';
 import { listExecutions } from '#shared/application/execution/list-executions.ts';
-import { getSessionsArguments, getSessionsResult } from '#shared/contracts/tools/mcp-tools.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
+import {
+  getSessionsArguments,
+  getSessionsResult,
+  stopSessionArguments,
+  stopSessionResult,
+} from '#shared/contracts/tools/mcp-tools.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import { defineTool } from '../define-tool.ts';
 
@@ -33,4 +41,24 @@ const view = ({ id, template, flavor, status, createdAt, lastActiveAt }: Session
   created_at: new Date(createdAt).toISOString(),
   last_accessed: new Date(lastActiveAt).toISOString(),
   uptime_seconds: Math.max(0, Math.floor((now - createdAt) / 1000)),
+});
+
+export const stopSession = defineTool({
+  name: 'stop_session',
+  description: 'Stops a session, its sandbox and every program in it, and frees its slot.',
+  needs: 'own:write',
+  input: stopSessionArguments,
+  output: stopSessionResult,
+  annotations: {
+    title: 'Stop a session',
+    destructiveHint: true,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+  run: async ({ session_id: id }, { ports, principal, correlationId, intent }) => {
+    const { session } = await findSession(ports.sessions, { id, principal, intent });
+    const isStopped = await endSession(ports, session, { reason: 'stopped by its client', correlationId });
+    const message = isStopped ? 'the session is stopped' : 'the session was stopped before';
+    return { session_id: session.id, success: true, message };
+  },
 });
