@@ -1,6 +1,8 @@
 /** The log of a session's sandbox, and its ports that are leased for preview. */
+
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { readLogs } from '#shared/application/sandbox/read-logs.ts';
+import { iso } from '#shared/contracts/fields.ts';
 import { leaseBody } from '#shared/contracts/rest/bodies.ts';
 import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/rest/workspace-view.ts';
 import { type ApiRoute, bodyOf, json } from './api-route.ts';
@@ -27,7 +29,7 @@ export const sandboxRoutes = ({
     handler: async (_event, { session }) => {
       const lines = await readLogs(ports, session);
       return json(200, {
-        lines: lines.map(({ at, ...line }) => ({ at: new Date(at).toISOString(), ...line })),
+        lines: lines.map(({ at, ...line }) => ({ at: iso(at), ...line })),
       });
     },
   }),

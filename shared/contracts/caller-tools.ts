@@ -1,10 +1,12 @@
 /** Tools of a client, as it offers and answers them over a socket or MCP. */
+
 import * as z from 'zod';
 import { callerToolBytesMax, callerToolsMax } from '#shared/domain/caller-tool.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import { clientIdCharactersMax, requestBodyBytesMax } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
+import { schemaDepthMax, toolDescriptionCharactersMax } from './fields.ts';
 import { closed, sessionId, text } from './tools/tool-fields.ts';
 
 const name = z
@@ -13,11 +15,6 @@ const name = z
 export const callerId = name.describe(
   'Id of the client that offers the tools; the agent sees them as <callerId>_<tool>.',
 );
-/**
- * Levels below the schema itself. DynamoDB takes 32 in an item, of which the offer around it needs some.
- * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
- */
-const schemaDepthMax = 24;
 
 const isSchema = (value: unknown): boolean =>
   typeof value === 'object' &&
@@ -28,7 +25,11 @@ const isSchema = (value: unknown): boolean =>
 
 const callerTool = z.object({
   name: name.describe('Name of the tool.'),
-  description: z.string().max(4000).default('').describe('Description for the model.'),
+  description: z
+    .string()
+    .max(toolDescriptionCharactersMax)
+    .default('')
+    .describe('Description for the model.'),
   /** The model receives exactly this object: a parser's copy could lose unknown fields. */
   inputSchema: z
     .unknown()

@@ -18,6 +18,16 @@ export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** A point in time as every wire carries it: ISO 8601, UTC. */
 export const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
+/** The origin of a line of a sandbox's log. */
+export const logStream = z.enum(['stderr', 'lifecycle']);
+
+/**
+ * Levels of a tool's schema. DynamoDB takes 32 in an item, of which the record around it needs some.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
+export const schemaDepthMax = 24;
+export const toolDescriptionCharactersMax = 4000;
+
 /** The `next` of a page is opaque to clients. */
 export const afterPage = z.string().max(256).optional().describe('The `next` of the previous page.');
 

@@ -5,11 +5,13 @@
  * call that waits for a person only the arguments are cut, and `argsTruncated` marks it: the fields that identify
  * it are always whole.
  */
+
 import type { LogEntry, LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { cutLongestText, type Json, type JsonObject } from '#shared/domain/json.ts';
 import { frameBytesMax } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
+import { iso } from './fields.ts';
 
 export type Frame = {
   readonly type: string;
@@ -24,7 +26,7 @@ export const eventFrame = (sessionId: SessionId, event: LogEvent): Frame => ({
   type: event.type,
   sessionId,
   seq: event.seq,
-  at: new Date(event.at).toISOString(),
+  at: iso(event.at),
   data: cutData(event, frameBytesMax),
 });
 
@@ -86,4 +88,4 @@ export const unnumberedFrame = (
     at,
     data,
   }: { readonly sessionId: SessionId | null; readonly at: number; readonly data: JsonObject },
-): Frame => ({ type, sessionId, seq: null, at: new Date(at).toISOString(), data });
+): Frame => ({ type, sessionId, seq: null, at: iso(at), data });

@@ -3,7 +3,7 @@
  * or a read of a saved one. Contents of a workspace pass through the link alone.
  */
 import * as z from 'zod';
-import { pathCharactersMax, sha256 } from './fields.ts';
+import { logStream, pathCharactersMax, sha256 } from './fields.ts';
 
 /** Marks an answer of the link itself, with the value `refused`: a sandbox cannot set it. */
 export const linkHeader = 'x-sallyport-link';
@@ -80,7 +80,7 @@ const sandboxLogLine = z.object({
   number: z.number().int().min(0),
   /** Epoch milliseconds. */
   at: z.number().int().min(0),
-  stream: z.enum(['stderr', 'lifecycle']),
+  stream: logStream,
   text: z.string(),
 });
 

@@ -1,7 +1,9 @@
 /** The report about a sandbox that has just become ready: for the log, the agent and a program. */
+
 import type { Missing } from '#shared/domain/checkpoint.ts';
 import type { LogEntry } from '#shared/domain/event-log.ts';
 import type { SandboxSource } from '#shared/domain/sandbox.ts';
+import { iso } from './fields.ts';
 
 export type Restored = {
   readonly files: number;
@@ -29,8 +31,6 @@ export type SandboxStart = {
   /** The reason for which the sandbox before it ended by itself. */
   readonly lost?: string;
 };
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** Paths that one event or one notice names; the rest is counted. */
 const pathsNamedMax = 20;

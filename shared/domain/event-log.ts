@@ -13,14 +13,16 @@ import type { Decider } from './principal.ts';
 /** An MCP content block, as a tool returned it. */
 export type ToolContent = { readonly type: string; readonly [key: string]: Json };
 
-export type StopReason =
-  | 'end_turn'
-  | 'max_tokens'
-  | 'cancelled'
-  | 'error'
-  | 'budget_exceeded'
-  | 'steps_exceeded'
-  | 'refused';
+export const stopReasons = [
+  'end_turn',
+  'max_tokens',
+  'cancelled',
+  'error',
+  'budget_exceeded',
+  'steps_exceeded',
+  'refused',
+] as const;
+export type StopReason = (typeof stopReasons)[number];
 
 export type LogEntry =
   | { readonly type: 'system'; readonly data: { readonly kind: string; readonly [key: string]: Json } }

@@ -4,8 +4,12 @@
  * Fargate sells only certain pairs of CPU units and MiB; each pair here is the smallest valid one for
  * the limit (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html).
  */
-export type Flavor = 'micro' | 'small' | 'medium' | 'large';
-export type Template = 'python' | 'node';
+/** The smallest first. */
+export const flavorNames = ['micro', 'small', 'medium', 'large'] as const;
+export type Flavor = (typeof flavorNames)[number];
+
+export const templates = ['python', 'node'] as const;
+export type Template = (typeof templates)[number];
 
 type FlavorSize = {
   readonly cpus: number;
@@ -25,11 +29,8 @@ export const flavors: Record<Flavor, FlavorSize> = {
 export const sessionCpusMax = 8;
 export const sessionMemoryMbMax = 8192;
 
-const bySize: readonly Flavor[] = ['micro', 'small', 'medium', 'large'];
-
-export const smallerFlavor = (flavor: Flavor): Flavor | undefined => bySize[bySize.indexOf(flavor) - 1];
-
-export const templates: readonly Template[] = ['python', 'node'];
+export const smallerFlavor = (flavor: Flavor): Flavor | undefined =>
+  flavorNames[flavorNames.indexOf(flavor) - 1];
 
 export const decodeFlavor = (name: string): Flavor | undefined => {
   const flavor = name.toLowerCase();

@@ -9,6 +9,8 @@ import type { AskedCall } from './asked-call.ts';
 import type { CallId, MessageId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 
+export const callOutcomes = ['completed', 'failed', 'rejected'] as const;
+
 export type HistoryMessage =
   | { readonly role: 'user'; readonly messageId: MessageId; readonly text: string }
   | {
@@ -24,7 +26,7 @@ export type HistoryMessage =
       readonly callId: CallId;
       readonly name: string;
       readonly text: string;
-      readonly outcome: 'completed' | 'failed' | 'rejected';
+      readonly outcome: (typeof callOutcomes)[number];
     };
 
 export type HistoryLimits = { readonly tokensMax: number; readonly messagesMax: number };

@@ -15,14 +15,15 @@ import {
   startReissueMs,
 } from './limits.ts';
 
-type SandboxState = 'starting' | 'ready' | 'stopping' | 'stopped';
+export const sandboxStates = ['starting', 'ready', 'stopping', 'stopped'] as const;
 
 /** `cold`: its task was started for it. `pool`: it was warm already. */
-export type SandboxSource = 'cold' | 'pool';
+export const sandboxSources = ['cold', 'pool'] as const;
+export type SandboxSource = (typeof sandboxSources)[number];
 
 export type SandboxRecord = {
   readonly generation: number;
-  readonly state: SandboxState;
+  readonly state: (typeof sandboxStates)[number];
   readonly flavor: Flavor;
   readonly template: Template;
   /** Epoch milliseconds, as every time here. */

@@ -17,7 +17,8 @@ import type { Grant } from './turn/grant.ts';
 export const approvalModes = ['ask', 'low', 'medium', 'high', 'auto'] as const;
 export type ApprovalMode = (typeof approvalModes)[number];
 
-export type SessionKind = 'agent' | 'execution';
+export const sessionKinds = ['agent', 'execution'] as const;
+export type SessionKind = (typeof sessionKinds)[number];
 
 export const sessionStatuses = [
   'created',

@@ -37,7 +37,7 @@ export const linkComplaints = (files: readonly RepositoryFile[]): readonly strin
     .map(({ path, target }) => `${path} links to ${target}, which is not there`);
 };
 
-/** A source file, by its path or the end of its path: `shared/domain/turn/step.ts`, `step.ts`. */
+/** A source file, by its path or the end of its path: `shared/domain/turn/reduce.ts`, `reduce.ts`. */
 const sourceName = /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|vue|py|sh))`/g;
 /** A path with a slash, which names something of ours when it begins with one of our folders. */
 const pathName = /`([\w-]+)(\/[\w./-]*)`/g;

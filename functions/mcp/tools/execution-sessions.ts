@@ -2,9 +2,11 @@
  * `get_sessions`: the execution sessions that are not stopped, oldest first, or one of them. `stop_session`: ends one; when
  * it answers, the session's slot is free.
  */
+
 import { findSession } from '#shared/application/access/find-session.ts';
 import { listExecutions } from '#shared/application/execution/list-executions.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
+import { iso } from '#shared/contracts/fields.ts';
 import {
   getSessionsArguments,
   getSessionsResult,
@@ -38,8 +40,8 @@ const view = ({ id, template, flavor, status, createdAt, lastActiveAt }: Session
   language: template,
   flavor,
   status,
-  created_at: new Date(createdAt).toISOString(),
-  last_accessed: new Date(lastActiveAt).toISOString(),
+  created_at: iso(createdAt),
+  last_accessed: iso(lastActiveAt),
   uptime_seconds: Math.max(0, Math.floor((now - createdAt) / 1000)),
 });
 

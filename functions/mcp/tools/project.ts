@@ -1,7 +1,9 @@
 /** `project`: projects created, changed, shown, listed and deleted, and the available options. */
+
 import { deleteProject } from '#shared/application/project/delete-project.ts';
 import { createProject, getProject, updateProject } from '#shared/application/project/manage-projects.ts';
 import { searchProjects } from '#shared/application/project/search-projects.ts';
+import { iso } from '#shared/contracts/fields.ts';
 import {
   clearedFields,
   createProjectArguments,
@@ -125,7 +127,7 @@ const view = (found: Project) => {
     max_cost_usd: limits?.costUsdMax,
     disabled_tools: disabledTools && [...disabledTools],
     mcp_namespacing: mcpNamespacing,
-    created_at: new Date(createdAt).toISOString(),
+    created_at: iso(createdAt),
   });
 };
 

@@ -1,12 +1,14 @@
 /**
  * `session get`, `list` and `events`: sessions, their events and their calls as the tool `session` shows them.
  */
+
 import type * as z from 'zod';
 import { findSession } from '#shared/application/access/find-session.ts';
 import { readEvents } from '#shared/application/events/poll-events.ts';
 import type { ToldEvent } from '#shared/application/session/await-completion.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
+import { iso } from '#shared/contracts/fields.ts';
 import { cutArguments } from '#shared/contracts/frames.ts';
 import {
   eventsArguments,
@@ -50,12 +52,12 @@ export const get = defineAction({
 const turnView = ({ messageId, startedAt, request, end }: TurnSummary) => ({
   message_id: messageId,
   request,
-  started_at: new Date(startedAt).toISOString(),
+  started_at: iso(startedAt),
   finished: end !== undefined,
   ...(end === undefined
     ? {}
     : {
-        ended_at: new Date(end.at).toISOString(),
+        ended_at: iso(end.at),
         stop_reason: end.stopReason,
         output: end.output,
         usage: usageView(end.usage),
@@ -102,8 +104,6 @@ export const events = defineAction({
     };
   },
 });
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 export const usageView = ({ inputTokens, outputTokens }: TokenUsage) => ({
   input_tokens: inputTokens,

@@ -1,5 +1,7 @@
 /** `token`: access tokens created, listed masked, revoked; for admins. */
+
 import { createToken, listTokens, revokeToken } from '#shared/application/access/manage-tokens.ts';
+import { iso } from '#shared/contracts/fields.ts';
 import {
   createTokenArguments,
   createTokenResult,
@@ -51,6 +53,6 @@ const view = ({ id, name, scope, masked, createdAt, expiresAt }: AccessToken) =>
   name,
   scope,
   token: masked,
-  created_at: new Date(createdAt).toISOString(),
-  ...(expiresAt === undefined ? {} : { expires_at: new Date(expiresAt).toISOString() }),
+  created_at: iso(createdAt),
+  ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
 });

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { flavors } from '#shared/domain/flavor.ts';
+import { flavorNames } from '#shared/domain/flavor.ts';
 import {
   cleanupHoursMax,
   clientIdCharactersMax,
@@ -21,7 +21,7 @@ import {
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { providers } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
-import { approvalModes, sessionStatuses } from '#shared/domain/session.ts';
+import { approvalModes, sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
 import { boundsText } from '#shared/domain/session-tree.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { afterPage, filePathProblem, givenId, givenUuid, pathCharactersMax, plainName } from '../fields.ts';
@@ -32,7 +32,7 @@ const toolName = z.string().min(1).max(clientIdCharactersMax);
 const workspaceNote = plainName(z.string().min(1).max(workspaceNoteCharactersMax));
 
 export const createSessionBody = z.object({
-  kind: z.enum(['agent', 'execution']).optional(),
+  kind: z.enum(sessionKinds).optional(),
   project: givenUuid.optional(),
   workspace: givenId(name)
     .optional()
@@ -93,7 +93,7 @@ const projectDefaults = z.object({
   flavorsAllowed: z
     .array(name)
     .min(1)
-    .max(Object.keys(flavors).length)
+    .max(flavorNames.length)
     .nullish()
     .describe('Flavors that sessions of the project may have.'),
   approvals: approvals.nullish(),

@@ -1,6 +1,6 @@
 /** The conversation of a session as REST shows it: messages, events, and the outcome of a request. */
 import * as z from 'zod';
-import type { HistoryMessage } from '#shared/domain/history.ts';
+import { callOutcomes, type HistoryMessage } from '#shared/domain/history.ts';
 import { sessionStatuses } from '#shared/domain/session.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -22,7 +22,7 @@ const message = z
       callId: z.string(),
       name: z.string(),
       text: z.string(),
-      outcome: z.enum(['completed', 'failed', 'rejected']),
+      outcome: z.enum(callOutcomes),
     }),
   ])
   .meta({ id: 'Message' });

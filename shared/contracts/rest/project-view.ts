@@ -1,11 +1,13 @@
 /**
  * A project as REST shows it, its secrets by name alone, and a request's fields as the options of the use cases.
  */
+
 import * as z from 'zod';
 import { secretValueBytesMax } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { approvalsOf, isSecretValue, type Project } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
+import { iso } from '../fields.ts';
 import type { updateProjectBody } from './bodies.ts';
 import { flavorName, providerName, templateName } from './session-view.ts';
 
@@ -59,7 +61,7 @@ export const projectView = ({
           maxCostUsd: limits.costUsdMax,
         },
       }),
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: iso(createdAt),
 });
 
 /** `approvals` and `autonomy` are two names of one setting; the first counts where both are given. */

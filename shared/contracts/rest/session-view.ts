@@ -1,10 +1,16 @@
 /** A session as REST shows it. */
 
 import * as z from 'zod';
-import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
+import { flavorNames, templates } from '#shared/domain/flavor.ts';
 import { providers } from '#shared/domain/model.ts';
-import { startPhase, startPhases, type Workspace } from '#shared/domain/sandbox.ts';
-import { approvalModes, type Session, sessionStatuses } from '#shared/domain/session.ts';
+import {
+  sandboxSources,
+  sandboxStates,
+  startPhase,
+  startPhases,
+  type Workspace,
+} from '#shared/domain/sandbox.ts';
+import { approvalModes, type Session, sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { iso } from '../fields.ts';
@@ -17,15 +23,15 @@ type Seen = {
   readonly idleMs: number;
 };
 
-export const flavorName = z.enum(Object.keys(flavors) as [Flavor, ...Flavor[]]);
+export const flavorName = z.enum(flavorNames);
 export const templateName = z.enum(templates);
 export const providerName = z.enum(providers);
 
 const count = z.number().int().min(0);
 
 const sandbox = z.object({
-  state: z.enum(['starting', 'ready', 'stopping', 'stopped']),
-  source: z.enum(['cold', 'pool']),
+  state: z.enum(sandboxStates),
+  source: z.enum(sandboxSources),
   startMs: z.number().optional(),
   reason: z.string().optional().describe('Reason why the sandbox stopped.'),
   phase: z.enum(startPhases).optional().describe('Phase of the start.'),
@@ -37,7 +43,7 @@ const sandbox = z.object({
 export const sessionAnswer = z
   .object({
     id: z.uuid(),
-    kind: z.enum(['agent', 'execution']),
+    kind: z.enum(sessionKinds),
     title: z.string().optional().describe('First words of the conversation.'),
     status: z.enum(sessionStatuses),
     project: z.uuid(),

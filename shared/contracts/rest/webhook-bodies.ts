@@ -1,4 +1,5 @@
 /** The bodies and queries of webhooks in REST. The address rules decide where a URL may lead. */
+
 import * as z from 'zod';
 import {
   deliveryRowsDefault,
@@ -6,6 +7,7 @@ import {
   webhookUrlCharactersMax,
 } from '#shared/domain/webhook/limits.ts';
 import { webhookEvents } from '#shared/domain/webhook/webhook.ts';
+import { afterPage } from '../fields.ts';
 
 const url = z
   .string()
@@ -46,5 +48,5 @@ export const webhooksQuery = z.object({
 
 export const deliveriesQuery = z.object({
   limit: z.coerce.number().int().min(1).max(deliveryRowsMax).default(deliveryRowsDefault),
-  after: z.string().max(256).optional().describe('The `next` of the previous page.'),
+  after: afterPage,
 });

@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { previewPortCount, previewPortFirst } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
-import { iso } from '../fields.ts';
+import { iso, logStream } from '../fields.ts';
 
 export const workspaceAnswer = z
   .object({
@@ -65,9 +65,7 @@ export const receivedAnswer = z.object({
 });
 
 export const logsAnswer = z.object({
-  lines: z.array(
-    z.object({ at: z.iso.datetime(), stream: z.enum(['stderr', 'lifecycle']), text: z.string() }),
-  ),
+  lines: z.array(z.object({ at: z.iso.datetime(), stream: logStream, text: z.string() })),
 });
 
 export const previewPort = z

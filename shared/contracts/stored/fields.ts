@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { flavorNames, templates } from '#shared/domain/flavor.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { namespacings } from '#shared/domain/mcp/naming.ts';
 import { providers } from '#shared/domain/model.ts';
@@ -19,8 +20,8 @@ export const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
 
-export const flavor = z.enum(['micro', 'small', 'medium', 'large']);
-export const template = z.enum(['python', 'node']);
+export const flavor = z.enum(flavorNames);
+export const template = z.enum(templates);
 export const usage = z.object({
   inputTokens: count,
   outputTokens: count,

@@ -4,8 +4,8 @@
  * of the list of waiting calls, and its connections.
  */
 import * as z from 'zod';
-import type { LogEntry } from '#shared/domain/event-log.ts';
-import type { HistoryMessage } from '#shared/domain/history.ts';
+import { type LogEntry, stopReasons } from '#shared/domain/event-log.ts';
+import { callOutcomes, type HistoryMessage } from '#shared/domain/history.ts';
 import type {
   CallId,
   ConnectionId,
@@ -16,8 +16,8 @@ import type {
   TurnId,
   WorkspaceId,
 } from '#shared/domain/ids.ts';
-import { sessionStatuses } from '#shared/domain/session.ts';
-import type { TurnState } from '#shared/domain/turn/turn.ts';
+import { sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
+import { callStatuses, type TurnState } from '#shared/domain/turn/turn.ts';
 import { principalRecord } from './access-records.ts';
 import {
   agentSettings,
@@ -39,7 +39,7 @@ export const sessionRecord = z.object({
   owner: id<OwnerId>(),
   project: id<ProjectId>(),
   workspace: id<WorkspaceId>(),
-  kind: z.enum(['agent', 'execution']),
+  kind: z.enum(sessionKinds),
   title: z.string().exactOptional(),
   status: z.enum(sessionStatuses),
   flavor,
@@ -93,7 +93,7 @@ const toolCall = z.object({
   edited: z.object({ args: jsonObject, digest: z.string() }).exactOptional(),
   grant: z.string().exactOptional(),
   route: toolRoute.exactOptional(),
-  status: z.enum(['pending', 'approved', 'rejected', 'executing', 'completed', 'failed']),
+  status: z.enum(callStatuses),
   askedHuman: z.boolean(),
   generation: count.exactOptional(),
   wait: callWait.exactOptional(),
@@ -117,15 +117,7 @@ export const turnState: z.ZodType<TurnState> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('done'),
     turnId: id<TurnId>(),
-    stopReason: z.enum([
-      'end_turn',
-      'max_tokens',
-      'cancelled',
-      'error',
-      'budget_exceeded',
-      'steps_exceeded',
-      'refused',
-    ]),
+    stopReason: z.enum(stopReasons),
   }),
 ]);
 
@@ -152,7 +144,7 @@ export const historyRecord: z.ZodType<HistoryMessage> = z.discriminatedUnion('ro
     callId: id<CallId>(),
     name: z.string(),
     text: z.string(),
-    outcome: z.enum(['completed', 'failed', 'rejected']),
+    outcome: z.enum(callOutcomes),
   }),
 ]);
 

@@ -1,15 +1,18 @@
 /** A workspace as the table holds it, with its sandbox and its checkpoint, and beside it its sandbox's log. */
+
 import * as z from 'zod';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import { sandboxSources, sandboxStates } from '#shared/domain/sandbox.ts';
+import { logStream } from '../fields.ts';
 import { count, epochMs, flavor, id, template } from './fields.ts';
 
 export const sandboxRecord = z.object({
   generation: count,
-  state: z.enum(['starting', 'ready', 'stopping', 'stopped']),
+  state: z.enum(sandboxStates),
   flavor,
   template,
   requestedAt: epochMs,
-  source: z.enum(['cold', 'pool']),
+  source: z.enum(sandboxSources),
   warm: z.object({ entry: id<WorkspaceId>(), generation: count }).exactOptional(),
   taskArn: z.string().exactOptional(),
   address: z.string().exactOptional(),
@@ -51,5 +54,5 @@ export const workspaceRecord = z.object({
 });
 
 export const sandboxLogRecord = z.object({
-  lines: z.array(z.object({ at: epochMs, stream: z.enum(['stderr', 'lifecycle']), text: z.string() })),
+  lines: z.array(z.object({ at: epochMs, stream: logStream, text: z.string() })),
 });

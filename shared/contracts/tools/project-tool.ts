@@ -3,6 +3,7 @@
  */
 
 import * as z from 'zod';
+import { flavorNames } from '#shared/domain/flavor.ts';
 import {
   clientIdCharactersMax,
   pageItemsMax,
@@ -18,7 +19,6 @@ import {
   after,
   closed,
   flavor,
-  flavorNames,
   moment,
   next,
   oneOf,

@@ -1,10 +1,8 @@
 /** The fields that tools of `/mcp` share. A field says of a bad value what is allowed, and never repeats the value. */
 import * as z from 'zod';
-import { type Flavor, flavors, templates } from '#shared/domain/flavor.ts';
+import { flavorNames, templates } from '#shared/domain/flavor.ts';
 import { clientIdCharactersMax, toolNamesMax } from '#shared/domain/limits.ts';
 import { givenId } from '../fields.ts';
-
-export const flavorNames = Object.keys(flavors) as Flavor[];
 
 export const oneOf = <const T extends string>(values: readonly T[]) =>
   z.enum(values as readonly [T, ...T[]], { error: `use one of ${values.join(', ')}` });

@@ -15,7 +15,8 @@ import type { Decider } from '../principal.ts';
 import type { ApprovalMode } from '../session.ts';
 import type { Grant } from './grant.ts';
 
-export type CallStatus = 'pending' | 'approved' | 'rejected' | 'executing' | 'completed' | 'failed';
+export const callStatuses = ['pending', 'approved', 'rejected', 'executing', 'completed', 'failed'] as const;
+export type CallStatus = (typeof callStatuses)[number];
 
 /** A call with its place in a turn: its own id, and the digest of all that a person approves. */
 export type TurnCall = AskedCall & {

@@ -14,7 +14,7 @@ import { pageOfProject } from './project-pages.ts';
 import { beginCall, endCall, recordRunning, touch } from './session-calls.ts';
 import { descendants, wake } from './session-children.ts';
 import { ownerPartition, sessionFrom } from './session-items.ts';
-import { create, end, forget, postpone, removeUnused } from './session-life.ts';
+import { create, end, forget, postpone, removeUnused } from './session-lifecycle.ts';
 import { history, loadWork, readVersion, readWhole } from './session-work.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { tokenFrom } from './token-store.ts';

@@ -1,5 +1,7 @@
 /** The arguments and results of `session message` and `session spawn`. */
+
 import * as z from 'zod';
+import { callerAnswerMs } from '#shared/domain/caller-tool.ts';
 import {
   clientIdCharactersMax,
   messageTextBytesMax,
@@ -63,7 +65,7 @@ const speech = {
   caller_tools: offeredTools
     .optional()
     .describe(
-      'Tools of the client for the agent. They replace those that the client offered before; [] withdraws them. Calls are events caller_tool:request: answer each with caller_tool_response within 60 seconds.',
+      `Tools of the client for the agent. They replace those that the client offered before; [] withdraws them. Calls are events caller_tool:request: answer each with caller_tool_response within ${callerAnswerMs / 1000} seconds.`,
     ),
   wait: flag
     .default(false)
