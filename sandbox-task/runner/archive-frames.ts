@@ -7,13 +7,12 @@
  * The server asks for a piece when it has the whole previous one, so its bytes may be overwritten; fresh buffers would pile
  * up faster than they are collected. Frames of the pipe (wire/frame.ts) have the form of the archive's (shared/contracts/archive.ts).
  */
-
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import { encodeFrameStart } from '../wire/frame.ts';
-import { codeOf } from './workspace-walk.ts';
+import { codeOf } from './workspace-path.ts';
 
 /** The payload is good until the next frame is asked for. */
 export type Frame = { readonly header: ArchiveHeader; readonly payload?: Buffer };

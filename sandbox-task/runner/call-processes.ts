@@ -7,6 +7,7 @@
  * had on Fargate. Code that lowers its own mark to hide gains a background process, which every user has anyway.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { KillCause, RunnerSettings } from '../wire/messages.ts';
 
 /** Later marks are lower, since an interpreter takes a new one with each call and could not raise it. */
 export const markOf = (callId: number): number => markTop - callId;
@@ -118,3 +119,68 @@ export const cpuMsOf = (pid: number): number => sumOf(statFields(pid).slice(11, 
 
 const sumOf = (ticks: readonly string[]): number =>
   ticks.reduce((sum, text) => sum + Number(text), 0) * millisecondsPerTick;
+
+const watchMs = 200;
+/** The call is killed a little below the kernel's limit, so that there is room to say why. */
+const processesReserve = 24;
+const pageBytes = 4096;
+
+/** A running call, by the mark of its processes. */
+type WatchedCall = { readonly mark: number; readonly kill: (cause: KillCause) => void };
+
+/** Returns the check, for a call that ends. */
+export const watchProcesses = (
+  settings: RunnerSettings,
+  calls: () => readonly WatchedCall[],
+): (() => void) => {
+  const tasksMax = settings.processesMax - processesReserve;
+  const bytesMax = (settings.memoryMbMax ?? Number.POSITIVE_INFINITY) * 1_048_576;
+  const check = (): void => {
+    const running = calls();
+    if (running.length === 0) return;
+    const usage = readUsage();
+    if (sumUsage(usage, 'tasks') >= tasksMax)
+      killLargest(running, usage, { by: 'tasks', cause: 'processes' });
+    if (sumUsage(usage, 'bytes') >= bytesMax) killLargest(running, usage, { by: 'bytes', cause: 'memory' });
+  };
+  setInterval(check, watchMs).unref();
+  return check;
+};
+
+type Measure = 'tasks' | 'bytes';
+type Usage = Readonly<Record<Measure, number>> & { readonly mark: number | undefined };
+
+/** Threads and resident pages are fields 20 and 24 of `/proc/<pid>/stat`, the 18th and 22nd after the name (proc(5)). */
+const readUsage = (): readonly Usage[] =>
+  allPids()
+    .filter((pid) => pid !== process.pid)
+    .map((pid) => {
+      const fields = statFields(pid);
+      return {
+        mark: readMark(pid),
+        tasks: Number(fields[17] ?? 0),
+        bytes: Number(fields[21] ?? 0) * pageBytes,
+      };
+    });
+
+const sumUsage = (usage: readonly Usage[], by: Measure): number =>
+  usage.reduce((total, process) => total + process[by], 0);
+
+const killLargest = (
+  calls: readonly WatchedCall[],
+  usage: readonly Usage[],
+  { by, cause }: { by: Measure; cause: KillCause },
+): void => {
+  const mark = largestMark(usage, by);
+  if (mark === undefined) return;
+  const call = calls.find((running) => running.mark === mark);
+  if (call === undefined) void killMarked(mark);
+  else call.kill(cause);
+};
+
+const largestMark = (usage: readonly Usage[], by: Measure): number | undefined => {
+  const groups = Object.entries(Object.groupBy(usage, ({ mark }) => mark ?? 'none'));
+  const marked = groups.filter(([mark]) => mark !== 'none');
+  const held = marked.map(([mark, group = []]) => ({ mark: Number(mark), held: sumUsage(group, by) }));
+  return held.toSorted((one, other) => other.held - one.held)[0]?.mark;
+};

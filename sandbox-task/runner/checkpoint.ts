@@ -1,19 +1,28 @@
 /**
- * The checkpoint: the workspace as a stream of archive frames, made piece by piece on request.
+ * Checkpoints: the workspace, or what changed in the shared volume, as a stream of archive frames made on request.
  *
- * The walk comes first, so that a workspace over its bounds is refused before any content, and so that the
- * index holds stats from before the contents were read: a file that changes during the read is sent again next time.
- * Guarantee W10 of docs/spec/sandbox.md.
+ * The walk comes first, so that a volume over its bounds is refused before any content, and so that the index holds
+ * stats from before the contents were read: a file that changes during the read is sent again next time. An entry of
+ * the shared volume counts as removed only if its folder could be read: below an unreadable folder everything stays,
+ * and a missing volume is refused instead of being called empty. Without a base everything is sent and nothing is
+ * removed. Guarantee W10 of docs/spec/sandbox.md.
  */
-import { readlinkSync } from 'node:fs';
+import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
-import type { ArchiveHeader } from '#shared/contracts/archive.ts';
-import { workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
-import { type Frame, fileFrames, inPieces, type Pieces, pause } from './archive-frames.ts';
-import { createFileIndex, type FileIndex, isSettled, type Traits, unknownTraits } from './file-index.ts';
-import { FileRefusal } from './workspace-path.ts';
-import { codeOf, type Walked, walkWorkspace } from './workspace-walk.ts';
+import { setImmediate as breathe, setTimeout as delay } from 'node:timers/promises';
+import { type ArchiveHeader, wholeFileBytesMax } from '#shared/contracts/archive.ts';
+import { sharedEntriesMax, workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
+import { type Frame, fileFrames, hashedFileFrames, inPieces, type Pieces, pause } from './archive-frames.ts';
+import {
+  createFileIndex,
+  type FileIndex,
+  isSettled,
+  settleMs,
+  type Traits,
+  traitsOf,
+  unknownTraits,
+} from './file-index.ts';
+import { codeOf, FileRefusal, type Walked, walkWorkspace } from './workspace-path.ts';
 
 export type RunningCheckpoint = Pieces & {
   /** The sent state; it is stored once the last piece is sent. */
@@ -26,20 +35,24 @@ const pathBytesMax = 8 * 1_048_576;
 const countedEntriesMax = 1_000_000;
 const entriesPerYield = 512;
 
-type Entry = Extract<ArchiveHeader, { path: string }>;
+type Entry = Extract<ArchiveHeader, { type: 'directory' | 'symlink' | 'file' | 'left-out' }>;
+type FileEntry = Extract<Entry, { type: 'file' }>;
 
 export const openCheckpoint = async (
   workspace: string,
   base: FileIndex | undefined,
 ): Promise<RunningCheckpoint> => {
   const index = createFileIndex();
-  const entries = await collect(workspace, { base, index });
-  return { index, ...inPieces(framesOf(workspace, entries, { index, isFull: base === undefined })) };
+  const entries = await collect(workspace, base, index);
+  const volume = { folder: workspace, index, isFull: base === undefined, removed: [] };
+  return { index, ...inPieces(framesOf(volume, entries, fileFrames)) };
 };
 
-type Indices = { readonly base: FileIndex | undefined; readonly index: FileIndex };
-
-const collect = async (workspace: string, indices: Indices): Promise<readonly Entry[]> => {
+const collect = async (
+  workspace: string,
+  base: FileIndex | undefined,
+  index: FileIndex,
+): Promise<readonly Entry[]> => {
   const entries: Entry[] = [];
   let count = 0;
   let bytes = 0;
@@ -49,65 +62,72 @@ const collect = async (workspace: string, indices: Indices): Promise<readonly En
     if (count % entriesPerYield === 0) await breathe();
     if (count > countedEntriesMax) break;
     if (count > workspaceEntriesMax || pathBytes > pathBytesMax) continue;
-    const entry = describe(walked, indices);
+    const entry = toEntry(walked, base, index);
     entries.push(entry);
     pathBytes += Buffer.byteLength(entry.path);
     if (entry.type === 'file') bytes += entry.size;
   }
+  const refuseOver = (what: string, measured: number, max: number): void => {
+    if (measured > max) throw tooLarge(`the workspace has ${measured} ${what}; at most ${max} can be saved`);
+  };
   refuseOver('entries', count, workspaceEntriesMax);
   refuseOver('bytes of names', pathBytes, pathBytesMax);
   refuseOver('bytes', bytes, workspaceBytesMax);
-  // A folder's path is a prefix of its content's and so comes first.
-  return entries.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return entries.sort(byPath);
 };
 
-const refuseOver = (what: string, measured: number, max: number): void => {
-  if (measured <= max) return;
-  const message = `the workspace has ${measured} ${what}; at most ${max} can be saved`;
-  throw new FileRefusal('resource_limit_exceeded', message);
-};
+const tooLarge = (message: string): FileRefusal => new FileRefusal('resource_limit_exceeded', message);
 
-const describe = (walked: Walked, { base, index }: Indices): Entry => {
+/** A folder's path is a prefix of its content's and so comes first. */
+const byPath = (one: Entry, other: Entry): number => (one.path < other.path ? -1 : 1);
+
+const toEntry = (walked: Walked, base: FileIndex | undefined, index: FileIndex): Entry => {
   const { path } = walked;
   if ('reason' in walked) return { type: 'left-out', path, reason: walked.reason };
   const { stat } = walked;
+  const entry = describe(path, stat);
+  if (entry.type !== 'file') return entry;
+  if (isSettled(stat, Date.now())) index.add(path, stat);
+  return base?.isSame(path, stat) ? { ...entry, same: true } : entry;
+};
+
+const describe = (path: string, stat: BigIntStats): Entry => {
   const mode = Number(stat.mode & 0o777n);
   if (stat.isDirectory()) return { type: 'directory', path, mode };
   // The target is read when its frame is made.
   if (stat.isSymbolicLink()) return { type: 'symlink', path, target: '' };
   if (!stat.isFile()) return { type: 'left-out', path, reason: 'neither file, folder nor link' };
-  if (isSettled(stat, Date.now())) index.add(path, stat);
-  return {
-    type: 'file',
-    path,
-    mode,
-    mtimeMs: mtimeMsOf(stat),
-    size: Number(stat.size),
-    ...(base?.isSame(path, stat) ? { same: true as const } : {}),
-  };
+  return { type: 'file', path, mode, mtimeMs: mtimeMsOf(stat), size: Number(stat.size) };
 };
 
 /** Whole microseconds: what a JSON number keeps of the nanoseconds, and never negative. */
-export const mtimeMsOf = ({ mtimeNs }: Traits): number => Math.max(0, Number(mtimeNs / 1000n) / 1000);
+const mtimeMsOf = ({ mtimeNs }: Traits): number => Math.max(0, Number(mtimeNs / 1000n) / 1000);
 
-type Start = { readonly index: FileIndex; readonly isFull: boolean };
+type Volume = {
+  readonly folder: string;
+  readonly index: FileIndex;
+  readonly isFull: boolean;
+  readonly removed: readonly string[];
+};
+type FramesOfFile = (folder: string, entry: FileEntry) => Iterable<Frame | typeof pause>;
 
 function* framesOf(
-  workspace: string,
+  { folder, index, isFull, removed }: Volume,
   entries: readonly Entry[],
-  { index, isFull }: Start,
+  framesOfFile: FramesOfFile,
 ): Generator<Frame | typeof pause> {
   yield { header: { type: 'begin', isFull } };
+  for (const path of removed) yield { header: { type: 'removed', path } };
   for (const entry of entries) {
-    if (entry.type === 'symlink') yield { header: withTarget(workspace, entry) };
+    if (entry.type === 'symlink') yield { header: withTarget(folder, entry) };
     else if (entry.type !== 'file' || entry.same) yield { header: entry };
-    else yield* recordUnsent(index, entry.path, fileFrames(workspace, entry));
+    else yield* recordUnsent(index, entry.path, framesOfFile(folder, entry));
   }
   yield { header: { type: 'end' } };
 }
 
 /** A file whose content was not sent must not count as unchanged in the next checkpoint. */
-export function* recordUnsent(
+function* recordUnsent(
   index: FileIndex,
   path: string,
   frames: Iterable<Frame | typeof pause>,
@@ -121,13 +141,10 @@ export function* recordUnsent(
 const isUnsent = (header: ArchiveHeader): boolean =>
   header.type === 'left-out' || (header.type === 'file-end' && !header.isWhole);
 
-export const withTarget = (
-  workspace: string,
-  entry: Extract<ArchiveHeader, { type: 'symlink' }>,
-): Extract<ArchiveHeader, { type: 'symlink' | 'left-out' }> => {
+const withTarget = (folder: string, entry: Extract<Entry, { type: 'symlink' }>): Entry => {
   const { path } = entry;
   try {
-    const target = readlinkSync(join(workspace, path), { encoding: 'buffer' });
+    const target = readlinkSync(join(folder, path), { encoding: 'buffer' });
     const text = target.toString();
     if (!Buffer.from(text).equals(target)) {
       return { type: 'left-out', path, reason: 'its target is not valid UTF-8' };
@@ -136,4 +153,74 @@ export const withTarget = (
   } catch (cause) {
     return { type: 'left-out', path, reason: `the link cannot be read: ${codeOf(cause)}` };
   }
+};
+
+export const openSharedCheckpoint = async (
+  folder: string,
+  base: FileIndex | undefined,
+): Promise<RunningCheckpoint> => {
+  // The last writes of a call must be settled before the walk, or they would be sent twice.
+  await delay(settleMs);
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new FileRefusal('conflict', 'the shared volume is not there');
+  const found = await collectChanges(folder, base);
+  const { index, changed } = found;
+  const removed = [...removedFrom(base, found)];
+  const volume = { folder, index, isFull: base === undefined, removed };
+  return { index, ...inPieces(framesOf(volume, changed, sharedFileFrames)) };
+};
+
+const sharedFileFrames: FramesOfFile = (folder, entry) =>
+  (entry.size > wholeFileBytesMax ? hashedFileFrames : fileFrames)(folder, entry);
+
+type Changes = {
+  readonly index: FileIndex;
+  readonly changed: Entry[];
+  /** Unreadable folders, with everything below; `''` is the volume itself. */
+  readonly unseen: Set<string>;
+};
+
+const collectChanges = async (folder: string, base: FileIndex | undefined): Promise<Changes> => {
+  const found: Changes = { index: createFileIndex(), changed: [], unseen: new Set() };
+  const refuseOver = (what: string, measured: number, max: number): void => {
+    if (measured > max)
+      throw tooLarge(`the shared volume has more than ${max} ${what}: no more can be saved`);
+  };
+  let count = 0;
+  let bytes = 0;
+  for (const walked of walkWorkspace(folder)) {
+    count += 1;
+    if (count % entriesPerYield === 0) await breathe();
+    refuseOver('entries', count, sharedEntriesMax);
+    const { path } = walked;
+    if ('reason' in walked) {
+      found.unseen.add(path);
+      found.changed.push({ type: 'left-out', path, reason: walked.reason });
+      continue;
+    }
+    const { stat } = walked;
+    bytes += stat.isFile() ? Number(stat.size) : 0;
+    refuseOver('bytes', bytes, workspaceBytesMax);
+    const traits = traitsOf(stat);
+    found.index.add(path, stat.isDirectory() || isSettled(stat, Date.now()) ? traits : unknownTraits);
+    if (!base?.isSame(path, traits)) found.changed.push(describe(path, stat));
+  }
+  found.changed.sort(byPath);
+  return found;
+};
+
+function* removedFrom(base: FileIndex | undefined, { index, unseen }: Changes): Generator<string> {
+  if (base === undefined) return;
+  const present = new Set(index.paths());
+  for (const path of base.paths()) {
+    if (present.has(path)) continue;
+    if (isBelow(path, unseen)) index.add(path, unknownTraits);
+    else yield path;
+  }
+}
+
+const isBelow = (path: string, folders: ReadonlySet<string>): boolean => {
+  if (folders.size === 0) return false;
+  const steps = path.split('/');
+  return steps.some((_, at) => folders.has(steps.slice(0, at).join('/'))) || folders.has(path);
 };

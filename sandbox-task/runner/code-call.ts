@@ -7,8 +7,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { InterpreterMessage, Language } from '../wire/interpreter-messages.ts';
 import type { KillCause } from '../wire/messages.ts';
+import type { InterpreterMessage, Language } from '../wire/program-messages.ts';
 import type { Call } from './call.ts';
 import { openReport, type Send } from './call-output.ts';
 import { killMarked, markOf } from './call-processes.ts';

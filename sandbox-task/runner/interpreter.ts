@@ -9,14 +9,14 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { createFrameReader, encodeFrame } from '../wire/frame.ts';
+import { streamNames } from '../wire/messages.ts';
 import {
   displayBytesMax,
   displaysMax,
   type InterpreterMessage,
   type InterpreterRequest,
   type Language,
-} from '../wire/interpreter-messages.ts';
-import { streamNames } from '../wire/messages.ts';
+} from '../wire/program-messages.ts';
 import { drain } from './call.ts';
 import { cpuMsOf, markOption, readNewChildrenCpuMs } from './call-processes.ts';
 import { createMarkedStream, type MarkedStream } from './marked-stream.ts';

@@ -8,12 +8,12 @@
 import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.ts';
 import { type RunnerRequest, type RunnerSettings, refusalCharactersMax } from '../wire/messages.ts';
-import type { StdioWork } from '../wire/stdio-messages.ts';
+import type { StdioWork } from '../wire/program-messages.ts';
 import { type Call, startCall } from './call.ts';
 import type { Send } from './call-output.ts';
+import { watchProcesses } from './call-processes.ts';
 import { createCodeRunner } from './code-call.ts';
 import { listFolder, readChunk, removePath, writePart, writeWhole } from './files.ts';
-import { watchProcesses } from './process-watch.ts';
 import { startStdioCall } from './stdio/stdio-call.ts';
 import { createStdioPool } from './stdio/stdio-pool.ts';
 import { createTransfers } from './transfers.ts';

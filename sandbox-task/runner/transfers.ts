@@ -7,10 +7,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunnerMessage, TransferRequest, VolumeName } from '../wire/messages.ts';
-import { openCheckpoint, type RunningCheckpoint } from './checkpoint.ts';
+import { openCheckpoint, openSharedCheckpoint, type RunningCheckpoint } from './checkpoint.ts';
 import { createIndexCache, type FileIndex, settleMs } from './file-index.ts';
 import { openRestore, type RunningRestore } from './restore.ts';
-import { openSharedCheckpoint } from './shared-checkpoint.ts';
 import { FileRefusal } from './workspace-path.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;

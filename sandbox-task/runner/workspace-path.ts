@@ -1,6 +1,6 @@
 /**
- * Workspace paths: a given name as the real path inside the workspace or the shared folder, or a refusal; and partials,
- * files that are not whole yet.
+ * Workspace paths: a given name as the real path inside the workspace or the shared folder, or a refusal; partials, files
+ * that are not whole yet; and the walk over every entry.
  *
  * Links are resolved here and the result is compared with the real paths of the folders, so `..`, an absolute path and
  * a link all meet the same check. A race with user code that swaps a folder for a link gains nothing: the runner holds no
@@ -8,7 +8,9 @@
  * listings and checkpoints skip such names, also when user code chooses one. Guarantee W8 of docs/spec/sandbox.md.
  */
 
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { type BigIntStats, lstatSync, opendirSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { FileFailure } from '../wire/messages.ts';
@@ -105,3 +107,50 @@ export const toFileRefusal = (cause: unknown, path: string): FileRefusal => {
   if (notFound.has(code)) return new FileRefusal('file_not_found', `no such file: ${path}`, { cause });
   return new FileRefusal('invalid_request', `${path}: ${message.split(',')[0]}`, { cause });
 };
+
+export type Walked =
+  | { readonly path: string; readonly stat: BigIntStats }
+  | { readonly path: string; readonly reason: string };
+
+/** Folders precede their content. */
+export function* walkWorkspace(root: string): Generator<Walked> {
+  const pending = [''];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    for (const entry of walkFolder(root, folder)) {
+      yield entry;
+      if ('stat' in entry && entry.stat.isDirectory()) pending.push(entry.path);
+    }
+  }
+}
+
+function* walkFolder(root: string, folder: string): Generator<Walked> {
+  try {
+    using names = opendirSync(join(root, folder), { encoding: 'latin1', bufferSize: 256 });
+    for (let name = names.readSync(); name !== null; name = names.readSync()) {
+      const walked = isPartial(name.name)
+        ? undefined
+        : describe(root, folder, Buffer.from(name.name, 'latin1'));
+      if (walked !== undefined) yield walked;
+    }
+  } catch (cause) {
+    if (isEnded(cause)) return;
+    yield { path: folder, reason: `its content cannot be read: ${codeOf(cause)}` };
+  }
+}
+
+const describe = (root: string, folder: string, name: Buffer): Walked | undefined => {
+  const path = folder === '' ? name.toString() : `${folder}/${name.toString()}`;
+  if (!isUtf8(name)) return { path, reason: 'its name is not valid UTF-8' };
+  if (Buffer.byteLength(path) > pathBytesMax) return { path, reason: 'its path is too long' };
+  try {
+    return { path, stat: lstatSync(join(root, path), { bigint: true }) };
+  } catch (cause) {
+    return isEnded(cause) ? undefined : { path, reason: codeOf(cause) };
+  }
+};
+
+/** Less than the kernel's PATH_MAX with the root in front; what is deeper cannot be opened by its path anyway. */
+const pathBytesMax = 4000;
+
+const isEnded = (cause: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(cause));
+export const codeOf = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? 'EIO';

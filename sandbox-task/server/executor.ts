@@ -1,17 +1,18 @@
 /**
  * The executor: runs one program of the user to its result and watches its memory.
  *
- * When the kernel kills for want of memory, the call that ran alone is the one; of several at once, those
- * that a SIGKILL ended. Its other processes are killed too.
+ * The code calls of one language run one after another, those of two languages at once. When the kernel kills for want
+ * of memory, the call that ran alone is the one; of several at once, those that a SIGKILL ended. Its other processes are
+ * killed too.
  */
 import { constants } from 'node:os';
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Language } from '../wire/program-messages.ts';
 import { limitKillOf, toExecutionResult } from './execution-result.ts';
 import { createLineSplitter, type LogRing } from './logs.ts';
 import type { MemoryCounters } from './memory-counters.ts';
-import { asMemoryLoss } from './refusal.ts';
+import { asMemoryLoss, Refusal } from './refusal.ts';
 import type { Exit, OutputPiece, UserSide, Work } from './user-side.ts';
-import { createLanguageQueue } from './work-queue.ts';
 
 export type Limits = { readonly memoryMbMax: number; readonly processesMax: number };
 export type Program = { readonly work: Work; readonly timeoutSeconds: number };
@@ -81,3 +82,56 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 };
 
 const isKilled = ({ signal, exitCode }: Exit): boolean => signal === 'SIGKILL' || exitCode === killedExitCode;
+
+export type LanguageQueue = {
+  readonly run: <Result>(
+    language: Language,
+    signal: AbortSignal,
+    work: () => Promise<Result>,
+  ) => Promise<Result>;
+};
+
+const waitingMax = 100;
+
+export const createLanguageQueue = (): LanguageQueue => {
+  const lasts = new Map<Language, Promise<void>>();
+  let waiting = 0;
+  return {
+    run: async (language, signal, work) => {
+      if (waiting >= waitingMax)
+        throw new Refusal('resource_limit_exceeded', `${waiting} calls wait for an interpreter already`);
+      waiting += 1;
+      const previous = lasts.get(language) ?? Promise.resolve();
+      const over = Promise.withResolvers<void>();
+      lasts.set(
+        language,
+        previous.then(() => over.promise),
+      );
+      try {
+        await unlessAborted(previous, signal);
+      } catch (cause) {
+        over.resolve();
+        throw cause;
+      } finally {
+        waiting -= 1;
+      }
+      try {
+        return await work();
+      } finally {
+        over.resolve();
+      }
+    },
+  };
+};
+
+const unlessAborted = (previous: Promise<void>, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const cancel = (): void =>
+      reject(new Refusal('invalid_request', 'the call was cancelled while it waited; it did not run'));
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    void previous.then(() => {
+      signal.removeEventListener('abort', cancel);
+      resolve();
+    });
+  });

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { type ArchiveHeader, encodeArchiveFrame } from '#shared/contracts/archive.ts';
-import { sendCheckpoint } from './checkpoint.ts';
 import { parseRunnerMessage } from './runner-message.ts';
 import type { Answer } from './runner-process.ts';
+import { sendCheckpoint } from './transfers.ts';
 import type { Ask, UserSide } from './user-side.ts';
 
 const request = { id: '14b0e92d-2022-422b-8c1f-b9a2f919b14c', base: '', volume: 'workspace' as const };

@@ -10,16 +10,16 @@ import { isAbsolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { createBearer } from './bearer.ts';
 import { createCallRegistry } from './call-registry.ts';
 import { createExecutor } from './executor.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog, createLogRing } from './logs.ts';
 import { createMcpEndpoint } from './mcp-endpoint.ts';
 import { openMemoryCounters } from './memory-counters.ts';
+import { createBearer } from './routes.ts';
 import { createStdioCaller } from './stdio-caller.ts';
+import { createWorkQueue } from './transfers.ts';
 import { openUserSide } from './user-side.ts';
-import { createWorkQueue } from './work-queue.ts';
 
 const absolutePath = z.string().refine((path) => isAbsolute(path), 'must be an absolute path');
 const listen = z.union([

@@ -5,7 +5,6 @@
  * registry; a call without an id ends with its request. The tools parse their arguments themselves, so that a refusal has
  * the wording of the product.
  */
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,9 +17,7 @@ import { correlationHeader } from './http-messages.ts';
 import type { Log } from './logs.ts';
 import { Refusal, toErrorResult } from './refusal.ts';
 import type { StdioCaller } from './stdio-caller.ts';
-import { listFilesTool, readFileTool, writeFileTool } from './tools/file-tools.ts';
-import { mcpCallTool, mcpListTool } from './tools/mcp-server-tools.ts';
-import { executeCodeTool, executeCommandTool } from './tools/program-tools.ts';
+import { tools } from './tools.ts';
 import type { OutputPiece, UserSide } from './user-side.ts';
 
 export type McpParts = {
@@ -31,10 +28,6 @@ export type McpParts = {
   readonly log: Log;
 };
 
-const tools = [
-  ...[readFileTool, writeFileTool, listFilesTool, executeCommandTool, executeCodeTool],
-  ...[mcpListTool, mcpCallTool],
-];
 const callIdSchema = z.string().min(1).max(256).optional();
 /** Four megabytes of content, each character escaped as `\u0000` at worst, must still arrive at `write_file`. */
 const bodyBytesMax = 26 * 1_048_576;

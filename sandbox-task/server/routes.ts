@@ -1,20 +1,31 @@
-/** The routes of the sandbox: the endpoint of each method and path. */
+/**
+ * The routes of the sandbox: the endpoint of each method and path, and the bearer that all of them require.
+ *
+ * The check of a token takes as long for a wrong one as for a right one. A sandbox of the pool is claimed once it has an
+ * owner (`POST /claim`): from then on only the new bearer is valid.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as z from 'zod';
 import { filePathProblem } from '#shared/contracts/fields.ts';
 import type { VolumeName } from '../wire/messages.ts';
-import type { Bearer } from './bearer.ts';
-import { receiveClaim } from './bearer.ts';
 import type { CallRegistry } from './call-registry.ts';
-import { readCheckpointRequest, sendCheckpoint, settleCheckpoint } from './checkpoint.ts';
-import { deleteFile, listFiles, receiveFile, sendFile } from './files-endpoint.ts';
-import { sendJson } from './http-messages.ts';
+import { deleteFile, listFiles, receiveFile, sendFile } from './files.ts';
+import { readBody, sendJson } from './http-messages.ts';
 import type { LogRing } from './logs.ts';
 import { type McpEndpoint, serveMcp } from './mcp-endpoint.ts';
 import { proxyPort } from './ports-endpoint.ts';
 import { Refusal } from './refusal.ts';
-import { readTransferId, receiveRestore } from './restore.ts';
+import {
+  readCheckpointRequest,
+  readTransferId,
+  receiveRestore,
+  sendCheckpoint,
+  settleCheckpoint,
+  type WorkQueue,
+} from './transfers.ts';
 import type { UserSide } from './user-side.ts';
-import type { WorkQueue } from './work-queue.ts';
 
 export type RouteParts = {
   readonly bearer: Bearer;
@@ -154,4 +165,44 @@ const readLogNumber = (query: URLSearchParams): number => {
   const text = query.get('after') ?? '0';
   if (!/^\d{1,15}$/.test(text)) throw new Refusal('invalid_request', 'after is the number of a line');
   return Number(text);
+};
+
+export type Bearer = {
+  readonly isAllowed: (authorization: string | undefined) => boolean;
+  /** False when a concurrent claim has replaced the caller's token: of two claims one wins. */
+  readonly claim: (authorization: string | undefined, sha256Hex: string) => boolean;
+};
+
+export const createBearer = (sha256Hex: string): Bearer => {
+  let expected = Buffer.from(sha256Hex, 'hex');
+  const isAllowed = (authorization: string | undefined): boolean => {
+    const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+    return token !== undefined && timingSafeEqual(createHash('sha256').update(token).digest(), expected);
+  };
+  return {
+    isAllowed,
+    claim(authorization, next) {
+      if (!isAllowed(authorization)) return false;
+      expected = Buffer.from(next, 'hex');
+      return true;
+    },
+  };
+};
+
+const claimBytesMax = 4096;
+const claimBody = z.strictObject({ bearerSha256: z.string().regex(/^[0-9a-f]{64}$/) });
+
+const receiveClaim = async (bearer: Bearer, request: IncomingMessage): Promise<void> => {
+  const { bearerSha256 } = parseClaim(await readBody(request, claimBytesMax));
+  if (!bearer.claim(request.headers.authorization, bearerSha256)) {
+    throw new Refusal('unauthenticated', 'the sandbox was claimed by another caller');
+  }
+};
+
+const parseClaim = (body: Buffer): z.output<typeof claimBody> => {
+  try {
+    return claimBody.parse(JSON.parse(body.toString()));
+  } catch (cause) {
+    throw new Refusal('invalid_request', 'the body must be {"bearerSha256": "<64 hex>"}', { cause });
+  }
 };

@@ -4,14 +4,13 @@
  * User code can take the runner over: these shapes are all that it can reach in the server.
  */
 import * as z from 'zod';
-import { displaysMax } from '../wire/interpreter-messages.ts';
 import {
   type FileEntry,
   type MissingEntry,
   type RunnerMessage,
   refusalCharactersMax,
 } from '../wire/messages.ts';
-import { blocksMax } from '../wire/stdio-messages.ts';
+import { blocksMax, displaysMax } from '../wire/program-messages.ts';
 
 const count = z.number().int().nonnegative();
 const id = count;

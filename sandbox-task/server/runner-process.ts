@@ -37,7 +37,7 @@ const stderrBytesMax = 2000;
 
 export type RunnerStart = {
   readonly argv: readonly string[];
-  /** True if user processes cannot set their own scores (server/user-scores.ts). */
+  /** True if user processes cannot set their own scores (user-processes.ts). */
   readonly raisesScores: boolean;
   readonly log: Log;
   /** Lines that MCP servers on the user's side write on stderr. */

@@ -5,7 +5,7 @@
  * A kill for want of memory counts as in the executor.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { StdioWork } from '../wire/stdio-messages.ts';
+import type { StdioWork } from '../wire/program-messages.ts';
 import type { ExecutionContext, Limits } from './executor.ts';
 import type { LogRing } from './logs.ts';
 import type { MemoryCounters } from './memory-counters.ts';

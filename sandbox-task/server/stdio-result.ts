@@ -14,7 +14,7 @@ import {
   toolListBytesMax,
   toolNameCharactersMax,
   toolsMax,
-} from '../wire/stdio-messages.ts';
+} from '../wire/program-messages.ts';
 import { refusalResult } from './refusal.ts';
 
 type AnswerOf<Type extends StdioAnswer['type']> = Extract<StdioAnswer, { type: Type }>;

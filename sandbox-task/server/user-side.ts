@@ -5,9 +5,8 @@
  * deadline for each call, because user code can stop the runner that should keep it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Language } from '../wire/interpreter-messages.ts';
 import type { KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
-import type { StdioWork } from '../wire/stdio-messages.ts';
+import type { Language, StdioWork } from '../wire/program-messages.ts';
 import { Refusal } from './refusal.ts';
 import {
   type Answer,

@@ -4,8 +4,7 @@
  * The runner trusts the server; the server parses the runner's messages (server/runner-message.ts), because
  * user code can take the runner over.
  */
-import type { Language } from './interpreter-messages.ts';
-import type { StdioBlock } from './stdio-messages.ts';
+import type { Language, StdioBlock } from './program-messages.ts';
 
 /** The oom_score_adj of user processes: the highest there is. */
 export const userOomScore = 1000;

@@ -6,7 +6,7 @@
  * revision (modelcontextprotocol.io/specification, versioning).
  */
 import type { JsonObject } from '#shared/domain/json.ts';
-import { type StdioAsk, toolsMax } from '../../wire/stdio-messages.ts';
+import { type StdioAsk, toolsMax } from '../../wire/program-messages.ts';
 import { isObject, type RpcAnswer, type RpcPeer, type RpcRequest, StdioError } from './rpc-peer.ts';
 import { boundTools, readToolAnswer, type ToolAnswer, type ToolList } from './tool-answer.ts';
 

@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { StdioFailure } from '../../wire/messages.ts';
-import { parseBoundedJson, valuesMax } from './message-lines.ts';
+import { parseBoundedJson, valuesMax } from './server-lines.ts';
 
 export type RpcAnswer =
   | { readonly result: JsonObject }

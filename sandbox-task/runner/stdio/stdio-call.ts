@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KillCause, StdioAnswer, StdioFailure } from '../../wire/messages.ts';
-import type { StdioWork } from '../../wire/stdio-messages.ts';
+import type { StdioWork } from '../../wire/program-messages.ts';
 import type { Call } from '../call.ts';
 import type { Send } from '../call-output.ts';
 import { FileRefusal } from '../workspace-path.ts';

@@ -4,11 +4,11 @@
  * A changed configuration starts another one; the old one ends with its last call. A full pool evicts the MCP server
  * that was idle longest; when none was idle long enough, the call is refused.
  */
-import type { StdioServerConfig } from '../../wire/stdio-messages.ts';
+import type { StdioServerConfig } from '../../wire/program-messages.ts';
 import { markOf } from '../call-processes.ts';
 import type { SandboxPaths } from '../user-process.ts';
 import { FileRefusal } from '../workspace-path.ts';
-import { createStdioLogger } from './stdio-log.ts';
+import { createStdioLogger } from './server-lines.ts';
 import { type StdioServer, startStdioServer } from './stdio-server.ts';
 
 export type AcquiredServer = {

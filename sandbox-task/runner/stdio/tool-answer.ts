@@ -6,15 +6,16 @@
  */
 import type { JsonObject } from '#shared/domain/json.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
-import { displayBytesMax, displaysMax } from '../../wire/interpreter-messages.ts';
 import {
   blocksMax,
+  displayBytesMax,
+  displaysMax,
   structuredBytesMax,
   toolDescriptionCharactersMax,
   toolListBytesMax,
   toolNameCharactersMax,
   toolsMax,
-} from '../../wire/stdio-messages.ts';
+} from '../../wire/program-messages.ts';
 import { isObject, type RpcAnswer } from './rpc-peer.ts';
 
 export type AnswerBlock = { readonly mimeType: string; readonly content: Buffer };

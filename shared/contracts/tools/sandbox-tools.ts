@@ -3,7 +3,7 @@
  *
  * Three readers derive theirs from here. The sandbox's server parses a call with `input`. A language model is offered
  * `sandboxToolSpecs`: the parameters that it needs, in words for it. `/mcp` takes the bounds and adds what a
- * session needs (mcp-tools.ts). Names are in domain/tools.ts, the code in sandbox-task/server/tools.
+ * session needs (mcp-tools.ts). Names are in domain/tools.ts, the code in sandbox-task/server/tools.ts.
  */
 import * as z from 'zod';
 import { templates } from '#shared/domain/flavor.ts';

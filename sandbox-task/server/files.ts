@@ -1,15 +1,16 @@
 /**
- * The files endpoint: the bytes of a file as a stream, the list of one folder, a file written whole or in parts, removal.
+ * Files of the user over HTTP and for the tools: each operation is one request to the runner, and its answer is parsed.
  *
- * A piece is fetched from the runner when the previous one is sent, so a large file costs one piece of memory. The response
- * breaks off when a file changes its length while it is read.
+ * A piece is fetched from the runner when the previous one is sent, so a large file costs one piece of memory. The
+ * response breaks off when a file changes its length while it is read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
+import type { FileEntry } from '../wire/messages.ts';
 import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
-import { listFolder, readChunk, removePath, writeFile, writePart } from './user-files.ts';
-import type { UserSide } from './user-side.ts';
+import { parseFileEntries } from './runner-message.ts';
+import { expectAnswer, type UserSide } from './user-side.ts';
 
 const pieceBytesMax = 256 * 1024;
 /** The body of one request; a larger file comes in parts. */
@@ -80,3 +81,37 @@ export const parseContentRange = (header: string, bodyBytes: number): UploadRang
 };
 
 const invalid = (what: string): Refusal => new Refusal('invalid_request', `Content-Range ${what}`);
+
+export type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
+export type ReadRange = { readonly offset: number; readonly bytesMax: number };
+export type Written = { readonly isNew: boolean; readonly size: number };
+export type Part = { readonly path: string; readonly start: number; readonly total: number };
+
+export const readChunk = async (userSide: UserSide, path: string, range: ReadRange): Promise<FileChunk> => {
+  const answer = await userSide.ask({ type: 'read', path, ...range });
+  const { size, modifiedAt } = expectAnswer(answer, 'chunk');
+  return { bytes: answer.payload, size, modifiedAt };
+};
+
+export const writeFile = async (userSide: UserSide, path: string, content: Buffer): Promise<Written> =>
+  expectAnswer(await userSide.ask({ type: 'write', path }, content), 'written');
+
+export const writePart = async (
+  userSide: UserSide,
+  part: Part,
+  content: Buffer,
+): Promise<Written | { readonly received: number }> => {
+  const answer = await userSide.ask({ type: 'write-part', ...part }, content);
+  if (answer.message.type === 'received') return { received: answer.message.bytes };
+  return expectAnswer(answer, 'written');
+};
+
+export const removePath = async (userSide: UserSide, path: string): Promise<void> => {
+  expectAnswer(await userSide.ask({ type: 'remove', path }), 'done');
+};
+
+export const listFolder = async (userSide: UserSide, path: string): Promise<readonly FileEntry[]> => {
+  const answer = await userSide.ask({ type: 'list', path });
+  expectAnswer(answer, 'listed');
+  return parseFileEntries(answer.payload);
+};

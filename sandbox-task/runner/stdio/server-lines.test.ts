@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { createLineReader, parseBoundedJson } from './message-lines.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLineReader, createStdioLogger, parseBoundedJson } from './server-lines.ts';
 
 const read = (bytesMax: number, ...chunks: readonly string[]): readonly string[] => {
   const seen: string[] = [];
@@ -46,4 +46,37 @@ test('a quote that is escaped does not end a string', () => {
 
 test('what is no JSON is told apart', () => {
   for (const text of ['', 'hello', '{"half": ', '"open']) expect(parse(text)).toBe('no JSON');
+});
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const open = (env: Readonly<Record<string, string>> = {}) => {
+  const sent: string[] = [];
+  return { sent, logger: createStdioLogger(env, (text) => sent.push(text)) };
+};
+
+test('lines go out in batches, and more than a batch holds is counted', () => {
+  const { sent, logger } = open();
+  logger.push(Buffer.from('one\ntwo\nha'));
+  expect(sent).toEqual([]);
+  vi.advanceTimersByTime(200);
+  logger.push(Buffer.from('lf\n'));
+  vi.advanceTimersByTime(200);
+  expect(sent).toEqual(['one\ntwo', 'half']);
+  for (let line = 0; line < 100; line += 1) logger.note('x'.repeat(3000));
+  vi.advanceTimersByTime(200);
+  expect(sent[2]).toBe(`${`${'x'.repeat(2000)}\n`.repeat(8)}[92 lines left out]`);
+});
+
+test('values of its environment are struck out, line by line, also where the line is cut', () => {
+  const { logger } = open({
+    KEY: 'first-line-of-it\nsecond-line',
+    PORT: '8080',
+    LONGER: 'first-line-of-it-all',
+  });
+  logger.note('first-line-of-it-all on 8080');
+  logger.push(Buffer.from('second-line\n'));
+  logger.note(`${'x'.repeat(1995)}second-line`);
+  expect(logger.stderrTail()).toBe(`[hidden] on 8080\n[hidden]\n${'x'.repeat(1995)}[hidd`.slice(-2000));
 });

@@ -1,0 +1,200 @@
+/**
+ * The tools of the sandbox: the contract of each, and one function from parsed input to a result.
+ *
+ * `read_file`, `write_file` and `list_files` end with their request. `execute_command` and `execute_code` run programs in
+ * /workspace, with an empty stdin and the first and last 256 KB of each stream; a cancel, the timeout or a limit kills
+ * all processes of the call, and otherwise its background processes live on. Definitions of code last until the next
+ * call (docs/spec/sandbox.md, W12). `mcp_list` and `mcp_call` are for the platform alone: a model is offered the MCP
+ * server's own tools.
+ */
+import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import {
+  programArgument,
+  readFileBytesMax,
+  sandboxTools,
+  timeoutSeconds,
+  workspacePath,
+} from '#shared/contracts/tools/sandbox-tools.ts';
+import { hasNoNul } from '#shared/contracts/tools/tool-fields.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { serverNameCharactersMax, toolNameCharactersMax } from '../wire/program-messages.ts';
+import type { ExecutionContext, Executor } from './executor.ts';
+import { listFolder, readChunk, writeFile } from './files.ts';
+import { Refusal } from './refusal.ts';
+import type { StdioCaller } from './stdio-caller.ts';
+import type { UserSide } from './user-side.ts';
+
+type ToolContext = ExecutionContext & {
+  readonly userSide: UserSide;
+  readonly execute: Executor;
+  readonly askStdio: StdioCaller;
+};
+
+type Tool = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: McpTool['inputSchema'];
+  readonly run: (input: unknown, context: ToolContext) => Promise<CallToolResult>;
+};
+
+type ToolDefinition<Input extends z.ZodObject> = {
+  readonly name: string;
+  readonly contract: { readonly description: string; readonly input: Input };
+  readonly run: (input: z.output<Input>, context: ToolContext) => Promise<CallToolResult>;
+};
+
+const defineTool = <Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool => {
+  const { name, contract, run } = definition;
+  const { description, input } = contract;
+  const inputSchema = z.toJSONSchema(input, { io: 'input' }) as McpTool['inputSchema'];
+  return {
+    name,
+    description,
+    inputSchema,
+    run: (value, context) => {
+      const parsed = input.safeParse(value ?? {});
+      if (!parsed.success) throw new Refusal('invalid_request', describeProblems(name, parsed.error));
+      return run(parsed.data, context);
+    },
+  };
+};
+
+const describeProblems = (name: string, error: z.ZodError): string =>
+  `${name}: ${error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`).join('; ')}`;
+
+const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+
+const writtenBytesMax = 4 * 1_048_576;
+
+const readFileTool = defineTool({
+  name: 'read_file',
+  contract: sandboxTools.read_file,
+  run: async ({ path }, { userSide }) => {
+    const { bytes, size } = await readChunk(userSide, path, { offset: 0, bytesMax: readFileBytesMax });
+    if (size > readFileBytesMax) {
+      throw new Refusal(
+        'payload_too_large',
+        `${path} has ${size} bytes; at most ${readFileBytesMax} can be read at once`,
+      );
+    }
+    return textResult(bytes.toString());
+  },
+});
+
+const writeFileTool = defineTool({
+  name: 'write_file',
+  contract: sandboxTools.write_file,
+  run: async ({ path, content }, { userSide }) => {
+    const bytes = Buffer.from(content);
+    if (bytes.length > writtenBytesMax) {
+      throw new Refusal(
+        'payload_too_large',
+        `the content has ${bytes.length} bytes; at most ${writtenBytesMax}`,
+      );
+    }
+    await writeFile(userSide, path, bytes);
+    return textResult(`Successfully wrote to ${path}`);
+  },
+});
+
+/** At most 10,000 names. */
+const listFilesTool = defineTool({
+  name: 'list_files',
+  contract: sandboxTools.list_files,
+  run: async ({ path }, { userSide }) => {
+    const entries = await listFolder(userSide, path);
+    return textResult(JSON.stringify(entries.map(({ name, type }) => ({ name, type }))));
+  },
+});
+
+const executeCommandTool = defineTool({
+  name: 'execute_command',
+  contract: sandboxTools.execute_command,
+  run: ({ command, args, timeout }, context) => {
+    // Without these two options bash reads ~/.bashrc when its stdin looks like a network connection (bash(1), INVOCATION).
+    const argv = args ? [command, ...args] : ['bash', '--norc', '--noprofile', '-c', command];
+    return context.execute({ work: { argv }, timeoutSeconds: timeout }, context);
+  },
+});
+
+const executeCodeTool = defineTool({
+  name: 'execute_code',
+  contract: sandboxTools.execute_code,
+  run: ({ code, language, timeout }, context) =>
+    context.execute({ work: { language, code }, timeoutSeconds: timeout }, context),
+});
+
+const argumentsBytesMax = 1_048_576;
+const processArgumentsMax = 100;
+const variablesMax = 100;
+const variableCharactersMax = 32 * 1024;
+const configCharactersMax = 256 * 1024;
+
+/** The configuration of a registered MCP server, with its secrets. */
+const server = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[\w-]+$/, 'has letters, digits, hyphens and underscores')
+      .max(serverNameCharactersMax),
+    command: programArgument.min(1),
+    args: z.array(programArgument).max(processArgumentsMax).default([]),
+    env: z
+      .record(
+        z.string().regex(/^[A-Za-z_]\w*$/, 'is the name of a variable'),
+        z.string().max(variableCharactersMax).refine(hasNoNul, 'has no NUL character'),
+      )
+      .refine((env) => Object.keys(env).length <= variablesMax, `has at most ${variablesMax} variables`)
+      .default({}),
+    cwd: workspacePath.optional(),
+  })
+  .refine(
+    (config) => JSON.stringify(config).length <= configCharactersMax,
+    `has at most ${configCharactersMax} characters`,
+  );
+
+const mcpListTool = defineTool({
+  name: 'mcp_list',
+  contract: {
+    description: 'Lists the tools of an MCP server that is started in the sandbox and spoken to over stdio.',
+    input: z.strictObject({ server, timeout: timeoutSeconds }),
+  },
+  run: (input, context) =>
+    context.askStdio(
+      { work: { server: input.server, ask: { type: 'list' } }, timeoutSeconds: input.timeout },
+      context,
+    ),
+});
+
+const mcpCallTool = defineTool({
+  name: 'mcp_call',
+  contract: {
+    description: 'Calls a tool of an MCP server that is started in the sandbox and spoken to over stdio.',
+    input: z.strictObject({
+      server,
+      tool: z.string().min(1).max(toolNameCharactersMax),
+      arguments: z
+        .record(z.string(), z.json())
+        .refine(
+          (input) => Buffer.byteLength(JSON.stringify(input)) <= argumentsBytesMax,
+          `have at most ${argumentsBytesMax} bytes`,
+        )
+        .default({}),
+      timeout: timeoutSeconds,
+    }),
+  },
+  run: ({ tool, arguments: input, timeout, ...given }, context) =>
+    context.askStdio(
+      {
+        work: { server: given.server, ask: { type: 'call', tool, arguments: input as JsonObject } },
+        timeoutSeconds: timeout,
+      },
+      context,
+    ),
+});
+
+export const tools: readonly Tool[] = [
+  ...[readFileTool, writeFileTool, listFilesTool, executeCommandTool, executeCodeTool],
+  ...[mcpListTool, mcpCallTool],
+];
