@@ -10,7 +10,7 @@ import { environments, type FunctionName, readEnvironment } from '#shared/config
 import { operatorSettings, type Variables } from '#shared/config/settings.ts';
 import { arnOf, type FunctionDefinition } from './lambda/function.ts';
 
-export type DeployedFunctionsOptions = {
+type DeployedFunctionsOptions = {
   /** The folder with one folder per function. */
   readonly folder: string;
   /** Values for all functions; each gets those that its contract names. */
@@ -68,7 +68,7 @@ const environmentOf = (name: FunctionName, variables: Variables): Record<string,
   return Object.fromEntries(keys.flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])));
 };
 
-export type DeploymentValues = {
+type DeploymentValues = {
   /** The admin token; functions get only its hash. */
   readonly token: string;
   readonly sandboxSecret: string;

@@ -39,7 +39,7 @@ export const loadSecret = async (home: string, name: string, prefix = ''): Promi
   return secret;
 };
 
-export type FunctionLog = { readonly write: (text: string) => void; readonly close: () => Promise<void> };
+type FunctionLog = { readonly write: (text: string) => void; readonly close: () => Promise<void> };
 
 const fileBytesMaxDefault = 10 * 1024 * 1024;
 

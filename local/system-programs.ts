@@ -8,13 +8,13 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-export type Machine = {
+type Machine = {
   readonly hasProgram: (path: string) => boolean;
   readonly searchPath: string;
   readonly isRoot: boolean;
 };
 
-export type Provision =
+type Provision =
   | { readonly kind: 'complete' }
   | { readonly kind: 'install'; readonly packages: readonly string[] }
   | { readonly kind: 'advise'; readonly line: string };

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-export type WebBuildOptions = {
+type WebBuildOptions = {
   readonly repository: string;
   readonly progress: (line: string) => void;
 };

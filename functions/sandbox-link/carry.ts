@@ -1,17 +1,19 @@
 /**
  * Carries one request into a sandbox and streams its answer back, without reading either.
  *
- * Refused: headers of one connection, and a path, header or body that cannot be sent as it was given.
+ * Refused: a target outside the range of the sandboxes, headers of one connection, and a path, header or body that
+ * cannot be sent as it was given.
  */
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type FetchCall, linkHeader } from '#shared/contracts/link.ts';
+import { isInRange } from '#shared/domain/address-range.ts';
+import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { openRequest } from './sandbox-request.ts';
-import { refusal } from './target.ts';
 
-export type Carrier = { readonly target: URL; readonly telemetry: Telemetry };
+type Carrier = { readonly target: URL; readonly telemetry: Telemetry };
 
 /** Headers of one connection (RFC 9110, section 7.6.1), or made by the connection itself. */
 const connectionHeaders = new Set([
@@ -93,3 +95,25 @@ const passOn = ({ headers }: IncomingMessage): Record<string, string> =>
       value === undefined || heldBack.has(name) ? [] : [[name, String(value)]],
     ),
   );
+
+type TargetCheck = { readonly range: string; readonly telemetry: Telemetry };
+
+/** The refusal of a target that nothing may be sent to, or undefined. */
+export const refuseTarget = (target: URL, { range, telemetry }: TargetCheck): StreamedResult | undefined => {
+  if (!isInRange(target.hostname, range)) {
+    telemetry.warn('a target outside the range was refused', { host: target.hostname });
+    return refusal('forbidden', 'the address is outside the range of the sandboxes');
+  }
+  if (target.protocol !== 'http:' || target.href !== `${target.origin}/`)
+    return refusal('invalid_request', 'the address is not http://<address>:<port>');
+  return undefined;
+};
+
+export const refusal = (code: ErrorCode, message: string): StreamedResult => {
+  const error = new AppError(code, message);
+  return {
+    statusCode: errorStatus(error),
+    headers: { 'content-type': 'application/json', [linkHeader]: 'refused' },
+    body: JSON.stringify(errorBody(error, '')),
+  };
+};

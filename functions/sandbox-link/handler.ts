@@ -10,13 +10,12 @@ import { openLambdaRuntime, type StreamedResult } from '#shared/adapters/lambda/
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { type LinkCall, linkCall, type RestoreAnswer, type SaveAnswer } from '#shared/contracts/link.ts';
-import { carry } from './carry.ts';
+import { carry, refusal, refuseTarget } from './carry.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
 import { readSaved } from './saved.ts';
 import { withSharedRestored } from './shared-restore.ts';
 import { withSharedSaved } from './shared-save.ts';
-import { refusal, refuseTarget } from './target.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('sandbox-link', process.env);

@@ -15,9 +15,9 @@ import {
 import { AppError } from '#shared/errors.ts';
 import { type FileEntry, manifestBytesMax } from './manifest.ts';
 
-export type Base = { readonly entries: readonly ManifestEntry[] } | undefined;
+type Base = { readonly entries: readonly ManifestEntry[] } | undefined;
 
-export type PackSink = {
+type PackSink = {
   readonly id: string;
   readonly append: (bytes: Uint8Array) => Promise<void>;
 };

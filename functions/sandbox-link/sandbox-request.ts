@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { decode } from '#shared/contracts/decode.ts';
 import { errorRules } from '#shared/errors.ts';
 
-export type SandboxRequest = {
+type SandboxRequest = {
   /** `http://<address>:<port>`, inside the range. */
   readonly target: URL;
   readonly method: string;

@@ -14,7 +14,7 @@ import { AppError, type ErrorCode, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { packKey, readManifest } from './manifest.ts';
 
-export type SavedSource = { readonly bucket: WorkspaceBucket; readonly telemetry: Telemetry };
+type SavedSource = { readonly bucket: WorkspaceBucket; readonly telemetry: Telemetry };
 
 export const readSaved = async (
   { workspace, manifest: ref, savedAt, want, path }: SavedCall,

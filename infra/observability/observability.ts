@@ -1,17 +1,14 @@
 /** The observability of a deployment as one construct: its alarms, its dashboard and its saved queries. */
-
 import { Aws, Duration } from 'aws-cdk-lib';
 import { type Alarm, AlarmStatusWidget, Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { Alarms } from './alarms.ts';
 import { type Monitored, type PlatformMetrics, platformMetricsOf } from './monitored.ts';
-import { addPlatformAlarms } from './platform-alarms.ts';
-import { awsRows, upkeepRows } from './platform-sections.ts';
+import { addPlatformAlarms, addWorkAlarms } from './platform-alarms.ts';
 import { queries, SavedQueries } from './queries.ts';
+import { approvalRows, awsRows, sandboxRows, turnRows, upkeepRows, webhookRows } from './sections.ts';
 import { columns, text } from './widgets.ts';
-import { addWorkAlarms } from './work-alarms.ts';
-import { approvalRows, sandboxRows, turnRows, webhookRows } from './work-sections.ts';
 
 export type ObservabilityProps = Omit<Monitored, 'runbookUrl'> & {
   /** Receives the alarms. */

@@ -25,7 +25,7 @@ export type AcceptedSocket = {
   readonly stream: Duplex;
 };
 
-export type LiveOptions = {
+type LiveOptions = {
   readonly functions: FunctionHost;
   readonly functionName: string;
   readonly limits: WebSocketLimits;
@@ -126,7 +126,7 @@ const sendDisconnect = (
  * The `ws` package delivers whole messages, so it would accept a frame over 32 KB inside an allowed message.
  * This reader sees the same bytes and reports the first frame that is too long.
  */
-export type FrameReader = {
+type FrameReader = {
   /** True as soon as one frame announces more than the limit. */
   readonly read: (chunk: Uint8Array) => boolean;
 };

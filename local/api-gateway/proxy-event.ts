@@ -28,7 +28,7 @@ export const matchRoute = (routes: readonly RestRoute[], pathname: string): Rout
   return undefined;
 };
 
-export type ProxyEventParts = {
+type ProxyEventParts = {
   readonly request: IncomingMessage;
   readonly route: RouteMatch;
   readonly body: Buffer;
@@ -96,7 +96,7 @@ const requestContext = (parts: ContextParts): APIGatewayProxyEvent['requestConte
   };
 };
 
-export type RequestMaps = {
+type RequestMaps = {
   readonly headers: Readonly<Record<string, string>>;
   readonly multiValueHeaders: Readonly<Record<string, readonly string[]>>;
   readonly queryStringParameters: Readonly<Record<string, string>> | null;

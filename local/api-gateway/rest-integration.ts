@@ -30,7 +30,7 @@ export const restLimits: RestLimits = {
   totalMsMax: 15 * minuteMs,
 };
 
-export type RestIntegration = {
+type RestIntegration = {
   readonly functions: FunctionHost;
   readonly route: RouteMatch;
   readonly limits: RestLimits;

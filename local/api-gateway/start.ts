@@ -25,7 +25,7 @@ import { matchRoute, type RestRoute, urlOf } from './proxy-event.ts';
 import { answerFromFunction, type RestLimits, restLimits } from './rest-integration.ts';
 import { openUpgrade, type WebSocketRoutes } from './websocket-upgrade.ts';
 
-export type ApiGatewayOptions = {
+type ApiGatewayOptions = {
   readonly functions: FunctionHost;
   readonly restRoutes: readonly RestRoute[];
   readonly webSocket: WebSocketRoutes;
@@ -115,13 +115,9 @@ const securityHeaders = {
 /** Holds only files whose names have a hash of their content. */
 const hashedFolder = '/assets/';
 
-export type StaticRequest = { readonly method: string; readonly pathname: string };
+type StaticRequest = { readonly method: string; readonly pathname: string };
 
-export const answerFile = async (
-  root: string,
-  request: StaticRequest,
-  response: ServerResponse,
-): Promise<void> => {
+const answerFile = async (root: string, request: StaticRequest, response: ServerResponse): Promise<void> => {
   const found = await findFile(root, request);
   if (found === undefined) {
     response

@@ -15,7 +15,7 @@ import { mapRequest } from './proxy-event.ts';
 const apiId = 'local';
 const methodArn = `arn:aws:execute-api:us-east-1:000000000000:${apiId}/${stage}/$connect`;
 
-export type RouteContext = {
+type RouteContext = {
   readonly connection: Connection;
   readonly requestId: string;
   readonly authorization?: Authorization | undefined;
@@ -44,7 +44,7 @@ export const messageEvent = (body: string, context: RouteContext) => ({
   isBase64Encoded: false,
 });
 
-export type Closing = { readonly code: number; readonly reason: string };
+type Closing = { readonly code: number; readonly reason: string };
 
 export const disconnectEvent = ({ code, reason }: Closing, context: RouteContext) => ({
   headers: { Host: context.connection.domainName },
@@ -85,7 +85,7 @@ const requestContext = ({ connection, requestId, authorization }: RouteContext, 
   };
 };
 
-export type TimedInvocation = { readonly name: string; readonly event: unknown; readonly timeoutMs: number };
+type TimedInvocation = { readonly name: string; readonly event: unknown; readonly timeoutMs: number };
 
 /** Invokes a function and waits 29 seconds for its result. The function itself runs on after them, as on AWS. */
 export const invokeInTime = async (

@@ -26,14 +26,14 @@ import { authorizerEvent, connectEvent, disconnectEvent, invokeInTime } from './
 
 export type WebSocketRoutes = { readonly authorizer?: string; readonly functionName: string };
 
-export type UpgradeOptions = {
+type UpgradeOptions = {
   readonly functions: FunctionHost;
   readonly routes: WebSocketRoutes;
   readonly limits: WebSocketLimits;
   readonly accept: (accepted: AcceptedSocket) => void;
 };
 
-export type Handshake = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
+type Handshake = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
 
 type Refusal = { readonly status: number; readonly message: string; readonly retryAfter?: string };
 

@@ -6,13 +6,13 @@
  */
 import type { Socket } from 'node:net';
 
-export type DynoxideResponse = {
+type DynoxideResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 };
 
-export type Connections = {
+type Connections = {
   readonly send: (head: string, body: Buffer) => Promise<DynoxideResponse>;
   readonly close: () => void;
 };

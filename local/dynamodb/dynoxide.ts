@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startTiedChild, type TiedChild } from '../process/tied-child.ts';
 import type { FromConnector, ToConnector } from './connector.ts';
 
-export type Dynoxide = {
+type Dynoxide = {
   /** Opens a connection, which belongs to the caller. */
   readonly connect: () => Promise<Socket>;
   readonly stop: () => Promise<void>;

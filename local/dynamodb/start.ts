@@ -20,7 +20,7 @@ import { openConnections } from './connections.ts';
 import { startDynoxide } from './dynoxide.ts';
 import { ensureTable, startSweep } from './table.ts';
 
-export type DynamoDbOptions = {
+type DynamoDbOptions = {
   readonly folder: string;
   readonly table: CreateTableCommandInput;
   /** The attribute with the time of expiry, in epoch seconds. */
@@ -79,20 +79,20 @@ const write = (response: ServerResponse, { status, headers, body }: TableAnswer)
   response.end(body);
 };
 
-export type TableRequest = {
+type TableRequest = {
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 };
 
-export type TableAnswer = {
+type TableAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 };
 
-export type Upstream = (request: TableRequest) => Promise<TableAnswer>;
+type Upstream = (request: TableRequest) => Promise<TableAnswer>;
 
 export type OtherDynamoDb = {
   readonly url: string;
@@ -107,7 +107,7 @@ const anyCredentials: Credentials = { accessKeyId: 'local', secretAccessKey: 'lo
 /** dynoxide reads no other header. */
 const forwardedHeaders = ['content-type', 'x-amz-target', 'authorization', 'x-amz-date'];
 
-export const openDynoxide = async (folder: string, stopping: AsyncDisposableStack): Promise<Upstream> => {
+const openDynoxide = async (folder: string, stopping: AsyncDisposableStack): Promise<Upstream> => {
   const dynoxide = await startDynoxide(folder);
   stopping.defer(dynoxide.stop);
   const connections = openConnections(dynoxide.connect);
@@ -121,7 +121,7 @@ export const openDynoxide = async (folder: string, stopping: AsyncDisposableStac
   };
 };
 
-export const openOther =
+const openOther =
   ({ url, credentials = anyCredentials, sessionToken, region: named = region }: OtherDynamoDb): Upstream =>
   ({ method, target, headers, body }) => {
     const address = new URL(url);

@@ -112,7 +112,7 @@ export const platformTable = (TableName: string): CreateTableCommandInput => ({
   ],
 });
 
-export type SweepOptions = {
+type SweepOptions = {
   readonly table: CreateTableCommandInput;
   readonly attribute: string;
   readonly intervalMs: number;

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { bundleSandbox, filterFile } from '../../sandbox-task/bundle.ts';
 import type { SharedVolume } from './running-sandbox.ts';
 
-export type SandboxFolders = {
+type SandboxFolders = {
   /** Bound as /workspace. */
   readonly workspace: string;
   /** Holds the server's socket; only the server sees it. */

@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export type CgroupLimits = {
+type CgroupLimits = {
   readonly memoryMb: number;
   readonly cpus: number;
   readonly processesMax: number;

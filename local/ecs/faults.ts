@@ -42,7 +42,7 @@ const faultsSchema = z.strictObject({
 type DeepReadonly<T> = { readonly [K in keyof T]: DeepReadonly<T[K]> };
 export type Faults = DeepReadonly<z.output<typeof faultsSchema>>;
 
-export type DecodedFaults =
+type DecodedFaults =
   | { readonly ok: true; readonly faults: Faults }
   | { readonly ok: false; readonly problem: string };
 
@@ -133,7 +133,7 @@ export const eventDelaysMs = ({ events = {} }: Faults, number: number): readonly
 
 export type TaskEventDetail = Readonly<Record<string, unknown>>;
 
-export type EventDelivery = {
+type EventDelivery = {
   readonly deliver: (detail: TaskEventDetail) => void;
   readonly stop: () => void;
 };

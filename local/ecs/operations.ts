@@ -17,7 +17,7 @@ import type { TaskRegistry } from './task-registry.ts';
 export type Cluster = { readonly tasks: TaskRegistry; readonly faults: FaultPlan };
 
 /** The input is the request's JSON, as the SDK wrote it. */
-export type Operation = (cluster: Cluster, input: Input) => unknown;
+type Operation = (cluster: Cluster, input: Input) => unknown;
 
 type Input = RunTaskCommandInput & StopTaskCommandInput & DescribeTasksCommandInput & ListTasksCommandInput;
 

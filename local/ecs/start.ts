@@ -23,7 +23,7 @@ import { claimIdentities, type Identities, noIdentities } from './sandbox-identi
 import { prepareSharedVolume } from './shared-volume.ts';
 import { openTaskRegistry } from './task-registry.ts';
 
-export type EcsOptions = {
+type EcsOptions = {
   readonly home: string;
   readonly onTaskEvent: (detail: TaskEventDetail) => void;
   readonly log?: (line: string) => void;

@@ -32,7 +32,7 @@ export type TaskRegistry = {
   readonly close: () => Promise<void>;
 };
 
-export type RegistryOptions = {
+type RegistryOptions = {
   readonly startSandbox: (request: SandboxRequest) => Promise<RunningSandbox>;
   readonly onTaskEvent: (detail: TaskEventDetail) => void;
   readonly faults: FaultPlan;

@@ -12,7 +12,7 @@ import { type Credentials, type Keys, makeKeys } from './account.ts';
 import { AwsError, claimBody, type WriteError, writeJsonError } from './http-messages.ts';
 import { isSameSignature, parseAuthorization, signatureOf } from './signature.ts';
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export type Listening = {
   readonly url: string;
@@ -21,13 +21,9 @@ export type Listening = {
   readonly stop: () => Promise<void>;
 };
 
-export type AnswerSigned = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  signed: Signed,
-) => Promise<void>;
+type AnswerSigned = (request: IncomingMessage, response: ServerResponse, signed: Signed) => Promise<void>;
 
-export type SignedOptions = {
+type SignedOptions = {
   readonly keys?: Keys | undefined;
   /** The form of refusals; JSON by default. */
   readonly writeError?: WriteError;
@@ -130,7 +126,7 @@ const refuse = (response: ServerResponse, cause: unknown): void => {
   response.end(JSON.stringify({ message }));
 };
 
-export type Guard = {
+type Guard = {
   readonly keys: Keys;
   /** The only accepted `Host`. */
   readonly host: string;
@@ -145,7 +141,7 @@ export type Signed = { readonly caller: string; readonly service: string };
 const clockSkewMsMax = 5 * 60_000;
 const hexHash = /^[0-9a-f]{64}$/;
 
-export const admit = (request: IncomingMessage, { keys, host, now = Date.now }: Guard): Signed => {
+const admit = (request: IncomingMessage, { keys, host, now = Date.now }: Guard): Signed => {
   refuseBrowsers(request, host);
   const authorization = parseAuthorization(request.headers.authorization ?? '');
   if (authorization === undefined)

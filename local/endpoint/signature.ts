@@ -8,7 +8,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from './account.ts';
 
-export type Scope = { readonly date: string; readonly region: string; readonly service: string };
+type Scope = { readonly date: string; readonly region: string; readonly service: string };
 
 export type SignedParts = {
   readonly method: string;
@@ -40,7 +40,7 @@ export const signatureOf = (parts: SignedParts, secretAccessKey: string): string
 export const isSameSignature = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-export type Authorization = {
+type Authorization = {
   readonly accessKeyId: string;
   readonly scope: Scope;
   readonly signedHeaders: readonly string[];
@@ -57,7 +57,7 @@ export const parseAuthorization = (header: string): Authorization | undefined =>
   return { accessKeyId, scope: { date, region, service }, signedHeaders: names.split(';'), signature };
 };
 
-export type ToSign = {
+type ToSign = {
   readonly method: string;
   readonly target: string;
   /** The headers to send, `host` and `x-amz-content-sha256` among them; an older signature is replaced. */

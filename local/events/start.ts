@@ -18,13 +18,13 @@ export type TimedRule = {
   readonly input?: Json | (() => Json);
 };
 
-export type EventsOptions = {
+type EventsOptions = {
   readonly functions: FunctionHost;
   readonly rules: readonly TimedRule[];
   readonly taskStateFunction: string;
 };
 
-export type Events = {
+type Events = {
   /** Begins to invoke; call it once the functions are deployed. Earlier task events follow at once. */
   readonly fire: () => void;
   /** Forwards one `ECS Task State Change`; `detail` is the task as ECS describes it. */

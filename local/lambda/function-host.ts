@@ -173,21 +173,18 @@ const asThrottle = (cause: unknown): 'throttled' => {
   throw cause;
 };
 
-export type FunctionPool = {
+type FunctionPool = {
   readonly definition: FunctionDefinition;
   /** Throws `TooManyRequestsException` over the reserved concurrency. */
   readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
 };
 
-export type PoolOptions = {
+type PoolOptions = {
   readonly environmentsMax: number;
   readonly open: (definition: FunctionDefinition) => Environment;
 };
 
-export const openPool = (
-  definition: FunctionDefinition,
-  { environmentsMax, open }: PoolOptions,
-): FunctionPool => {
+const openPool = (definition: FunctionDefinition, { environmentsMax, open }: PoolOptions): FunctionPool => {
   const idle: Environment[] = [];
   const waiting: ((environment: Environment) => void)[] = [];
   let busy = 0;

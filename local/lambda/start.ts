@@ -20,7 +20,7 @@ import {
 
 export type LambdaEndpoint = RunningFunctionHost & Endpoint;
 
-export type LambdaOptions = Omit<FunctionHostOptions, 'keys'> & { readonly keys?: Keys };
+type LambdaOptions = Omit<FunctionHostOptions, 'keys'> & { readonly keys?: Keys };
 
 /** The bound for reading a request; the limits of AWS are smaller and are checked per kind of invocation. */
 const bodyBytesMax = 8 * 1024 * 1024;

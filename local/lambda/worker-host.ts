@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { failure, type Outcome, type ResponseSink, timedOut } from './function.ts';
 import type { Call, FromWorker, ToWorker, WorkerSettings } from './worker/messages.ts';
 
-export type WorkerHostOptions = {
+type WorkerHostOptions = {
   readonly environment: Readonly<Record<string, string>>;
   readonly memoryMb?: number;
   readonly log: (text: string) => void;

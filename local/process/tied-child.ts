@@ -19,7 +19,7 @@ export type TiedChild = {
   readonly stop: () => Promise<void>;
 };
 
-export type TiedChildOptions = {
+type TiedChildOptions = {
   readonly tie?: 'kernel' | 'pipe';
   /** The program is one of Node.js, and both sides send messages. */
   readonly hasMessages?: boolean;

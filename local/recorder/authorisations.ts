@@ -15,7 +15,7 @@ export type Authorisation = {
 };
 
 /** A complete request to an AWS endpoint. */
-export type AwsRequest = {
+type AwsRequest = {
   readonly method: string;
   readonly url: URL;
   /** `GetItem` of `DynamoDB_20120810.GetItem`; empty where the service has none. */
@@ -23,12 +23,12 @@ export type AwsRequest = {
   readonly body: Buffer;
 };
 
-export type AuthorisationsOf = (request: AwsRequest) => readonly Authorisation[];
+type AuthorisationsOf = (request: AwsRequest) => readonly Authorisation[];
 
 export const arn = (service: string, rest: string): string =>
   `arn:aws:${service}:${region}:${accountId}:${rest}`;
 
-export const jsonOf = (body: Buffer): Record<string, unknown> =>
+const jsonOf = (body: Buffer): Record<string, unknown> =>
   body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>);
 
 type Attribute = { readonly S?: string };
@@ -59,7 +59,7 @@ const transactionActions: Readonly<Record<string, string>> = {
   Get: 'GetItem',
 };
 
-export const ofDynamoDb: AuthorisationsOf = ({ operation, body }) => {
+const ofDynamoDb: AuthorisationsOf = ({ operation, body }) => {
   const input = jsonOf(body);
   if ('TransactItems' in input)
     return (input as Transaction).TransactItems.flatMap((entry) =>
@@ -99,7 +99,7 @@ const queriedKey = ({ KeyConditionExpression = '', ExpressionAttributeValues = {
   return ExpressionAttributeValues[value]?.S ?? '';
 };
 
-export const ofS3: AuthorisationsOf = ({ method, url, body }) => {
+const ofS3: AuthorisationsOf = ({ method, url, body }) => {
   const [, bucket = '', ...rest] = decodeURIComponent(url.pathname).split('/');
   const key = rest.join('/');
   const query = url.searchParams;
@@ -131,7 +131,7 @@ type EcsInput = {
 
 export const executionRoleOf = (family: string): string => `arn:aws:iam::execution-role-of:${family}`;
 
-export const ofEcs: AuthorisationsOf = ({ operation, body }) => {
+const ofEcs: AuthorisationsOf = ({ operation, body }) => {
   const { cluster = 'default', task, tasks = [], taskDefinition = '', tags = [] } = jsonOf(body) as EcsInput;
   const context = {
     'ecs:cluster': [cluster.startsWith('arn:') ? cluster : arn('ecs', `cluster/${cluster}`)],
@@ -149,7 +149,7 @@ export const ofEcs: AuthorisationsOf = ({ operation, body }) => {
   return (task === undefined ? tasks : [task]).map(on);
 };
 
-export const passRole = (resource: string, to: string): Authorisation => ({
+const passRole = (resource: string, to: string): Authorisation => ({
   action: 'iam:PassRole',
   resource,
   context: { 'iam:PassedToService': [to] },

@@ -23,7 +23,7 @@ type Upload = {
 
 export type Uploads = Map<string, Upload>;
 
-export type UploadRequest = ObjectRequest & {
+type UploadRequest = ObjectRequest & {
   readonly uploads: Uploads;
   readonly uploadId: string;
   /** 0 when none was given. */

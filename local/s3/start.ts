@@ -24,7 +24,7 @@ import {
 import { deleteObject, getObject, type ObjectRequest, putObject } from './object-routes.ts';
 import { document } from './xml.ts';
 
-export type S3Options = {
+type S3Options = {
   readonly folder: string;
   /** Created at the start if they are missing. */
   readonly buckets?: readonly string[];

@@ -29,7 +29,7 @@ export type ScheduleRegistry = {
   readonly stop: () => void;
 };
 
-export type RegistryOptions = {
+type RegistryOptions = {
   readonly files: RecordFiles<StoredSchedule>;
   /** Throws when it cannot be delivered. */
   readonly invoke: (target: NonNullable<StoredSchedule['Target']>) => void;

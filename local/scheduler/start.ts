@@ -29,7 +29,7 @@ export type SchedulerOptions = {
   readonly keys?: Keys;
 };
 
-export type SchedulerEndpoint = Endpoint & {
+type SchedulerEndpoint = Endpoint & {
   /** Begins to invoke; call it once the functions are deployed. */
   readonly fire: () => void;
 };

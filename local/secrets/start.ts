@@ -154,7 +154,7 @@ const operations: Readonly<Record<string, Operation>> = {
   DeleteSecret: deleteSecret,
 };
 
-export type StoredSecret = {
+type StoredSecret = {
   readonly name: string;
   readonly arn: string;
   readonly versionId: string;
@@ -169,7 +169,7 @@ type Delays = {
   readonly now: () => number;
 };
 
-export type SecretRegistry = {
+type SecretRegistry = {
   /** By name or complete ARN; undefined when there is none, or when it is not visible yet. */
   readonly find: (reference: string) => StoredSecret | undefined;
   /** The secret of this name without the delay, as creation sees it. */
@@ -180,7 +180,7 @@ export type SecretRegistry = {
   readonly remove: (secret: StoredSecret) => Promise<void>;
 };
 
-export const openSecretRegistry = (
+const openSecretRegistry = (
   files: RecordFiles<StoredSecret>,
   { invisibleMs, deletionMs, now }: Delays,
 ): SecretRegistry => {

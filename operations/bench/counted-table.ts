@@ -8,9 +8,9 @@ import { type Item, systemJitter, type Table } from '#shared/adapters/aws/dynamo
 import { start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 
-export type Counts = { readonly calls: Readonly<Record<string, number>>; readonly readUnits: number };
+type Counts = { readonly calls: Readonly<Record<string, number>>; readonly readUnits: number };
 
-export type CountedTable = {
+type CountedTable = {
   readonly table: Table;
   /** Writes items uncounted. */
   readonly fill: (items: Iterable<Item>) => Promise<void>;

@@ -3,6 +3,14 @@
  * approved call, and with an answer of many more tokens.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
@@ -10,7 +18,8 @@ import { startCloud } from '../../local/cloud.ts';
 import { start as startDynamoDb } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
-import { type CountingProxy, openCountingProxy } from './counting-proxy.ts';
+import type { Credentials } from '../../local/endpoint/account.ts';
+import { sign } from '../../local/endpoint/signature.ts';
 import { type BenchResult, table } from './report.ts';
 
 /** Each model call asks once for the MCP servers of the project. */
@@ -121,6 +130,51 @@ const openClient = async (url: string, token: string) => {
       new Promise<void>((resolve) => {
         socket.once('close', () => resolve());
         socket.close();
+      }),
+  };
+};
+
+type CountingProxy = {
+  readonly url: string;
+  readonly reset: () => void;
+  readonly counts: () => Readonly<Record<string, number>>;
+  readonly close: () => Promise<void>;
+};
+
+/** A proxy in front of a DynamoDB endpoint: it forwards each request with a new signature, and counts them by operation. */
+const openCountingProxy = async (target: string, credentials: Credentials): Promise<CountingProxy> => {
+  let counts: Record<string, number> = {};
+  const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const operation =
+      String(incoming.headers['x-amz-target'] ?? '')
+        .split('.')
+        .at(-1) ?? '';
+    counts[operation] = (counts[operation] ?? 0) + 1;
+    const { method = 'POST', url = '/' } = incoming;
+    const sent = { ...incoming.headers, host: new URL(target).host };
+    const headers = sign(
+      { method, target: url, headers: sent, service: 'dynamodb', region: 'us-east-1' },
+      credentials,
+    ) as OutgoingHttpHeaders;
+    const outgoing = request(`${target}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    outgoing.on('error', () => response.destroy());
+    incoming.pipe(outgoing);
+  };
+  const server = createServer(pass).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reset: () => {
+      counts = {};
+    },
+    counts: () => ({ ...counts }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
       }),
   };
 };

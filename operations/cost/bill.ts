@@ -6,7 +6,7 @@ import type { Run, Work } from './work.ts';
 /** An amount of something with a price, in a month. */
 export type Item = { readonly what: string; readonly price: PriceName; readonly amount: number };
 
-export type Line = { readonly what: string; readonly usd: number };
+type Line = { readonly what: string; readonly usd: number };
 
 export type Bill = {
   /** The most expensive first; free items are left out. */
@@ -50,7 +50,7 @@ export const billOf = (items: readonly Item[]): Bill => {
 /** In GB. */
 export type FunctionMemory = (name: FunctionName) => number;
 
-export const functionAmounts = (
+const functionAmounts = (
   { name, count, seconds }: Run,
   memory: FunctionMemory,
 ): Partial<Record<PriceName, number>> => ({

@@ -59,7 +59,7 @@ const poolSizeOf = (resources: Resources): number =>
   );
 
 /** Work by the clock: the rules of the template that have a rate. A rule whose work is unknown fails the bill. */
-export type TimedWork = { readonly what: string; readonly work: Work; readonly timesAMonth: number };
+type TimedWork = { readonly what: string; readonly work: Work; readonly timesAMonth: number };
 
 const minutes: Readonly<Record<string, number>> = {
   minute: 1,
@@ -71,7 +71,7 @@ const minutes: Readonly<Record<string, number>> = {
 };
 
 /** Undefined for other resources, and for rules without a schedule. */
-export const timedWorkOf = (id: string, { Type, Properties }: Resource): TimedWork | undefined => {
+const timedWorkOf = (id: string, { Type, Properties }: Resource): TimedWork | undefined => {
   if (Type !== 'AWS::Events::Rule') return undefined;
   const { ScheduleExpression, State, Targets = [] } = Properties;
   if (ScheduleExpression === undefined || State === 'DISABLED') return undefined;

@@ -5,7 +5,7 @@
  * A price is changed here, with its date, and nowhere else. Other regions cost up to a third more.
  */
 
-export type Price = {
+type Price = {
   readonly usd: number;
   /** The unit of the price. */
   readonly unit: string;

@@ -6,7 +6,7 @@ import { storedGb } from './work.ts';
 
 type Properties = Resource['Properties'];
 /** `id` is the resource's logical id. */
-export type ItemsOf = (properties: Properties, id: string) => readonly Item[];
+type ItemsOf = (properties: Properties, id: string) => readonly Item[];
 
 const item = (what: string, price: PriceName, amount = 1): Item => ({ what, price, amount });
 

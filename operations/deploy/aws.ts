@@ -72,7 +72,7 @@ const nextFor = (code: string): readonly string[] => {
   return [];
 };
 
-export type Stack = {
+type Stack = {
   readonly name: string;
   readonly status: string;
   readonly outputs: Readonly<Record<string, string>>;

@@ -76,7 +76,7 @@ export type Terminal = {
   readonly agrees: (question: string, answer: string) => Promise<boolean>;
 };
 
-export const openTerminal = (
+const openTerminal = (
   input: NodeJS.ReadableStream & { readonly isTTY?: boolean },
   output: NodeJS.WritableStream,
 ): Terminal => ({
@@ -102,13 +102,13 @@ export type Target = {
   readonly aws: Aws;
 };
 
-export type TargetRequest = {
+type TargetRequest = {
   readonly stage: string;
   readonly region?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
 };
 
-export const findTarget = async (
+const findTarget = async (
   programs: Programs,
   { stage, region, variables }: TargetRequest,
 ): Promise<Target> => {

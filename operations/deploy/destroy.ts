@@ -22,7 +22,7 @@ import {
 } from './retained-data.ts';
 import { closeFunctions, stopSandboxes } from './sandboxes.ts';
 
-export type DestroyRequest = {
+type DestroyRequest = {
   readonly target: Target;
   readonly programs: Programs;
   readonly terminal: Terminal;

@@ -10,7 +10,7 @@ import { Failure } from './programs.ts';
 const waitMsMax = 5 * 60_000;
 
 /** `pollMs`: the pause between two reads of the running tasks. */
-export type Stopping = { readonly aws: Aws; readonly say: (line: string) => void; readonly pollMs: number };
+type Stopping = { readonly aws: Aws; readonly say: (line: string) => void; readonly pollMs: number };
 
 const notFound = ['ResourceNotFoundException', 'ClusterNotFoundException'];
 

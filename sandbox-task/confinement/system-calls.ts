@@ -151,7 +151,7 @@ const absent: readonly Group[] = [
 /** The highest number of the tables: programs ask for later calls and do without them, so those are absent too. */
 export const newestCall = 467;
 
-export type Calls = Readonly<Record<string, number>>;
+type Calls = Readonly<Record<string, number>>;
 
 const callsOf =
   (groups: readonly Group[]) =>

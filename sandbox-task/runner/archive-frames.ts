@@ -19,7 +19,7 @@ export type Frame = { readonly header: ArchiveHeader; readonly payload?: Buffer 
 export type FileHeader = Extract<ArchiveHeader, { type: 'file' }>;
 
 /** So that a piece of several frames stays under 256 KB. */
-export const contentBytesMax = 120 * 1024;
+const contentBytesMax = 120 * 1024;
 /** One buffer for all: a frame is copied on before the next one is asked for. */
 const content = Buffer.allocUnsafeSlow(contentBytesMax);
 
@@ -56,7 +56,7 @@ function* contentFrames(descriptor: number, header: FileHeader): Generator<Frame
 }
 
 /** The next bytes, good until the next are read; nothing when the disk fails. */
-export const readContent = (descriptor: number, bytesMax: number): Buffer | undefined => {
+const readContent = (descriptor: number, bytesMax: number): Buffer | undefined => {
   try {
     return content.subarray(0, readSync(descriptor, content, 0, bytesMax, null));
   } catch {
@@ -116,7 +116,7 @@ const openFile = (place: string): number | undefined => {
 const pieceBytesMax = 256 * 1024;
 
 /** The bytes are good until the next piece is made. */
-export type Piece = { readonly bytes: Buffer; readonly isLast: boolean };
+type Piece = { readonly bytes: Buffer; readonly isLast: boolean };
 export type Pieces = { readonly next: () => Piece; readonly close: () => void };
 
 /** No frame is ready yet: the frames so far are sent, so that a piece never takes long. */

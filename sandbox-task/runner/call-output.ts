@@ -9,7 +9,7 @@ import { type RunnerMessage, type StreamName, type StreamSummary, streamNames } 
 export type Send = (message: RunnerMessage, payload?: Buffer) => void;
 
 type Exit = Extract<RunnerMessage, { type: 'exit' }>;
-export type CallEnd = Pick<Exit, 'exitCode' | 'signal' | 'killedFor' | 'isEnded' | 'durationMs' | 'cpuMs'> &
+type CallEnd = Pick<Exit, 'exitCode' | 'signal' | 'killedFor' | 'isEnded' | 'durationMs' | 'cpuMs'> &
   Partial<Pick<Exit, 'startFailure' | 'stateLost' | 'errorLine' | 'displaysLeftOut'>> & {
     readonly displays?: readonly { readonly mimeType: string; readonly content: Buffer }[];
   };
@@ -51,21 +51,21 @@ export const openReport = (id: number, send: Send): CallReport => {
   };
 };
 
-export const headBytesMax = 256 * 1024;
-export const tailBytesMax = 256 * 1024;
+const headBytesMax = 256 * 1024;
+const tailBytesMax = 256 * 1024;
 /** The newest bytes of a batch that are shown once the head is full. */
 const shownBytesMax = 16 * 1024;
 
-export type ShownOutput = { readonly offset: number; readonly bytes: Buffer };
+type ShownOutput = { readonly offset: number; readonly bytes: Buffer };
 
-export type OutputWindow = {
+type OutputWindow = {
   readonly push: (chunk: Buffer) => void;
   /** The bytes since the previous batch, cut on code points; at the end also an unfinished code point. */
   readonly show: (isEnd?: boolean) => ShownOutput | undefined;
   readonly close: () => { readonly summary: StreamSummary; readonly parts: readonly Buffer[] };
 };
 
-export const createOutputWindow = (): OutputWindow => {
+const createOutputWindow = (): OutputWindow => {
   const head: Buffer[] = [];
   let headBytes = 0;
   const tail = createTail(tailBytesMax);
@@ -123,14 +123,14 @@ const keepLast = (pending: Buffer<ArrayBuffer>, chunk: Buffer, bytesMax: number)
 };
 
 /** The first byte that is no continuation byte (10xxxxxx): at most three can precede it in UTF-8 (RFC 3629). */
-export const codePointStart = (bytes: Buffer): number => {
+const codePointStart = (bytes: Buffer): number => {
   let start = 0;
   while (start < 3 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return start;
 };
 
 /** The end of the last whole code point. */
-export const wholeEnd = (bytes: Buffer): number => {
+const wholeEnd = (bytes: Buffer): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;

@@ -58,13 +58,13 @@ const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
 const findMarked = (mark: number): readonly number[] =>
   allPids().filter((pid) => readMark(pid) === mark && !isZombie(pid));
 
-export const allPids = (): readonly number[] =>
+const allPids = (): readonly number[] =>
   readdirSync('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && pid > 1);
 
 /** The hard limit in a line of `/proc/<pid>/limits`: name, soft, hard, unit (proc(5)). */
-export const readMark = (pid: number): number | undefined => {
+const readMark = (pid: number): number | undefined => {
   const hard = /^Max file locks\s+\S+\s+(\d+)/m.exec(readProc(pid, 'limits'))?.[1];
   return hard === undefined ? undefined : Number(hard);
 };
@@ -72,7 +72,7 @@ export const readMark = (pid: number): number | undefined => {
 const isZombie = (pid: number): boolean => statFields(pid)[0] === 'Z';
 
 /** The fields of `/proc/<pid>/stat` after the name, which may itself hold spaces and brackets: the first is the state. */
-export const statFields = (pid: number): readonly string[] => {
+const statFields = (pid: number): readonly string[] => {
   const stat = readProc(pid, 'stat');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };

@@ -12,7 +12,7 @@ import { type CallReport, openReport, type Send } from './call-output.ts';
 import { killMarked, markOf, readNewChildrenCpuMs } from './call-processes.ts';
 import { refuseProgram, type SandboxPaths, spawnMarked } from './user-process.ts';
 
-export type CallStart = SandboxPaths & {
+type CallStart = SandboxPaths & {
   readonly id: number;
   readonly argv: readonly string[];
   readonly timeoutMs: number;
@@ -108,6 +108,6 @@ export const drain = async (child: ChildProcess): Promise<void> => {
 };
 
 /** A background process keeps its stdout: it is read and dropped, since a closed pipe would kill it at its next line. */
-export const discardOutput = (child: ChildProcess): void => {
+const discardOutput = (child: ChildProcess): void => {
   for (const name of streamNames) child[name]?.removeAllListeners('data').resume();
 };

@@ -16,7 +16,7 @@ import { createDisplays, type Interpreter, type InterpreterEnd, startInterpreter
 import type { SandboxPaths } from './user-process.ts';
 import { FileRefusal } from './workspace-path.ts';
 
-export type CodeStart = {
+type CodeStart = {
   readonly id: number;
   readonly language: Language;
   readonly timeoutMs: number;
@@ -24,7 +24,7 @@ export type CodeStart = {
   /** Called as the code ends: kills the call if it is what fills the sandbox. */
   readonly checkLimits: () => void;
 };
-export type CodeRunner = (start: CodeStart, send: Send) => Call;
+type CodeRunner = (start: CodeStart, send: Send) => Call;
 
 /** An interrupted interpreter has this long to end the call, and is interrupted this often, in milliseconds. */
 const interruptMsMax = 2000;

@@ -57,7 +57,7 @@ const numbersOf = ({ ino, size, mtimeNs, ctimeNs, mode }: Traits): readonly bigi
 export const isSettled = ({ ctimeNs }: BigIntStats, nowMs: number): boolean =>
   Number(ctimeNs / 1_000_000n) < nowMs - settleMs;
 
-export type IndexCache = {
+type IndexCache = {
   readonly find: (checkpoint: string) => FileIndex | undefined;
   readonly keep: (checkpoint: string, index: FileIndex) => void;
 };

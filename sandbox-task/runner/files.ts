@@ -28,10 +28,10 @@ import {
   resolveName,
 } from './workspace-path.ts';
 
-export const listedEntriesMax = 10_000;
+const listedEntriesMax = 10_000;
 
-export type ReadRange = { readonly offset: number; readonly bytesMax: number };
-export type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
+type ReadRange = { readonly offset: number; readonly bytesMax: number };
+type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
 
 export const readChunk = async (roots: Roots, path: string, range: ReadRange): Promise<FileChunk> => {
   const target = await resolveInWorkspace(roots, path);
@@ -43,7 +43,7 @@ export const readChunk = async (roots: Roots, path: string, range: ReadRange): P
   return { bytes: buffer.subarray(0, bytesRead), size: stat.size, modifiedAt: stat.mtime.toISOString() };
 };
 
-export type Written = { readonly isNew: boolean; readonly size: number };
+type Written = { readonly isNew: boolean; readonly size: number };
 
 /** A file that is there keeps its mode and its other names. */
 export const writeWhole = async (roots: Roots, path: string, content: Buffer): Promise<Written> => {
@@ -74,8 +74,8 @@ const describe = async (folder: string, name: string): Promise<FileEntry | undef
   return { name, type, size: stat.size, modifiedAt: stat.mtime.toISOString() };
 };
 
-export type Part = { readonly path: string; readonly start: number; readonly total: number };
-export type PartOutcome = { readonly received: number } | Written;
+type Part = { readonly path: string; readonly start: number; readonly total: number };
+type PartOutcome = { readonly received: number } | Written;
 
 /** From the check of the length to the rename nothing is awaited: two parts at once come one after another. */
 export const writePart = async (roots: Roots, part: Part, content: Buffer): Promise<PartOutcome> => {

@@ -27,7 +27,7 @@ export type InterpreterEnd = {
   readonly signal: NodeJS.Signals | null;
   readonly startFailure: string | null;
 };
-export type InterpreterListener = (message: InterpreterMessage, payload: Buffer) => void;
+type InterpreterListener = (message: InterpreterMessage, payload: Buffer) => void;
 export type Interpreter = {
   readonly pid: number | undefined;
   /** It was ready for code, and may have state. */
@@ -137,7 +137,7 @@ const errorLineCharactersMax = 2000;
 const mimeType = /^(?:image|text)\/[\w.+-]{1,100}$/;
 
 /** Throws on anything else; then the interpreter is ended. */
-export const parseInterpreterMessage = (header: unknown): InterpreterMessage => {
+const parseInterpreterMessage = (header: unknown): InterpreterMessage => {
   const message = header as Partial<Record<string, unknown>> | null;
   switch (message?.['type']) {
     case 'ready':
@@ -160,7 +160,7 @@ export const parseInterpreterMessage = (header: unknown): InterpreterMessage => 
   throw new Error('an interpreter does not speak the protocol');
 };
 
-export type Display = { readonly mimeType: string; readonly content: Buffer };
+type Display = { readonly mimeType: string; readonly content: Buffer };
 
 export const createDisplays = () => {
   const displays: Display[] = [];

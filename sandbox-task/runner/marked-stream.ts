@@ -11,7 +11,7 @@ export type MarkedStream = {
   /** The end mark will not come: what is held back is output. */
   readonly abandon: () => void;
 };
-export type Marks = { readonly begin: string; readonly end: string };
+type Marks = { readonly begin: string; readonly end: string };
 
 const empty = Buffer.alloc(0);
 

@@ -19,7 +19,7 @@ export type RunningRestore = {
   /** Undefined when the archive had no end. */
   readonly finish: () => RestoreOutcome | undefined;
 };
-export type RestoreOutcome = {
+type RestoreOutcome = {
   readonly files: number;
   readonly missing: readonly MissingEntry[];
   readonly index: FileIndex;
@@ -28,7 +28,7 @@ export type RestoreOutcome = {
 /** The list of what is missing must fit into one frame of the pipe. */
 const missingBytesMax = 4 * 1_048_576;
 
-export type RestoreOptions = {
+type RestoreOptions = {
   /** The index also knows folders and links. */
   readonly isWhole?: boolean;
 };

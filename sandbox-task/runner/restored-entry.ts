@@ -82,7 +82,7 @@ const writeAll = (descriptor: number, bytes: Buffer): void => {
   }
 };
 
-export type RestorePaths = {
+type RestorePaths = {
   /** Throws with the reason why an entry cannot be there. */
   readonly resolveRestorePath: (path: string) => string;
   /** Something other than a folder was made: what is known of the way is not true any more. */

@@ -13,11 +13,11 @@ import { openRestore, type RunningRestore } from './restore.ts';
 import { FileRefusal } from './workspace-path.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-export type TransferAnswer = {
+type TransferAnswer = {
   readonly message: WithoutId<Extract<RunnerMessage, { type: 'done' | 'piece' | 'restored' }>>;
   readonly payload?: Buffer;
 };
-export type Transfers = {
+type Transfers = {
   readonly serve: (request: TransferRequest, payload: Buffer) => Promise<TransferAnswer>;
 };
 
@@ -25,7 +25,7 @@ type Current = { readonly transfer: string; readonly checkpoint: string; readonl
   | { readonly saving: RunningCheckpoint }
   | { readonly restoring: RunningRestore }
 );
-export type Folders = { readonly workspace: string; readonly sharedPath?: string | undefined };
+type Folders = { readonly workspace: string; readonly sharedPath?: string | undefined };
 
 const done: TransferAnswer = { message: { type: 'done' } };
 
@@ -117,7 +117,7 @@ const refuseVolume = (): never => {
   throw new FileRefusal('file_not_found', 'there is no shared volume here');
 };
 
-export type Volume = {
+type Volume = {
   readonly openCheckpoint: (base: string) => Promise<RunningCheckpoint>;
   /** All of a checkpoint was sent. */
   readonly keepSent: (checkpoint: string, index: FileIndex) => void;
@@ -127,7 +127,7 @@ export type Volume = {
   readonly settle: (checkpoint: string) => void;
 };
 
-export const createWorkspaceVolume = (folder: string): Volume => {
+const createWorkspaceVolume = (folder: string): Volume => {
   const indices = createIndexCache();
   return {
     openCheckpoint: (base) => openCheckpoint(folder, base === '' ? undefined : indices.find(base)),
@@ -140,7 +140,7 @@ export const createWorkspaceVolume = (folder: string): Volume => {
   };
 };
 
-export const createSharedVolume = (folder: string): Volume => {
+const createSharedVolume = (folder: string): Volume => {
   let stored: FileIndex | undefined;
   let sent: { readonly checkpoint: string; readonly index: FileIndex } | undefined;
   return {

@@ -20,7 +20,7 @@ export type SandboxPaths = {
   readonly isProcWritable: boolean;
 };
 
-export type UserProgram = SandboxPaths & {
+type UserProgram = SandboxPaths & {
   readonly argv: readonly string[];
   /** A duplex pipe of ours as descriptor 3. */
   readonly hasChannel?: boolean;
@@ -76,7 +76,7 @@ const userEnvironment = ({
   ...(sharedPath === undefined ? {} : { SHARED_VOLUME_PATH: sharedPath }),
 });
 
-export type StartRefusal = { readonly exitCode: 126 | 127; readonly message: string };
+type StartRefusal = { readonly exitCode: 126 | 127; readonly message: string };
 
 const nameCharactersMax = 200;
 

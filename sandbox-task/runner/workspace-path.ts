@@ -47,7 +47,7 @@ export const resolveName = async (roots: Roots, path: string): Promise<string> =
 const rootFolders = ({ workspace, sharedPath }: Roots): readonly string[] =>
   sharedPath === undefined ? [workspace] : [workspace, sharedPath];
 
-export const isInside = (folder: string, path: string): boolean =>
+const isInside = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 
 /** `realpath` for a path whose end does not exist yet; a link that points to nothing is followed too. */

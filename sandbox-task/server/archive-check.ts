@@ -28,7 +28,7 @@ const order: Readonly<Record<ArchiveHeader['type'], { readonly in: State; readon
   end: { in: 'entries', next: 'end' },
 };
 
-export type ArchiveCheckOptions = {
+type ArchiveCheckOptions = {
   /** Only a checkpoint of the shared volume names removed entries. */
   readonly allowsRemoved?: boolean;
 };

@@ -33,7 +33,7 @@ type Entry = {
   bytes: number;
 };
 
-export type RegistryBounds = { readonly callsMax: number; readonly bytesMax: number };
+type RegistryBounds = { readonly callsMax: number; readonly bytesMax: number };
 
 export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): CallRegistry => {
   // A Map keeps the order of insertion: its first finished entry is the oldest.

@@ -9,7 +9,7 @@ import { exitLine } from '#shared/domain/execution-failure.ts';
 import type { KillCause, StreamSummary } from '../wire/messages.ts';
 import type { Execution, Exit } from './user-side.ts';
 
-export type Circumstances = {
+type Circumstances = {
   readonly timeoutSeconds: number;
   readonly memoryMbMax: number;
   readonly processesMax: number;

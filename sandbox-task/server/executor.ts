@@ -15,7 +15,7 @@ import { asMemoryLoss, Refusal } from './refusal.ts';
 import type { Exit, OutputPiece, UserSide, Work } from './user-side.ts';
 
 export type Limits = { readonly memoryMbMax: number; readonly processesMax: number };
-export type Program = { readonly work: Work; readonly timeoutSeconds: number };
+type Program = { readonly work: Work; readonly timeoutSeconds: number };
 export type ExecutionContext = {
   readonly signal: AbortSignal;
   readonly onOutput: (piece: OutputPiece) => void;
@@ -25,7 +25,7 @@ export type Executor = (program: Program, context: ExecutionContext) => Promise<
 const memoryWatchMs = 100;
 const killedExitCode = 137;
 
-export type ExecutorParts = {
+type ExecutorParts = {
   readonly userSide: UserSide;
   readonly limits: Limits;
   readonly counters: MemoryCounters | undefined;
@@ -83,7 +83,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 
 const isKilled = ({ signal, exitCode }: Exit): boolean => signal === 'SIGKILL' || exitCode === killedExitCode;
 
-export type LanguageQueue = {
+type LanguageQueue = {
   readonly run: <Result>(
     language: Language,
     signal: AbortSignal,
@@ -93,7 +93,7 @@ export type LanguageQueue = {
 
 const waitingMax = 100;
 
-export const createLanguageQueue = (): LanguageQueue => {
+const createLanguageQueue = (): LanguageQueue => {
   const lasts = new Map<Language, Promise<void>>();
   let waiting = 0;
   return {

@@ -16,7 +16,7 @@ const pieceBytesMax = 256 * 1024;
 /** The body of one request; a larger file comes in parts. */
 const bodyBytesMax = 4 * 1_048_576;
 
-export type FileExchange = {
+type FileExchange = {
   readonly userSide: UserSide;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -65,9 +65,9 @@ export const deleteFile = async ({ userSide, response }: FileExchange, path: str
   response.writeHead(204).end();
 };
 
-export type UploadRange = { readonly start: number; readonly total: number };
+type UploadRange = { readonly start: number; readonly total: number };
 
-export const parseContentRange = (header: string, bodyBytes: number): UploadRange => {
+const parseContentRange = (header: string, bodyBytes: number): UploadRange => {
   const [, first, last, all] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(header) ?? [];
   if (all === undefined) throw invalid('must be "bytes <first>-<last>/<total>"');
   const start = Number(first);
@@ -82,10 +82,10 @@ export const parseContentRange = (header: string, bodyBytes: number): UploadRang
 
 const invalid = (what: string): Refusal => new Refusal('invalid_request', `Content-Range ${what}`);
 
-export type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
-export type ReadRange = { readonly offset: number; readonly bytesMax: number };
-export type Written = { readonly isNew: boolean; readonly size: number };
-export type Part = { readonly path: string; readonly start: number; readonly total: number };
+type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
+type ReadRange = { readonly offset: number; readonly bytesMax: number };
+type Written = { readonly isNew: boolean; readonly size: number };
+type Part = { readonly path: string; readonly start: number; readonly total: number };
 
 export const readChunk = async (userSide: UserSide, path: string, range: ReadRange): Promise<FileChunk> => {
   const answer = await userSide.ask({ type: 'read', path, ...range });

@@ -10,7 +10,7 @@ import type { Log } from './logs.ts';
 import { Refusal, toErrorResponse } from './refusal.ts';
 import { type RouteParts, serveRoute } from './routes.ts';
 
-export type HttpServer = {
+type HttpServer = {
   readonly listen: Server['listen'];
   /** Takes no new connection, and no new request on an old one. */
   readonly stopAccepting: () => void;

@@ -5,7 +5,7 @@
  * The ring lives in memory within a bound of lines and bytes; the caller fetches lines by number and stores them. A long
  * line is cut and marked.
  */
-export type LogLine = {
+type LogLine = {
   /** From 1, without gaps until the oldest are dropped. */
   readonly number: number;
   readonly at: number;
@@ -19,9 +19,9 @@ export type LogRing = {
   readonly after: (number: number) => readonly LogLine[];
 };
 
-export type LogBounds = { readonly linesMax: number; readonly bytesMax: number };
+type LogBounds = { readonly linesMax: number; readonly bytesMax: number };
 
-export const lineCharactersMax = 2000;
+const lineCharactersMax = 2000;
 const cutMark = '... (truncated)';
 
 export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now): LogRing => {
@@ -45,7 +45,7 @@ export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now)
 const cut = (text: string): string =>
   text.length <= lineCharactersMax ? text : `${text.slice(0, lineCharactersMax)}${cutMark}`;
 
-export type LineSplitter = {
+type LineSplitter = {
   readonly push: (piece: { readonly offset: number; readonly text: string }) => void;
   /** A last line without its end is a line too. */
   readonly end: () => void;
@@ -80,7 +80,7 @@ export const createLineSplitter = (onLine: (line: string) => void): LineSplitter
 /** One character over the bound, so that the cut is visible. */
 const grow = (open: string, text: string): string => `${open}${text}`.slice(0, lineCharactersMax + 1);
 
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 export type Log = {
   readonly info: (message: string, fields?: LogFields) => void;
   readonly warn: (message: string, fields?: LogFields) => void;

@@ -20,7 +20,7 @@ import type { StdioCaller } from './stdio-caller.ts';
 import { tools } from './tools.ts';
 import type { OutputPiece, UserSide } from './user-side.ts';
 
-export type McpParts = {
+type McpParts = {
   readonly userSide: UserSide;
   readonly execute: Executor;
   readonly askStdio: StdioCaller;

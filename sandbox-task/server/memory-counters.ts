@@ -17,7 +17,7 @@ export type MemoryCounters = {
    */
   readonly measurePeak: () => PeakMeasurement;
 };
-export type PeakMeasurement = {
+type PeakMeasurement = {
   /** Where the kernel's own peak cannot be reset, the highest sample counts. */
   readonly sample: () => void;
   readonly readMb: () => number | undefined;

@@ -37,7 +37,7 @@ export type RouteParts = {
   readonly hasSharedVolume: boolean;
 };
 
-export type Exchange = {
+type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly query: URLSearchParams;

@@ -18,7 +18,7 @@ export type Answer = {
   readonly message: Exclude<RunnerMessage, { type: 'ready' | 'stdio-log' }>;
   readonly payload: Buffer;
 };
-export type AnswerListener = {
+type AnswerListener = {
   readonly onAnswer: (answer: Answer) => void;
   readonly onFailure: (cause: Error) => void;
 };
@@ -124,7 +124,7 @@ const collectStderr = (child: ChildProcess): (() => string) => {
   return () => text.trim();
 };
 
-export type CallOptions = {
+type CallOptions = {
   readonly request: RunnerRequest;
   readonly payload: Buffer | undefined;
   readonly timeoutMs: number;

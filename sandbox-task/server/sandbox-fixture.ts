@@ -17,12 +17,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readArchive } from '#shared/contracts/archive.ts';
 import { bundleSandbox } from '../bundle.ts';
 
-export type TestRequest = {
+type TestRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | string | Readable;
   readonly bearer?: string;
 };
-export type TestResponse = {
+type TestResponse = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
@@ -198,7 +198,7 @@ const callTool = async (ask: TestSandbox['ask'], name: string, input: object): P
   return result;
 };
 
-export type ArchivedEntry = {
+type ArchivedEntry = {
   readonly type: 'directory' | 'symlink' | 'file' | 'left-out' | 'removed';
   readonly path: string;
   readonly mode?: number;

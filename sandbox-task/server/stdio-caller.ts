@@ -20,10 +20,10 @@ import {
 } from './stdio-result.ts';
 import type { RunningStdio, UserSide } from './user-side.ts';
 
-export type StdioCallRequest = { readonly work: StdioWork; readonly timeoutSeconds: number };
+type StdioCallRequest = { readonly work: StdioWork; readonly timeoutSeconds: number };
 export type StdioCaller = (question: StdioCallRequest, context: ExecutionContext) => Promise<CallToolResult>;
 
-export type StdioCallerParts = {
+type StdioCallerParts = {
   readonly userSide: UserSide;
   readonly limits: Limits;
   readonly counters: MemoryCounters | undefined;

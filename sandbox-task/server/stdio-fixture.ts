@@ -116,14 +116,14 @@ for line in sys.stdin:
     elif method == 'ping': say({'id': id, 'result': {}})
 `;
 
-export type StdioServer = {
+type StdioServer = {
   readonly name: string;
   readonly command: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 };
-export type Question = {
+type Question = {
   readonly tool: string;
   readonly input?: object;
   readonly timeout?: number;

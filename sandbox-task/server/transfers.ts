@@ -25,7 +25,7 @@ import type { Answer } from './runner-process.ts';
 import { type Ask, expectAnswer, type UserSide } from './user-side.ts';
 
 const query = z.object({ id: z.uuid(), base: z.union([z.uuid(), z.literal('')]) });
-export type CheckpointRequest = z.output<typeof query> & { readonly volume: VolumeName };
+type CheckpointRequest = z.output<typeof query> & { readonly volume: VolumeName };
 
 export const readCheckpointRequest = (volume: VolumeName, parameters: URLSearchParams): CheckpointRequest => {
   const request = query.safeParse({ id: parameters.get('id'), base: parameters.get('base') ?? '' });
@@ -78,12 +78,12 @@ const checkPiece = async (check: ArchiveCheck, piece: Buffer): Promise<void> => 
   }
 };
 
-export type Restored = { readonly files: number; readonly missing: readonly MissingEntry[] };
+type Restored = { readonly files: number; readonly missing: readonly MissingEntry[] };
 
 /** Frames are sent on together from this size. */
 const pieceBytesMin = 128 * 1024;
 
-export type RestoreRequest = { readonly volume: VolumeName; readonly id: string };
+type RestoreRequest = { readonly volume: VolumeName; readonly id: string };
 
 export const readTransferId = (parameters: URLSearchParams): string => {
   const id = z.uuid().safeParse(parameters.get('id'));

@@ -24,16 +24,16 @@ export type Execution = { readonly exit: Exit; readonly payload: Buffer };
 export type Work =
   | { readonly argv: readonly string[] }
   | { readonly language: Language; readonly code: string };
-export type ExecuteOptions = {
+type ExecuteOptions = {
   readonly work: Work;
   readonly timeoutMs: number;
   readonly onOutput: (piece: OutputPiece) => void;
 };
-export type RunningExecution = {
+type RunningExecution = {
   readonly ended: Promise<Execution>;
   readonly kill: (cause: KillCause) => void;
 };
-export type StdioOptions = {
+type StdioOptions = {
   readonly work: StdioWork;
   readonly timeoutMs: number;
   readonly onProgress: (text: string) => void;
@@ -139,9 +139,7 @@ const withLoss = (execution: RunningExecution, isLost: boolean): RunningExecutio
 });
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-export type PlainRequest = WithoutId<
-  Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'ask-stdio' | 'kill' }>
->;
+type PlainRequest = WithoutId<Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'ask-stdio' | 'kill' }>>;
 type RunnerCall = { readonly request: RunnerRequest; readonly payload: Buffer | undefined };
 
 const askRunner = (runner: RunnerProcess, { request, payload }: RunnerCall): Promise<Answer> =>

@@ -8,8 +8,8 @@ export type Frame = { readonly header: unknown; readonly payload: Buffer };
 
 /** Two unsigned 32-bit big-endian lengths: of the header, of the payload. */
 const prefixBytes = 8;
-export const headerBytesMax = 256 * 1024;
-export const payloadBytesMax = 8 * 1_048_576;
+const headerBytesMax = 256 * 1024;
+const payloadBytesMax = 8 * 1_048_576;
 
 const empty = Buffer.alloc(0);
 

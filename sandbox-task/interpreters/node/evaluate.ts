@@ -13,7 +13,7 @@ export type Evaluated =
   | { readonly status: 'interrupted' }
   | { readonly status: 'failed'; readonly failure: Failure };
 
-export type Evaluator = {
+type Evaluator = {
   /** Its synchronous part runs at once. */
   readonly evaluate: (code: string, name: string) => Promise<Evaluated>;
   /** Ends the synchronous part, past every `catch` and `finally`. */
@@ -105,7 +105,7 @@ const thrownValue = (session: Session, { objectId, value, description }: Runtime
 export type Failure =
   | { readonly kind: 'thrown'; readonly error: unknown }
   | { readonly kind: 'syntax'; readonly error: Error; readonly place: Place };
-export type Place = {
+type Place = {
   readonly name: string;
   readonly line: number;
   readonly column: number;

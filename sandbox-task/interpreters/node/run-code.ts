@@ -12,7 +12,7 @@ import { beginTimers, clearTimers, countPending, isMorePending, type Pending } f
 import { createEvaluator, describeError, type Evaluated, type Failure } from './evaluate.ts';
 import { asAssignment, redeclaredName, toScript } from './rewrite-code.ts';
 
-export type Ended = {
+type Ended = {
   readonly exitCode: number;
   readonly errorText: string;
   readonly errorLine: string | null;

@@ -10,7 +10,7 @@ import { type StdioAsk, toolsMax } from '../../wire/program-messages.ts';
 import { isObject, type RpcAnswer, type RpcPeer, type RpcRequest, StdioError } from './rpc-peer.ts';
 import { boundTools, readToolAnswer, type ToolAnswer, type ToolList } from './tool-answer.ts';
 
-export type McpConnection = {
+type McpConnection = {
   readonly peer: RpcPeer;
   readonly handshake: Handshake;
   /** Told of each question as it is asked. */

@@ -30,7 +30,7 @@ export type RpcPeer = {
   readonly hasFailed: () => boolean;
 };
 
-export type RpcWire = {
+type RpcWire = {
   /** False when it was not taken, because the other side does not read. */
   readonly write: (line: string) => boolean;
   /** A line that is no message. */

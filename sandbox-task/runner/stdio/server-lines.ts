@@ -9,9 +9,9 @@
  */
 import type { Readable } from 'node:stream';
 
-export type LineReader = { readonly push: (chunk: Buffer) => void };
+type LineReader = { readonly push: (chunk: Buffer) => void };
 
-export type LineReaderOptions = {
+type LineReaderOptions = {
   readonly bytesMax: number;
   /** The bytes are good until it returns. */
   readonly onLine: (line: Buffer) => void;
@@ -96,7 +96,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const marks = new Set([...',:[{'].map((mark) => mark.charCodeAt(0)));
 
-export type BoundedJson = { readonly value: unknown } | 'no JSON' | 'too much';
+type BoundedJson = { readonly value: unknown } | 'no JSON' | 'too much';
 
 export const parseBoundedJson = (bytes: Buffer): BoundedJson => {
   if (countValues(bytes) > valuesMax) return 'too much';

@@ -17,7 +17,7 @@ import type { AcquiredServer, StdioPool } from './stdio-pool.ts';
 import type { StdioServer } from './stdio-server.ts';
 import type { ToolAnswer, ToolList } from './tool-answer.ts';
 
-export type StdioCallStart = {
+type StdioCallStart = {
   readonly id: number;
   readonly timeoutMs: number;
   readonly work: StdioWork;
@@ -146,13 +146,13 @@ const failureOf = (cause: unknown, { server, ...about }: Failed): StdioAnswer =>
   };
 };
 
-export type StdioProgress = { readonly push: (text: string) => void; readonly close: () => void };
+type StdioProgress = { readonly push: (text: string) => void; readonly close: () => void };
 
 const batchMs = 50;
 const batchCharactersMax = 4096;
 const lineCharactersMax = 1000;
 
-export const openProgress = (send: (text: Buffer) => void): StdioProgress => {
+const openProgress = (send: (text: Buffer) => void): StdioProgress => {
   let batch = '';
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {

@@ -35,7 +35,7 @@ const serversMax = 8;
 /** An MCP server may be evicted after this idle time. */
 const idleMsMin = 300_000;
 
-export type SendLog = (server: string, text: string) => void;
+type SendLog = (server: string, text: string) => void;
 
 export const createStdioPool = (paths: SandboxPaths, sendLog: SendLog): StdioPool => {
   const living = new Set<PooledServer>();

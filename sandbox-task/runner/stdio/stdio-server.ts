@@ -101,7 +101,7 @@ export const startStdioServer = (start: StdioProcessStart, logger: StdioLogger):
 const toStdioError = (cause: unknown): StdioError =>
   cause instanceof StdioError ? cause : new StdioError('start', 'it could not be started');
 
-export type StdioProcess = {
+type StdioProcess = {
   /** False when it was not accepted: the process has ended or does not read. */
   readonly write: (line: string) => boolean;
   /** Asks it to end. */
@@ -110,13 +110,13 @@ export type StdioProcess = {
   readonly died: Promise<string>;
 };
 
-export type StdioProcessStart = {
+type StdioProcessStart = {
   readonly config: StdioServerConfig;
   readonly paths: SandboxPaths;
   readonly mark: number;
 };
 
-export type StdioListener = {
+type StdioListener = {
   /** The bytes are good until it returns. */
   readonly onLine: (line: Buffer) => void;
   readonly onOverlong: () => void;
@@ -124,10 +124,10 @@ export type StdioListener = {
 };
 
 /** An image of 4 MB in base64, with room for its text. */
-export const lineBytesMax = 8 * 1_048_576;
+const lineBytesMax = 8 * 1_048_576;
 const unreadBytesMax = 4 * 1_048_576;
 
-export const startStdioProcess = async (
+const startStdioProcess = async (
   start: StdioProcessStart,
   listener: StdioListener,
 ): Promise<StdioProcess> => {

@@ -18,7 +18,7 @@ import {
 } from '../../wire/program-messages.ts';
 import { isObject, type RpcAnswer } from './rpc-peer.ts';
 
-export type AnswerBlock = { readonly mimeType: string; readonly content: Buffer };
+type AnswerBlock = { readonly mimeType: string; readonly content: Buffer };
 export type ToolAnswer = {
   readonly isError: boolean;
   readonly errorCode: number | null;
