@@ -10,17 +10,17 @@ export type Entry = { readonly name: string; readonly value: string };
 type Transport = ServerConfig['transport'];
 
 export type ServerDraft = {
-  readonly name: string;
-  readonly transport: Transport;
-  readonly url: string;
-  readonly headers: readonly Entry[];
-  readonly command: string;
-  readonly args: string;
-  readonly env: readonly Entry[];
-  readonly cwd: string;
-  readonly description: string;
-  readonly toolPrefix: string;
-  readonly timeoutSeconds: string;
+  name: string;
+  transport: Transport;
+  url: string;
+  headers: readonly Entry[];
+  command: string;
+  args: string;
+  env: readonly Entry[];
+  cwd: string;
+  description: string;
+  toolPrefix: string;
+  timeoutSeconds: string;
 };
 
 export const emptyDraft: ServerDraft = {

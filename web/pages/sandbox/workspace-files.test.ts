@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FileEntry } from '#sdk/routes.ts';
-import { joined, parentOf, rowsOf } from './workspace-tree.ts';
+import { joined, parentOf, rowsOf } from './workspace-files.ts';
 
 const entry = (name: string, type: FileEntry['type'] = 'file'): FileEntry => ({
   name,

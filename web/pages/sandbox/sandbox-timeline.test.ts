@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Session } from '#sdk/routes.ts';
-import { stepsOf } from './sandbox-phases.ts';
+import { stepsOf } from './sandbox-timeline.vue';
 
 type Sandbox = NonNullable<Session['sandbox']>;
 const requestedAt = '2026-01-01T00:00:00.000Z';
