@@ -4,9 +4,11 @@
  * Routes live in the URL fragment, because the files come from a bucket that serves only their names. A fragment with a
  * token is a sign-in link, not a page.
  */
-import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
+import { h } from 'vue';
+import { createRouter, createWebHashHistory, type RouteRecordRaw, RouterLink } from 'vue-router';
 import { type Permission, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
+import EmptyState from './components/empty-state.vue';
 import { documentTitle } from './shell/window.ts';
 
 declare module 'vue-router' {
@@ -96,7 +98,12 @@ const pages: RouteRecordRaw[] = [
   {
     path: '/:unknown(.*)*',
     name: 'unknown',
-    component: () => import('./pages/unknown-page.vue'),
+    component: {
+      render: () =>
+        h(EmptyState, { title: 'Page not found', icon: 'arch' }, () =>
+          h(RouterLink, { to: '/' }, () => 'Go to chat'),
+        ),
+    },
     meta: { title: 'Not found' },
   },
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionLabel, actorLabel, detailsOf } from './audit-labels.ts';
+import { actionLabel, actorLabel, detailsOf } from './audit-page.vue';
 
 const row = {
   at: '2026-11-21T00:00:00.000Z',

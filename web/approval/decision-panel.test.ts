@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { summarizeCall } from './call-summary.ts';
-import { editableText, editedArgs } from './edited-call.ts';
+import { editableText, editedArgs } from './decision-panel.vue';
 
 const editable = (name: string, args: Parameters<typeof summarizeCall>[1]) =>
   editableText(summarizeCall(name, args).form, args);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scopeLabels, scopeOf } from './scope-labels.ts';
+import { scopeLabels, scopeOf } from './new-token.vue';
 
 const id = '11111111-1111-4111-8111-111111111111';
 

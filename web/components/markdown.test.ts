@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { VNode } from 'vue';
-import { markdownBlocks } from './markdown-blocks.ts';
+import { markdownBlocks } from './markdown.vue';
 
 type Plain = string | readonly [tag: string, ...rest: unknown[]];
 
