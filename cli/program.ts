@@ -78,12 +78,13 @@ const dispatch = async (args: readonly string[], host: Host, output: Output): Pr
   if (flags.includes('--help') || flags.includes('-h')) return printCommandHelp(command, output);
   const parsed = parseCommand(command, [...flags, ...rest.args]);
   if (parsed.isSet('help')) return printCommandHelp(command, output);
-  const call: Call = {
-    ...parsed,
-    host,
-    output,
-    client: async () => makeClient(await requireDeployment(host)),
+  let made: ReturnType<Call['client']> | undefined;
+  const client: Call['client'] = () => {
+    made ??= requireDeployment(host).then(makeClient);
+    return made;
   };
+  const request: Call['request'] = async (...given) => (await client()).request(...given);
+  const call: Call = { ...parsed, host, output, client, request };
   return (await command.run(call)) ?? 0;
 };
 

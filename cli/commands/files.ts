@@ -35,8 +35,7 @@ const filePath = ([session = '', path = '']: readonly string[]): string => {
 
 const ls = async (call: Call): Promise<undefined> => {
   const [id = '', path = '.'] = call.positionals;
-  const client = await call.client();
-  const { files } = await client.request(api.listFiles, { params: { id }, query: { path } });
+  const { files } = await call.request(api.listFiles, { params: { id }, query: { path } });
   call.output.result({ files }, () =>
     files.length === 0
       ? []

@@ -2,16 +2,14 @@
 
 import { api, type SessionGrant } from '#sdk/routes.ts';
 import { deciderName } from '../approval/call-view.ts';
-import { type Call, type Command, listing, one } from '../runtime/command.ts';
+import { byId, type Call, type Command, idOf, listing, one } from '../runtime/command.ts';
 import { tableLines } from '../runtime/output.ts';
-
-const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
 
 const covered = ({ tool, prefix }: SessionGrant): string =>
   prefix === undefined ? `every call of ${tool}` : `${tool} that begins with: ${prefix}`;
 
 const list = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).request(api.listGrants, { params: { id: idOf(call) } });
+  const answer = await call.request(api.listGrants, byId(call));
   call.output.result(answer, () =>
     tableLines(
       ['ID', 'ALLOWS', 'BY', 'AT'],
@@ -23,8 +21,7 @@ const list = async (call: Call): Promise<undefined> => {
 
 const withdraw = async (call: Call): Promise<undefined> => {
   const grantId = call.positionals[1] ?? '';
-  const client = await call.client();
-  const grant = await client.request(api.withdrawGrant, { params: { id: idOf(call), grantId } });
+  const grant = await call.request(api.withdrawGrant, { params: { id: idOf(call), grantId } });
   call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. Later calls need approval again.`]);
 };
 

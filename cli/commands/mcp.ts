@@ -9,6 +9,7 @@ import {
   type Call,
   type Command,
   given,
+  idOf,
   listing,
   none,
   one,
@@ -37,9 +38,9 @@ const list = async (call: Call): Promise<undefined> => {
 
 const info = async (call: Call): Promise<undefined> => {
   const client = await call.client();
-  const server = (await readServers(call, client)).find(({ name }) => name === nameOf(call));
+  const server = (await readServers(call, client)).find(({ name }) => name === idOf(call));
   if (server === undefined)
-    throw failure('mcp_server_not_found', `MCP server '${nameOf(call)}' not found`, {
+    throw failure('mcp_server_not_found', `MCP server '${idOf(call)}' not found`, {
       suggestions: ['List the servers with `sallyport mcp list`.'],
     });
   const { mcps } = await client.request(api.serverHealth, inProject(call));
@@ -83,12 +84,11 @@ const readServers = async (call: Call, client: Sallyport): Promise<readonly McpS
 /** `Bearer ${TOKEN}` names a secret and is shown. */
 const masked = (value: string): string => (/^(?:\w+ )?\$\{\w+\}$/.test(value) ? value : '***');
 
-const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
 const inProject = (call: Call) => ({ query: { project: call.text('project') } });
-const addressOf = (call: Call) => ({ params: { name: nameOf(call) }, ...inProject(call) });
+const addressOf = (call: Call) => ({ params: { name: idOf(call) }, ...inProject(call) });
 
 const health = async (call: Call): Promise<undefined> => {
-  const report = await (await call.client()).request(api.serverHealth, inProject(call));
+  const report = await call.request(api.serverHealth, inProject(call));
   call.output.result(report, () => [
     Object.entries(report.summary)
       .map(([state, count]) => `${count} ${state}`)
@@ -108,11 +108,11 @@ const health = async (call: Call): Promise<undefined> => {
 };
 
 const tested = async (call: Call): Promise<number> => {
-  const answer = await (await call.client()).request(api.testServer, addressOf(call));
+  const answer = await call.request(api.testServer, addressOf(call));
   call.output.result(answer, () => [
     answer.ok
-      ? `${nameOf(call)} works, with ${countOf(answer.tools)}${namesOf(answer.tools)}`
-      : `${nameOf(call)} does not work: ${answer.error}`,
+      ? `${idOf(call)} works, with ${countOf(answer.tools)}${namesOf(answer.tools)}`
+      : `${idOf(call)} does not work: ${answer.error}`,
   ]);
   return answer.ok ? 0 : 1;
 };
@@ -126,17 +126,16 @@ const namesOf = (tools: readonly { readonly name: string }[] = []): string =>
 type ChangeRoute = typeof api.enableServer | typeof api.disableServer | typeof api.deleteServer;
 
 const change = (route: ChangeRoute, done: string) => async (call: Call) => {
-  const answer = await (await call.client()).request(route, addressOf(call));
-  call.output.result(answer, () => [`${done} ${nameOf(call)}.`]);
+  const answer = await call.request(route, addressOf(call));
+  call.output.result(answer, () => [`${done} ${idOf(call)}.`]);
   return undefined;
 };
 
 const add = async (call: Call): Promise<undefined> => {
-  const body = { name: nameOf(call), config: configOf(call) };
-  const client = await call.client();
-  const answer = await client.request(api.addServer, { ...inProject(call), body });
+  const body = { name: idOf(call), config: configOf(call) };
+  const answer = await call.request(api.addServer, { ...inProject(call), body });
   call.output.result(answer, () => []);
-  if (!call.output.isJson) call.output.line(`${answer.message}: ${nameOf(call)}`);
+  if (!call.output.isJson) call.output.line(`${answer.message}: ${idOf(call)}`);
 };
 
 const configOf = (call: Call): ServerConfig => {

@@ -4,7 +4,7 @@ import { type Call, type Command, none, value } from '../runtime/command.ts';
 import { tableLines } from '../runtime/output.ts';
 
 const list = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).request(api.listModels, {
+  const answer = await call.request(api.listModels, {
     query: { provider: call.text('provider') },
   });
   call.output.result(answer, () => [
@@ -18,7 +18,7 @@ const list = async (call: Call): Promise<undefined> => {
 
 const check = async (call: Call): Promise<number> => {
   const requested = call.positionals.length === 0 ? undefined : call.positionals.join(',');
-  const answer = await (await call.client()).request(api.checkModels, {
+  const answer = await call.request(api.checkModels, {
     query: { provider: call.text('provider'), models: requested },
   });
   const models = Object.entries(answer.models);

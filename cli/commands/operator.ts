@@ -21,12 +21,11 @@ const run = async (call: Call): Promise<undefined> => {
 
 /** Reads pages until there are enough rows. */
 const readRows = async (call: Call, rowsMax: number) => {
-  const client = await call.client();
   const project = call.text('project');
   const rows: AuditRow[] = [];
   let after: string | undefined;
   do {
-    const page: AnswerOf<typeof api.listAudit> = await client.request(api.listAudit, {
+    const page: AnswerOf<typeof api.listAudit> = await call.request(api.listAudit, {
       query: { project, after },
     });
     rows.push(...page.rows);
@@ -65,7 +64,7 @@ export const statsCommand: Command = {
   summary: 'Show current usage',
   positionals: none,
   run: async (call) => {
-    const stats = await (await call.client()).request(api.stats);
+    const stats = await call.request(api.stats);
     call.output.result(stats, () =>
       factLines(Object.entries(stats).map(([name, value]) => [name, cellOf(value)] as const)),
     );

@@ -3,7 +3,17 @@
 import { api, type Project } from '#sdk/routes.ts';
 import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
 import { listAll } from '../runtime/client.ts';
-import { type Call, type Command, given, listing, none, one, value, values } from '../runtime/command.ts';
+import {
+  byId,
+  type Call,
+  type Command,
+  given,
+  listing,
+  none,
+  one,
+  value,
+  values,
+} from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { type Cell, factLines, tableLines } from '../runtime/output.ts';
 
@@ -13,9 +23,8 @@ const facts = (project: Project): readonly string[] =>
   factLines(Object.entries(project).map(([name, value]) => [name, cellOf(value)] as const));
 
 const list = async (call: Call): Promise<undefined> => {
-  const client = await call.client();
   const projects = await listAll(
-    (after) => client.request(api.listProjects, { query: { after } }),
+    (after) => call.request(api.listProjects, { query: { after } }),
     (page) => page.projects,
   );
   call.output.result({ projects }, () =>
@@ -28,18 +37,15 @@ const list = async (call: Call): Promise<undefined> => {
 
 const fields = ['description', 'model', 'flavor', 'template', 'approvals'];
 const optionsOf = (call: Call) => Object.fromEntries(fields.map((field) => [field, call.text(field)]));
-const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
-
 const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
   if (name === undefined) throw wrongUsage('a project name is required');
-  const client = await call.client();
-  const made = await client.request(api.makeProject, { body: given({ name, ...optionsOf(call) }) });
+  const made = await call.request(api.makeProject, { body: given({ name, ...optionsOf(call) }) });
   call.output.result(made, () => facts(made));
 };
 
 const get = async (call: Call): Promise<undefined> => {
-  const project = await (await call.client()).request(api.showProject, { params: paramsOf(call) });
+  const project = await call.request(api.showProject, byId(call));
   call.output.result(project, () => facts(project));
 };
 
@@ -51,12 +57,12 @@ const update = async (call: Call): Promise<undefined> => {
     ...optionsOf(call),
     ...cleared,
   });
-  const changed = await (await call.client()).request(api.changeProject, { params: paramsOf(call), body });
+  const changed = await call.request(api.changeProject, { ...byId(call), body });
   call.output.result(changed, () => facts(changed));
 };
 
 const remove = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).request(api.deleteProject, { params: paramsOf(call) });
+  const answer = await call.request(api.deleteProject, byId(call));
   call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
 };
 

@@ -3,10 +3,12 @@ import { api, type Schedule, type ScheduleRun } from '#sdk/routes.ts';
 import type { BodyOf } from '#sdk/sallyport.ts';
 import { listAll } from '../runtime/client.ts';
 import {
+  byId,
   type Call,
   type Command,
   flag,
   given,
+  idOf,
   listing,
   none,
   one,
@@ -15,9 +17,6 @@ import {
   wholeNumber,
 } from '../runtime/command.ts';
 import { type Cell, factLines, tableLines } from '../runtime/output.ts';
-
-const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
-const paramsOf = (call: Call) => ({ id: idOf(call) });
 
 type Target = Schedule['targets'][number];
 
@@ -41,9 +40,8 @@ const facts = (schedule: Schedule): readonly string[] =>
 
 const list = async (call: Call): Promise<undefined> => {
   const project = call.text('project');
-  const client = await call.client();
   const schedules = await listAll(
-    (after) => client.request(api.listSchedules, { query: { project, after } }),
+    (after) => call.request(api.listSchedules, { query: { project, after } }),
     (page) => page.schedules,
   );
   call.output.result({ schedules }, () =>
@@ -56,7 +54,7 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const get = async (call: Call): Promise<undefined> => {
-  const schedule = await (await call.client()).request(api.showSchedule, { params: paramsOf(call) });
+  const schedule = await call.request(api.showSchedule, byId(call));
   call.output.result(schedule, () => facts(schedule));
 };
 
@@ -83,19 +81,19 @@ const optionsOf = (call: Call): ScheduleChange =>
 const create = async (call: Call): Promise<undefined> => {
   const enabled = call.isSet('disabled') ? false : undefined;
   const body = given<BodyOf<typeof api.makeSchedule>>({ ...optionsOf(call), name: idOf(call), enabled });
-  const made = await (await call.client()).request(api.makeSchedule, { body });
+  const made = await call.request(api.makeSchedule, { body });
   call.output.result(made, () => facts(made));
 };
 
 const change = async (call: Call, body: ScheduleChange): Promise<undefined> => {
-  const changed = await (await call.client()).request(api.changeSchedule, { params: paramsOf(call), body });
+  const changed = await call.request(api.changeSchedule, { ...byId(call), body });
   call.output.result(changed, () => facts(changed));
 };
 const update = (call: Call) => change(call, given({ name: call.text('name'), ...optionsOf(call) }));
 const enabling = (enabled: boolean) => (call: Call) => change(call, { enabled });
 
 const remove = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).request(api.deleteSchedule, { params: paramsOf(call) });
+  const answer = await call.request(api.deleteSchedule, byId(call));
   call.output.result(answer, () => [`Deleted ${idOf(call)}.`]);
 };
 
@@ -111,14 +109,13 @@ const runLines = (runs: readonly ScheduleRun[]): readonly string[] =>
   tableLines(['TIME', 'STATUS', 'TRIGGER', 'MS', 'SESSION', 'OUTPUT'], runs.map(runRow));
 
 const trigger = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).request(api.triggerSchedule, { params: paramsOf(call) });
+  const answer = await call.request(api.triggerSchedule, byId(call));
   call.output.result(answer, () => runLines(answer.runs));
 };
 
 const history = async (call: Call): Promise<undefined> => {
   const limit = wholeNumber(call.text('limit'), 'limit');
-  const client = await call.client();
-  const page = await client.request(api.scheduleHistory, { params: paramsOf(call), query: { limit } });
+  const page = await call.request(api.scheduleHistory, { ...byId(call), query: { limit } });
   call.output.result(page, () => (page.history.length === 0 ? ['No runs yet.'] : runLines(page.history)));
 };
 

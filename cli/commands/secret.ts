@@ -3,7 +3,7 @@
  * argument: a command line is visible to other users and stays in the shell's history.
  */
 import { api } from '#sdk/routes.ts';
-import { type Call, type Command, listing, none, one, value } from '../runtime/command.ts';
+import { type Call, type Command, idOf, listing, none, one, value } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 import { askSecret, readPiped } from '../runtime/prompt.ts';
@@ -12,10 +12,8 @@ import { projectOf } from './projects.ts';
 /** The maximum value, and the line end that a pipe adds. */
 const pipedBytesMax = 8194;
 
-const nameOf = ({ positionals }: Call): string => positionals[0] ?? '';
-
 const set = async (call: Call): Promise<undefined> => {
-  const name = nameOf(call);
+  const name = idOf(call);
   if (call.positionals.length > 1)
     throw wrongUsage('a value cannot be an argument, where other users could read it', [
       'Type it at the prompt, or pipe it: `sallyport secret set <name> < file`.',
@@ -49,7 +47,7 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const remove = async (call: Call): Promise<undefined> => {
-  const name = nameOf(call);
+  const name = idOf(call);
   const client = await call.client();
   const params = { id: await projectOf(call, client), name };
   const answer = await client.request(api.deleteSecret, { params });

@@ -4,10 +4,12 @@ import type { AnswerOf, QueryOf, Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import { listAll } from '../runtime/client.ts';
 import {
+  byId,
   type Call,
   type Command,
   flag,
   given,
+  idOf,
   listing,
   none,
   one,
@@ -19,15 +21,12 @@ import { wrongUsage } from '../runtime/failure.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 import { readPiped } from '../runtime/prompt.ts';
 
-const sessionId = ({ positionals }: Call): string => positionals[0] ?? '';
-
 type ListQuery = QueryOf<typeof api.listSessions>;
 
 const list = async (call: Call): Promise<undefined> => {
-  const client = await call.client();
   const query = given<ListQuery>({ status: call.text('status'), project: call.text('project') });
   const all = await listAll(
-    (after) => client.request(api.listSessions, { query: { ...query, after } }),
+    (after) => call.request(api.listSessions, { query: { ...query, after } }),
     (page) => page.sessions,
   );
   const isShown = ({ status }: Session): boolean =>
@@ -53,9 +52,7 @@ const list = async (call: Call): Promise<undefined> => {
 };
 
 const get = async (call: Call): Promise<undefined> => {
-  const session = await (await call.client()).request(api.showSession, {
-    params: { id: sessionId(call) },
-  });
+  const session = await call.request(api.showSession, byId(call));
   const { usage } = session;
   call.output.result(session, () => [
     ...factLines([
@@ -79,10 +76,9 @@ const get = async (call: Call): Promise<undefined> => {
 };
 
 const stop = async (call: Call): Promise<undefined> => {
-  const client = await call.client();
   const stopped: Session[] = [];
   for (const id of call.positionals) {
-    stopped.push(await client.request(api.endSession, { params: { id } }));
+    stopped.push(await call.request(api.endSession, { params: { id } }));
     if (!call.output.isJson) call.output.line(`Stopped ${id}.`);
   }
   const [first] = stopped;
@@ -90,8 +86,8 @@ const stop = async (call: Call): Promise<undefined> => {
 };
 
 const logs = async (call: Call): Promise<undefined> => {
-  const params = { id: sessionId(call) };
-  const { lines } = await (await call.client()).request(api.readLogs, { params });
+  const params = { id: idOf(call) };
+  const { lines } = await call.request(api.readLogs, { params });
   call.output.result({ lines }, () =>
     lines.map(({ at, stream, text }) => stripControls(`${at}  ${stream.padEnd(9)}  ${text.trimEnd()}`)),
   );
@@ -101,8 +97,8 @@ const logs = async (call: Call): Promise<undefined> => {
 const events = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const since = wholeNumber(call.text('since'), 'since') ?? -1;
-  const found = await readEvents(client, { id: sessionId(call), since, isTree: call.isSet('children') });
-  call.output.result({ sessionId: sessionId(call), events: found }, () =>
+  const found = await readEvents(client, { id: idOf(call), since, isTree: call.isSet('children') });
+  call.output.result({ sessionId: idOf(call), events: found }, () =>
     found.map(({ index, at, type, data }) =>
       stripControls(`${String(index).padStart(4)}  ${at}  ${type.padEnd(22)}  ${JSON.stringify(data)}`),
     ),
@@ -134,23 +130,20 @@ const readEvents = async (
 /** The maximum message of the API, in bytes. */
 const messageBytesMax = 1_048_576;
 
-const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
-
 const message = async (call: Call): Promise<undefined> => {
   const [, ...words] = call.positionals;
   const { host } = call;
   const piped = words.length === 0 && host.stdin.isTTY !== true;
   const text = piped ? (await readPiped(host, messageBytesMax)).trimEnd() : words.join(' ');
   if (text === '') throw wrongUsage('a message is required', ['Pass it as an argument, or pipe it.']);
-  const client = await call.client();
-  const answer = await client.request(api.sendMessage, { params: paramsOf(call), body: { text } });
+  const answer = await call.request(api.sendMessage, { ...byId(call), body: { text } });
   call.output.result(answer, () => [
     `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
   ]);
 };
 
 const messages = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).request(api.readMessages, { params: paramsOf(call) });
+  const answer = await call.request(api.readMessages, byId(call));
   call.output.result(answer, () =>
     answer.messages.map(({ role, text, ...rest }) =>
       stripControls(`${role.padEnd(9)}  ${text ?? JSON.stringify(rest)}`),
@@ -159,7 +152,7 @@ const messages = async (call: Call): Promise<undefined> => {
 };
 
 const cancel = async (call: Call): Promise<undefined> => {
-  const answer = await (await call.client()).request(api.cancelTurn, { params: paramsOf(call) });
+  const answer = await call.request(api.cancelTurn, byId(call));
   call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
 };
 

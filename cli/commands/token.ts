@@ -19,17 +19,15 @@ const create = async (call: Call): Promise<undefined> => {
   if (name === undefined || scope === undefined)
     throw wrongUsage('--name and --scope are required', [scopes]);
   const expiresInSeconds = wholeNumber(call.text('expires'), 'expires');
-  const client = await call.client();
-  const made = await client.request(api.makeToken, { body: given({ name, scope, expiresInSeconds }) });
+  const made = await call.request(api.makeToken, { body: given({ name, scope, expiresInSeconds }) });
   call.output.result(made, () => [made.token]);
   if (!call.output.isJson)
     call.output.note(`Token ${made.id} (${made.scope}). It is shown only once: store it safely.`);
 };
 
 const list = async (call: Call): Promise<undefined> => {
-  const client = await call.client();
   const tokens = await listAll(
-    (after) => client.request(api.listTokens, { query: { after } }),
+    (after) => call.request(api.listTokens, { query: { after } }),
     (page) => page.tokens,
   );
   call.output.result({ tokens }, () =>
@@ -43,7 +41,7 @@ const list = async (call: Call): Promise<undefined> => {
 
 const revoke = async (call: Call): Promise<undefined> => {
   const [id = ''] = call.positionals;
-  await (await call.client()).request(api.revokeToken, { params: { id } });
+  await call.request(api.revokeToken, { params: { id } });
   call.output.result({ id, revoked: true }, () => [`Revoked ${id}.`]);
 };
 

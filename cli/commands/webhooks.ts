@@ -1,14 +1,21 @@
 /** `webhooks`: creates, lists, tests and deletes the URLs that receive events. A new secret is printed once. */
 import { api, type Webhook } from '#sdk/routes.ts';
-import { type Call, type Command, given, listing, none, one, value, values } from '../runtime/command.ts';
+import {
+  byId,
+  type Call,
+  type Command,
+  given,
+  listing,
+  none,
+  one,
+  value,
+  values,
+} from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 
-const paramsOf = ({ positionals }: Call) => ({ id: positionals[0] ?? '' });
-
 const list = async (call: Call): Promise<undefined> => {
-  const client = await call.client();
-  const { webhooks } = await client.request(api.listWebhooks, { query: { project: call.text('project') } });
+  const { webhooks } = await call.request(api.listWebhooks, { query: { project: call.text('project') } });
   call.output.result({ webhooks }, () =>
     tableLines(
       ['ID', 'STATE', 'EVENTS', 'PROJECT', 'URL'],
@@ -25,16 +32,15 @@ const create = async (call: Call): Promise<undefined> => {
   const [url] = call.positionals;
   const events = call.list('event').flatMap((words) => words.split(','));
   if (events.length === 0) throw wrongUsage('--event is required', [eventNames]);
-  const client = await call.client();
   const project = call.text('project');
-  const made = await client.request(api.makeWebhook, { body: given({ url, events, project }) });
+  const made = await call.request(api.makeWebhook, { body: given({ url, events, project }) });
   call.output.result(made, () => [made.secret]);
   if (!call.output.isJson)
     call.output.note(`Webhook ${made.id}. Its signing secret is shown only once: store it safely.`);
 };
 
 const test = async (call: Call): Promise<number> => {
-  const result = await (await call.client()).request(api.testWebhook, { params: paramsOf(call) });
+  const result = await call.request(api.testWebhook, byId(call));
   const { ok, status, durationMs, error } = result;
   const answer = status === undefined ? 'no answer' : `HTTP ${status}`;
   call.output.result(result, () => []);
@@ -44,7 +50,7 @@ const test = async (call: Call): Promise<number> => {
 };
 
 const remove = async (call: Call): Promise<undefined> => {
-  await (await call.client()).request(api.deleteWebhook, { params: paramsOf(call) });
+  await call.request(api.deleteWebhook, byId(call));
   const [id] = call.positionals;
   call.output.result({ id, deleted: true }, () => [`Deleted ${id}.`]);
 };

@@ -14,6 +14,8 @@ export type Call = {
   readonly output: Output;
   /** The deployment of the settings or of the environment; throws when there is no token. */
   readonly client: () => Promise<Sallyport>;
+  /** One request with that client. */
+  readonly request: Sallyport['request'];
 };
 
 export type Command = {
@@ -42,6 +44,10 @@ export const flag = { type: 'boolean' } as const;
 /** Numbers of arguments. */
 export const none = { min: 0, max: 0 };
 export const one = { min: 1, max: 1 };
+
+/** The first argument, and the request about the thing with this id. */
+export const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
+export const byId = (call: Call) => ({ params: { id: idOf(call) } });
 
 /** A command that lists: its group's name alone does the same. */
 export const listing = (group: string, command: Omit<Command, 'name'>): readonly Command[] => [
