@@ -15,4 +15,6 @@ export type CheckerOptions = {
   readonly slotsMax: { readonly execution: number; readonly agent: number };
   readonly stepsMax: number;
   readonly tree: TreeBounds;
+  /** More is due than a sweep takes. */
+  readonly isCrowded: boolean;
 };

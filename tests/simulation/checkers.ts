@@ -48,6 +48,7 @@ export class Checkers {
       if (kind === 'SESSION') sessions.add(id);
       else if (kind === 'PLACES') this.#sessions.slots(id, change);
       else if (kind === 'WORKSPACE' && change.sk === 'META') this.sandboxes.workspace(id, change);
+      else if (kind === 'WORKSPACE' && change.sk.startsWith('CLAIM#')) this.sandboxes.claimed(id, change);
     }
     for (const id of sessions) {
       const own = changes.filter(({ pk }) => pk === `SESSION#${id}`);
@@ -56,14 +57,13 @@ export class Checkers {
     }
     this.#tree.wrote(changes);
     this.#money.wrote(changes);
+    for (const id of sessions) this.#wakes.wrote(id);
   }
 
   #session(id: string, changes: readonly Change[], by: Invocation): Turned | undefined {
     const meta = changes.find(({ sk }) => sk === 'META');
     const turn = changes.find(({ sk }) => sk === 'TURN');
-    for (const { sk, before, after } of changes)
-      if (sk.startsWith('ACCEPTED#') && before === undefined && after !== undefined)
-        this.log.accepted(id, sk.slice('ACCEPTED#'.length));
+    this.#accepted(id, changes);
     const written = changes.filter(({ sk, after }) => sk.startsWith('EVENT#') && after !== undefined);
     this.#sessions.numbers(id, written, meta);
     if (turn?.after !== undefined) this.turns.turn(id, turn, this.#sessions.fenceOf(by, id));
@@ -74,11 +74,20 @@ export class Checkers {
     for (const event of events) this.#said(id, event, turned);
     if (by.isAlive && events.some(({ type }) => type === 'completion')) this.#wakes.completed(id);
     if (turned !== undefined) this.#tree.turn(id, turned);
+    if (turned !== undefined) this.#options.sim.coverage.hit(`turn/${turned.old.kind}→${turned.state.kind}`);
     return turned;
+  }
+
+  #accepted(id: string, changes: readonly Change[]): void {
+    for (const { sk, before, after } of changes)
+      if (before === undefined && after !== undefined && sk.startsWith('ACCEPTED#'))
+        this.log.accepted(id, sk.slice('ACCEPTED#'.length));
+      else if (before === undefined && sk.startsWith('INBOX#')) this.turns.came(id, sk);
   }
 
   #said(id: string, event: LogEvent, turned: Turned | undefined): void {
     this.log.said(id, event);
+    if (event.type === 'message' && event.data.role === 'user') this.turns.begins(id, event.data.messageId);
     if (event.type === 'tool:approval_required') this.turns.asked(id, event.data.callId, turned?.state);
     if (event.type === 'tool:output' && turned !== undefined) this.turns.output(id, event.data, turned.old);
     if (event.type === 'completion') this.sandboxes.saved(id, event.data.stopReason);

@@ -36,6 +36,8 @@ export type EcsOptions = {
   readonly sim: Simulation;
   readonly ledger: Ledger;
   readonly onBegin: MachineOptions['onBegin'];
+  /** A task is asked to stop. */
+  readonly onStop: (taskArn: string, reason: string) => void;
   /** An event reaches the platform. */
   readonly onEvent: (event: TaskEvent) => void;
 };
@@ -44,7 +46,7 @@ const rememberedMs = 3_600_000;
 const unlistedMs = 5000;
 const lateEventMsMax = 120_000;
 
-export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
+export const openEcs = ({ sim, ledger, onBegin, onStop, onEvent }: EcsOptions): Ecs => {
   const tasks: Task[] = [];
   const byToken = new Map<string, Task>();
   const { random } = sim;
@@ -167,6 +169,7 @@ export const openEcs = ({ sim, ledger, onBegin, onEvent }: EcsOptions): Ecs => {
         invocation.call(
           `StopTask ${taskArn}`,
           () => {
+            onStop(taskArn, reason);
             const task = tasks.find((one) => one.taskArn === taskArn);
             if (task !== undefined) askToStop(task, reason);
           },

@@ -41,7 +41,7 @@ const basic = {
 /** Classes of further faults: one that is switched off draws nothing, and leaves every other draw as it is. */
 const classes = {
   /** Queries see the items of a transaction one by one; a page ends early; a batch leaves items undone. */
-  torn: { tornMsMax: 8, pageEndsEarly: 0.5, unprocessed: 0.4 },
+  torn: { tornMsMax: 8, pageEndsEarly: 0.5, unprocessed: 0.15 },
   /** A write meets a transaction that holds its item. */
   conflict: { conflict: 0.6 },
   /** The table throttles one call, after the attempts of the client library. */
@@ -74,7 +74,7 @@ export const calm = Object.fromEntries(Object.keys(highest).map((name) => [name,
 export const isBasic = (name: FaultName): name is keyof typeof basic => name in basic;
 
 /** Further kinds of world, switched like the classes of faults. */
-const worlds = ['order', 'sizes', 'ring', 'crowd', 'versions', 'projects', 'pool'] as const;
+const worlds = ['order', 'prompt', 'long', 'pool', 'ring', 'sizes', 'crowd', 'versions', 'projects'] as const;
 
 export type ClassName = keyof typeof classes | (typeof worlds)[number];
 export const allClasses: readonly ClassName[] = [...classNames, ...worlds];
@@ -91,7 +91,13 @@ export type Chances = {
   readonly further: Random;
 };
 
-/** The rates of a run. Half of the classes that are on are off in a given world. */
+/** What keeps a wake-up or the janitor from its work. */
+const delaying = {
+  ...{ death: 0, refused: 0, answerLost: 0, slow: 0, wakeLost: 0, wakeLate: 0, postFails: 0 },
+  ...{ tornMsMax: 0, conflict: 0, throttled: 0, paused: 0 },
+} satisfies Partial<Record<FaultName, 0>>;
+
+/** The rates of a run. Half of the classes that are on are off in a given world, and in some nothing comes late. */
 export const drawFaults = (
   { random, further }: Chances,
   on: ReadonlySet<ClassName>,
@@ -102,7 +108,9 @@ export const drawFaults = (
     const isOff = !on.has(name) || further.chance(0.5) || isQuiet;
     return drawn(further, classes[name], isOff);
   });
-  return { faults: { ...calm, ...Object.fromEntries([...first, ...others]) }, isQuiet };
+  const isPrompt = on.has('prompt') && further.chance(0.2);
+  const rates = Object.fromEntries([...first, ...others]);
+  return { faults: { ...calm, ...rates, ...(isPrompt ? delaying : {}) }, isQuiet };
 };
 
 /** The faults that a long run must have seen fire. */

@@ -55,11 +55,13 @@ export class Platform {
       slotsMax: { execution: settings.slots.executionMax, agent: settings.slots.agentMax },
       stepsMax: settings.limits.stepsMax,
       tree: settings.tree,
+      isCrowded: settings.isCrowded,
     });
     this.ecs = openEcs({
       sim,
       ledger: this.ledger,
       onBegin: (callKey, taskArn) => this.checkers.sandboxes.begins(callKey, taskArn),
+      onStop: (taskArn, reason) => this.checkers.sandboxes.stops(taskArn, reason),
       onEvent: (event) => this.#taskEvent(event),
     });
   }

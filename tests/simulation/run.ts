@@ -7,6 +7,7 @@ import { Platform } from './platform.ts';
 import { startProgram } from './program.ts';
 import { register } from './registry.ts';
 import { drawSettings } from './settings.ts';
+import type { Users } from './users.ts';
 import { BrokenPromise, Simulation, startOfTime, type TraceLine } from './world.ts';
 
 export type Run = {
@@ -43,9 +44,10 @@ export const runSeed = async (seed: number, on: ReadonlySet<ClassName> = standin
 
 const live = async (sim: Simulation): Promise<void> => {
   const { random } = sim;
-  const settings = drawSettings(random);
+  const settings = drawSettings(sim);
   const platform = new Platform(sim, settings);
-  const until = startOfTime + random.int(2, 7) * minute;
+  const minutes = random.int(2, 7) + (settings.isLong ? sim.further.int(8, 25) : 0);
+  const until = startOfTime + minutes * minute;
   await register(platform.table);
   startJanitor(platform);
   const users = { platform, until };
@@ -53,6 +55,7 @@ const live = async (sim: Simulation): Promise<void> => {
     sim.after(random.int(0, minute), () => startPerson(users));
   for (let program = random.int(0, 2); program > 0; program -= 1)
     sim.after(random.int(0, minute), () => void startProgram(users));
+  if (settings.isLong) laterUsers(users, minutes);
   await sim.runUntil(until);
   sim.calmDown();
   await sim.runUntil(until + answersMs);
@@ -78,5 +81,15 @@ const startJanitor = (platform: Platform): void => {
   every(1, 'due');
   every(1, 'mcp');
   every(5, 'slots');
-  every(10, 'orphans');
+  every(platform.settings.orphansEveryMinutes, 'orphans');
+};
+
+/** Others come while those of the beginning are forgotten. */
+const laterUsers = (users: Users, minutes: number): void => {
+  const { sim } = users.platform;
+  for (let user = sim.further.int(1, 4); user > 0; user -= 1)
+    sim.after(sim.further.int(1, minutes) * minute, () => {
+      if (sim.further.chance(0.5)) startPerson(users);
+      else void startProgram(users);
+    });
 };

@@ -4,10 +4,12 @@ import { pendingWork } from '#shared/domain/turn/pending-work.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Manifest } from './inside.ts';
 import type { Change } from './memory-table.ts';
-import { isAtRest, type StoredWorkspace, sessionOf, turnOf, workspaceOf } from './stored.ts';
+import { idsOf, isAtRest, type StoredWorkspace, sessionOf, turnOf, workspaceOf } from './stored.ts';
 import type { TurnChecker } from './turn-checker.ts';
 
 const ranks = { starting: 0, ready: 1, stopping: 2, stopped: 3 } as const;
+/** Of `sweep-orphans.ts`. */
+const orphanReason = 'no_corresponding_session_mapping';
 /** Two clocks may differ by this much. */
 const skewMs = 4000;
 
@@ -32,7 +34,12 @@ export class SandboxChecker {
     const [old, now] = [(before ?? {}) as StoredWorkspace, (after ?? {}) as StoredWorkspace];
     if (after === undefined) return;
     this.#generation(id, old.sandbox, now.sandbox);
+    if (old.sandbox?.state !== now.sandbox?.state)
+      this.#options.sim.coverage.hit(`sandbox/${old.sandbox?.state ?? 'none'}→${now.sandbox?.state}`);
+    if (old.sandbox?.state === 'starting' && now.sandbox?.state === 'ready') this.#holds(id, now);
     if (old.checkpoint?.id === now.checkpoint?.id) return;
+    if (now.checkpoint?.generation !== now.sandbox?.generation)
+      this.#violate('a checkpoint is of the generation that lives', `${id}: ${now.checkpoint?.generation}`);
     const manifest = this.#options.bucket.get(now.checkpoint?.id ?? '');
     if (manifest === undefined) this.#violate('a checkpoint in the table is in the bucket', id);
     else if (manifest.base !== old.checkpoint?.id)
@@ -62,6 +69,32 @@ export class SandboxChecker {
     if (old.taskArn !== undefined && now.taskArn !== old.taskArn)
       this.#violate('L1: a generation is one task', `${id}: ${old.taskArn} → ${now.taskArn}`);
     if (old.state === 'ready' && now.state === 'stopping') this.#taken(id, now);
+  }
+
+  /** A ready sandbox has the files of its workspace's checkpoint. */
+  #holds(id: string, { sandbox, checkpoint }: StoredWorkspace): void {
+    const machine = this.#taskOf(sandbox?.taskArn)?.machine;
+    const kept = this.#options.bucket.get(checkpoint?.id ?? '')?.lines ?? [];
+    const missing = kept.filter((line) => !machine?.lines.includes(line));
+    if (machine?.isUp && missing.length > 0)
+      this.#violate('a ready sandbox holds what its checkpoint says', `${id}: ${missing.join()}`);
+  }
+
+  /** L12. */
+  claimed(entry: string, { sk, before }: Change): void {
+    if (before !== undefined) this.#violate('L12: a warm sandbox has one claimant', `${entry} ${sk}`);
+  }
+
+  /** ECS is asked to stop a task. */
+  stops(taskArn: string, reason: string): void {
+    if (reason !== orphanReason) return;
+    const { table } = this.#options;
+    for (const id of idsOf(table, 'WORKSPACE#')) {
+      const { sandbox } = workspaceOf(table, id);
+      const isLive = sandbox?.state === 'starting' || sandbox?.state === 'ready';
+      if (isLive && sandbox?.taskArn === taskArn)
+        this.#violate('L8: no task is stopped as an orphan while a record has it', `${taskArn} of ${id}`);
+    }
   }
 
   /** L5. */

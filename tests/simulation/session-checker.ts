@@ -1,4 +1,5 @@
 /** Sessions and their slots, with every write: numbers without gaps, statuses along their transitions, L3, L4. */
+import { eventsPerSessionMax } from '#shared/domain/limits.ts';
 import { canBecome, holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Invocation } from './invocation.ts';
@@ -33,16 +34,28 @@ export class SessionChecker {
     const [last, next] = [Number(meta.before['lastSeq']), Number(meta.after['lastSeq'])];
     const numbers = events.map(({ after }) => Number(after?.['seq']));
     const isWhole = numbers.every((seq, index) => seq === last + 1 + index) && next === last + numbers.length;
+    if (events.length > 0) this.#ring(id, next);
     if (!isWhole)
       this.#violate('T14: no event number is left out', `${id}: ${last} → ${numbers.join()} → ${next}`);
+  }
+
+  /** The log keeps its newest events, and drops no other. */
+  #ring(id: string, last: number): void {
+    const oldest = last - eventsPerSessionMax + 1;
+    if (oldest < 0) return;
+    this.#options.sim.coverage.hit('session/ring');
+    const sk = `EVENT#${String(oldest).padStart(12, '0')}`;
+    if (this.#options.table.get(`SESSION#${id}`, sk) === undefined)
+      this.#violate('T14: the newest events are kept', `${id}: ${oldest} of ${last}`);
   }
 
   meta(id: string, { before, after }: Change, by: Invocation): void {
     if (after === undefined) return;
     const session = after as unknown as Session;
     const status = before?.['status'] as Session['status'] | undefined;
-    if (status !== undefined && !canBecome(status, session.status))
-      this.#violate('a status changes along its transitions', `${id}: ${status} → ${session.status}`);
+    this.#status(id, status, session.status);
+    if (after['leaseHolder'] === '' && Number(after['leaseUntil']) > 0)
+      this.#violate('a lease that was given back is not renewed', id);
     if (after['leaseFence'] !== before?.['leaseFence'] && before !== undefined) {
       const own = this.#leases.get(by) ?? new Map<string, number>();
       this.#leases.set(by, own.set(id, Number(after['leaseFence'])));
@@ -53,6 +66,12 @@ export class SessionChecker {
     if (holdsSlot(session) !== hasSlot)
       this.#violate('L4: a session has a slot exactly while it is active', `${id} is ${session.status}`);
     if (isEnded(session.status) && status !== undefined && !isEnded(status)) this.#ended(id);
+  }
+
+  #status(id: string, before: Session['status'] | undefined, now: Session['status']): void {
+    if (before !== now) this.#options.sim.coverage.hit(`session/${before ?? 'none'}→${now}`);
+    if (before !== undefined && !canBecome(before, now))
+      this.#violate('a status changes along its transitions', `${id}: ${before} → ${now}`);
   }
 
   #ended(id: string): void {

@@ -2,6 +2,7 @@
 
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TreeLimits } from '#shared/domain/session-tree.ts';
+import type { ClassName } from './faults.ts';
 import type { Random } from './random.ts';
 
 /** Limits on agents that start agents. */
@@ -18,13 +19,41 @@ export type Settings = {
   /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
   readonly slots: { readonly executionMax: number; readonly agentMax: number };
+  readonly orphansEveryMinutes: number;
+  /** Hundreds of sessions share a workspace. */
+  readonly isCrowded: boolean;
+  /** Faults go on while sessions are forgotten. */
+  readonly isLong: boolean;
+  /** Texts are as long as the table takes them, and longer. */
+  readonly isBig: boolean;
+  /** Logs begin with almost as many events as they keep. */
+  readonly isRing: boolean;
 };
 
 export const requestMs = 29_000;
 export const mcpTimes = { checkMs: 60_000 };
 const minute = 60_000;
 
-export const drawSettings = (random: Random): Settings => {
+type World = { readonly random: Random; readonly further: Random; readonly on: ReadonlySet<ClassName> };
+
+export const drawSettings = ({ random, further, on }: World): Settings => {
+  const settings = drawFirst(random);
+  const isCrowded = on.has('crowd') && further.chance(0.03);
+  const isLong = on.has('long') && further.chance(0.1);
+  const hasPool = on.has('pool') && further.chance(0.2);
+  return {
+    ...settings,
+    isCrowded,
+    isLong,
+    ...(hasPool ? { poolSize: further.int(1, 2), orphansEveryMinutes: further.pick([1, 2]) } : {}),
+    ...(isLong ? { lifetimes: { ...settings.lifetimes, historyMs: further.pick([4, 8, 16]) * minute } } : {}),
+    ...(isCrowded ? { slots: { executionMax: 10, agentMax: 1000 } } : {}),
+    isBig: on.has('sizes') && further.chance(0.05),
+    isRing: on.has('ring') && further.chance(0.05),
+  };
+};
+
+const drawFirst = (random: Random): Settings => {
   const usdMax = random.chance(0.3) ? random.pick([0.03, 0.06, 0.2]) : 10;
   return {
     lifetimes: {
@@ -40,5 +69,7 @@ export const drawSettings = (random: Random): Settings => {
     tree: { recursionDepthMax: random.pick([1, 3, 3]), agentsPerSessionMax: 5, costUsdMax: usdMax },
     delegates: random.pick([0.1, 0.3, 0.7]),
     slots: { executionMax: random.int(1, 3), agentMax: random.int(1, 3) },
+    orphansEveryMinutes: 10,
+    ...{ isCrowded: false, isLong: false, isBig: false, isRing: false },
   };
 };

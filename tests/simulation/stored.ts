@@ -8,7 +8,7 @@ import type { Item, MemoryTable } from './memory-table.ts';
 
 export type StoredWorkspace = {
   readonly sandbox?: SandboxRecord;
-  readonly checkpoint?: { readonly id: string };
+  readonly checkpoint?: { readonly id: string; readonly generation?: number };
   readonly users?: ReadonlySet<string>;
 };
 
@@ -33,6 +33,9 @@ export const eventOf = (item: Item): LogEvent => ({
 
 export const sessionOf = (table: Stored, id: string): Session | undefined =>
   table.get(`SESSION#${id}`, 'META') as Session | undefined;
+
+/** Written by a version of the code that is newer than the one that runs, which cannot read it. */
+export const isOfNewerVersion = (item: object): boolean => 'ofNewerVersion' in item;
 
 export const turnOf = (table: Stored, id: string): TurnState => stateOf(table.get(`SESSION#${id}`, 'TURN'));
 

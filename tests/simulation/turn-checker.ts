@@ -10,6 +10,10 @@ import type { Change } from './memory-table.ts';
 import { foundText } from './registry.ts';
 import { callsOf, isAtRest, stateOf } from './stored.ts';
 
+type Call = ReturnType<typeof callsOf>[number];
+
+const sameMomentMs = 50;
+
 type Output = { readonly callId: string; readonly content: readonly ToolContent[] };
 
 export class TurnChecker {
@@ -18,6 +22,8 @@ export class TurnChecker {
   /** The generation a call was recorded to start in, by call key. */
   readonly started = new Map<string, number>();
   readonly rejected = new Set<string>();
+  /** The moment at which a message came, by session and key in the inbox. */
+  readonly #came = new Map<string, number>();
   /** Calls outside of sandboxes, by what they carry: how they were recorded, and how often they were performed. */
   readonly #outside = new Map<string, { status: ToolCall['status']; times: number }>();
 
@@ -48,17 +54,20 @@ export class TurnChecker {
 
   #calls(old: TurnState, state: TurnState): void {
     const earlier = new Map(callsOf(old).map((call) => [call.key, call]));
-    for (const call of callsOf(state)) {
-      const before = earlier.get(call.key);
-      const isClosed = ['completed', 'failed', 'rejected'].includes(before?.status ?? '');
-      if (isClosed && before?.status !== call.status)
-        this.#violate('T11: what has ended stays ended', call.key);
-      if (before?.generation !== undefined && before.generation !== call.generation)
-        this.#violate('T13: a call keeps its generation', call.key);
-      if (call.status === 'executing') this.started.set(call.key, call.generation ?? 0);
-      if (call.status === 'rejected') this.rejected.add(call.key);
-      if (call.route?.kind === 'remote') this.#recorded(String(call.args['id']), call.status);
-    }
+    for (const call of callsOf(state)) this.#call(earlier.get(call.key), call);
+  }
+
+  #call(before: Call | undefined, call: Call): void {
+    const isClosed = ['completed', 'failed', 'rejected'].includes(before?.status ?? '');
+    if (isClosed && before?.status !== call.status)
+      this.#violate('T11: what has ended stays ended', call.key);
+    if (before?.generation !== undefined && before.generation !== call.generation)
+      this.#violate('T13: a call keeps its generation', call.key);
+    if (before?.status !== call.status)
+      this.#options.sim.coverage.hit(`call/${before?.status ?? 'none'}→${call.status}`);
+    if (call.status === 'executing') this.started.set(call.key, call.generation ?? 0);
+    if (call.status === 'rejected') this.rejected.add(call.key);
+    if (call.route?.kind === 'remote') this.#recorded(String(call.args['id']), call.status);
   }
 
   #recorded(id: string, status: ToolCall['status']): void {
@@ -74,6 +83,29 @@ export class TurnChecker {
     const times = (call?.times ?? 0) + 1;
     if (times > 1) this.#violate('T13: a call outside the sandbox is sent once', id);
     this.#outside.set(id, { status: call?.status ?? 'pending', times });
+  }
+
+  /** A message lies in the inbox from now on. */
+  came(id: string, sk: string): void {
+    this.#came.set(`${id} ${sk}`, this.#options.sim.now());
+  }
+
+  /** The turn of a message begins: none that came before it still waits. */
+  begins(id: string, messageId: string): void {
+    const { sim, table } = this.#options;
+    const waiting = table
+      .partition(`SESSION#${id}`)
+      .flatMap(({ sk }) => (String(sk).startsWith('INBOX#') ? [String(sk)] : []));
+    const cameAt = (sk: string): number => this.#came.get(`${id} ${sk}`) ?? sim.now();
+    const own = waiting.find((sk) => sk.endsWith(`#${messageId}`));
+    if (own === undefined) return;
+    // One that came at the same moment may not have been seen yet.
+    const earlier = waiting.find((sk) => sk < own && cameAt(sk) + sameMomentMs < cameAt(own));
+    if (earlier !== undefined)
+      this.#violate(
+        'messages are answered in the order in which they came',
+        `${id}: ${messageId} before ${earlier}`,
+      );
   }
 
   /** T10. */

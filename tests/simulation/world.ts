@@ -70,7 +70,11 @@ export class Simulation {
     return this.faults === calm;
   }
 
+  /** The moment from which nothing fails; in the future as long as it does. */
+  calmSince = Number.POSITIVE_INFINITY;
+
   calmDown(): void {
+    this.calmSince = this.#now;
     this.faults = calm;
   }
 
