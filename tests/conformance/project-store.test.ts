@@ -44,6 +44,7 @@ test('a project is made once', async () => {
   const project = projectOf();
   await store().create(project);
   await expect(store().create({ ...project, name: 'other' })).rejects.toThrow();
+  await expect(store().create(project)).resolves.toBeUndefined();
   expect(await store().get(project.id)).toEqual(project);
 });
 

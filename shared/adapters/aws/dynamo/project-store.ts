@@ -28,7 +28,14 @@ export const makeProjectStore = (table: Table): ProjectStore => ({
   create: async (project) => {
     const Item = { ...keys.project(project.id), ...project, ...listed(project) };
     await table.client.send(
-      new PutCommand({ TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+      new PutCommand({
+        TableName: table.name,
+        Item,
+        // The client library sends it again when an answer is lost.
+        ConditionExpression: 'attribute_not_exists(pk) OR (createdAt = :createdAt AND #name = :name)',
+        ExpressionAttributeNames: { '#name': 'name' },
+        ExpressionAttributeValues: { ':createdAt': project.createdAt, ':name': project.name },
+      }),
     );
   },
   get: async (id) => {
