@@ -1,6 +1,6 @@
 /**
  * Refuses the frames of a connection that sends too many. They are counted in a bucket that all functions share,
- * except those that need no counting (domain/frame-rate.ts, docs/adr/0018-few-frames-pass-uncounted.md).
+ * except those that need no counting (domain/frame-rate.ts, docs/adr/0018-a-few-frames-are-not-counted.md).
  */
 import {
   afterTake,

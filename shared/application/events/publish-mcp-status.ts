@@ -1,7 +1,7 @@
 /**
  * Publishes the status of an MCP server to the active agent sessions of its project, in their logs and to their subscribers.
  *
- * Those are the holders of the project's slots (docs/adr/0008-places-and-slots.md), few and read in one query. The
+ * Those are the holders of the project's slots (docs/adr/0008-slots-and-pool-entries.md), few and read in one query. The
  * change itself has been made: a status that cannot be published is logged, and never undoes it.
  */
 import type { ProjectId } from '../../domain/ids.ts';
